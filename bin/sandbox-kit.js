@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+// Plain JavaScript that any Node can read: it says what to do before something newer would crash.
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 22 || (major === 22 && minor < 19)) {
+  console.error(
+    `sandbox-kit needs Node 22.19 or newer, this is ${process.versions.node}: install a newer Node and run it again.`,
+  );
+  process.exitCode = 2;
+} else {
+  await import('../dist/src/cli/main.js');
+}

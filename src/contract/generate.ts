@@ -1,0 +1,109 @@
+/**
+ * Makes `generated/` from `schemas/`: the types, the validators and the schemas as a module.
+ * Run by `npm run generate`; the only file that knows ajv's compiler. `--check` writes nothing and
+ * exits 1 when a file is stale.
+ */
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
+import standalone from 'ajv/dist/standalone/index.js';
+import { compile } from 'json-schema-to-typescript';
+import { ISO_8601 } from './iso8601.ts';
+
+const schemasDir = new URL('../../schemas/', import.meta.url);
+const generatedDir = new URL('./generated/', import.meta.url);
+
+interface MessageSchema {
+  $id: string;
+  title: string;
+  [keyword: string]: unknown;
+}
+
+function readSchemas(): MessageSchema[] {
+  const files = readdirSync(schemasDir).filter((file) => file.endsWith('.schema.json'));
+  return files
+    .sort()
+    .map((file) => JSON.parse(readFileSync(new URL(file, schemasDir), 'utf8')) as MessageSchema);
+}
+
+const head = (source: string): string =>
+  `// Generated from schemas/ by src/contract/generate.ts, do not edit.\n${source}`;
+
+const NOT_IN_TYPES = new Set(
+  '$id $schema if then else examples x-near-misses x-extension'.split(' '),
+);
+
+/** One document with every message as a definition, so that a shared part becomes one type. */
+async function makeTypes(schemas: MessageSchema[]): Promise<string> {
+  const titleById = new Map(schemas.map((schema) => [schema.$id, schema.title]));
+  const definitions: Record<string, unknown> = {};
+  for (const schema of schemas) {
+    const { definitions: inner, ...rest } = schema;
+    for (const [name, part] of Object.entries((inner ?? {}) as Record<string, { title: string }>)) {
+      definitions[part.title] = part;
+      titleById.set(`#/definitions/${name}`, part.title);
+    }
+    definitions[schema.title] = rest;
+  }
+  const text = JSON.stringify({ title: 'Unused', definitions }, (key, value: unknown) => {
+    if (key === '$ref') return `#/definitions/${titleById.get(value as string) ?? ''}`;
+    return NOT_IN_TYPES.has(key) ? undefined : value;
+  });
+  const types = await compile(JSON.parse(text) as object, 'Unused', {
+    bannerComment: '',
+    unreachableDefinitions: true,
+    additionalProperties: true,
+    style: { singleQuote: true, printWidth: 100 },
+  });
+  const messages = schemas.map(({ title }) => `  ${title}: ${title};`).join('\n');
+  const readable = types
+    .replace(/export interface Unused \{[^}]*\}\n?/, '')
+    .replace(/( \*\n)? \* This interface was referenced by .*\n \* via the `definition` .*\n/g, '')
+    .replace(/\/\*\*\n \*\/\n/g, '');
+  return head(
+    `${readable}
+/** Every message by its name. */
+export interface Messages {
+${messages}
+}
+`,
+  );
+}
+
+function makeValidators(schemas: MessageSchema[]): string {
+  const ajv = new Ajv({
+    schemas,
+    strict: true,
+    allErrors: true,
+    code: { source: true, esm: true, lines: true },
+    formats: { iso8601: ISO_8601 },
+    keywords: ['x-near-misses', 'x-extension'],
+  });
+  const names = Object.fromEntries(schemas.map(({ title, $id }) => [title, $id]));
+  const source = standalone.default(ajv, names);
+  if (source.includes('require(')) {
+    throw new Error('a schema uses a keyword whose generated code needs ajv at run time');
+  }
+  return head(`// @ts-nocheck\n/* eslint-disable */\n${source}\n`);
+}
+
+function makeSchemas(schemas: MessageSchema[]): string {
+  const rows = schemas.map((schema) => `  ${schema.title}: ${JSON.stringify(schema)},`);
+  return head(`export const schemas = {\n${rows.join('\n')}\n} as const;\n`);
+}
+
+const schemas = readSchemas();
+const files = {
+  'types.ts': await makeTypes(schemas),
+  'validators.ts': makeValidators(schemas),
+  'schemas.ts': makeSchemas(schemas),
+};
+
+const check = process.argv.includes('--check');
+for (const [name, source] of Object.entries(files)) {
+  const file = new URL(name, generatedDir);
+  if (!check) writeFileSync(file, source);
+  else if (readFileSync(file, 'utf8') !== source) {
+    console.error(`src/contract/generated/${name} is stale: run npm run generate`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,491 @@
+// Generated from schemas/ by src/contract/generate.ts, do not edit.
+export type DependencyStatus = 'healthy' | 'unhealthy';
+/**
+ * Percentage, 0 to 100.
+ */
+export type Percentage = number;
+
+/**
+ * A fault that the reference agent shows on demand.
+ */
+export interface AgentFault {
+  kind:
+    | 'latency'
+    | 'rate_limit'
+    | 'server_error'
+    | 'degraded'
+    | 'unhealthy'
+    | 'health_check_failed'
+    | 'malformed_body'
+    | 'dropped_connection';
+  /**
+   * Where it shows; everywhere that it makes sense when left out.
+   */
+  route?: 'chat' | 'health' | 'users';
+  latency?: LatencyProfile;
+  /**
+   * Seconds; the Retry-After of a rate_limit.
+   */
+  retry_after_s?: number;
+  /**
+   * Show it for so many requests, then stop. For good when left out.
+   */
+  times?: number;
+  /**
+   * Milliseconds after which it stops by itself.
+   */
+  ttl_ms?: number;
+}
+/**
+ * Milliseconds to wait, drawn from the seed between the two bounds.
+ */
+export interface LatencyProfile {
+  min_ms: number;
+  max_ms: number;
+}
+/**
+ * The audio that the service offers to speak.
+ */
+export interface AudioConfig {
+  /**
+   * Name of the codec, e.g. opus.
+   */
+  codec: string;
+  /**
+   * Hertz, e.g. 48000.
+   */
+  sampleRate?: number;
+  [k: string]: unknown;
+}
+/**
+ * Sandbox to service: the call is set up, here is the WebRTC offer.
+ */
+export interface CallReady {
+  type: 'call_ready';
+  session_id?: string;
+  call_id: string;
+  webrtc_offer: WebrtcOffer;
+  metadata?: CallReadyMetadata;
+  evaluation_metadata?: CallReadyHints;
+  [k: string]: unknown;
+}
+export interface WebrtcOffer {
+  type: 'offer';
+  sdp: string;
+  [k: string]: unknown;
+}
+export interface CallReadyMetadata {
+  agent_ready?: boolean;
+  audio_codec?: string;
+  /**
+   * In words; no unit is set.
+   */
+  estimated_setup_time?: string;
+  [k: string]: unknown;
+}
+export interface CallReadyHints {
+  connection_quality?: string;
+  setup_success?: boolean;
+  audio_path_established?: boolean;
+  [k: string]: unknown;
+}
+/**
+ * What the service sends to POST /v1/chat/completions. Never carries tool definitions: the agent runs its own tools.
+ */
+export interface ChatRequest {
+  /**
+   * The conversation so far, oldest first.
+   */
+  messages: ChatMessage[];
+  /**
+   * Id of the simulated user.
+   */
+  user_id?: string;
+  /**
+   * Id of the session; echoed by the reply.
+   */
+  session_id?: string;
+  metadata?: ScenarioMetadata;
+  [k: string]: unknown;
+}
+export interface ChatMessage {
+  /**
+   * Who speaks.
+   */
+  role: 'system' | 'user' | 'assistant';
+  /**
+   * What is said.
+   */
+  content: string;
+  [k: string]: unknown;
+}
+/**
+ * Free-form context of the scenario; unknown keys are legal.
+ */
+export interface ScenarioMetadata {
+  scenario_id?: string;
+  persona?: string;
+  time_of_day?: string;
+  [k: string]: unknown;
+}
+/**
+ * What the sandbox answers to a chat request.
+ */
+export interface ChatResponse {
+  /**
+   * The agent's reply, usually as the only entry.
+   *
+   * @minItems 1
+   */
+  choices: [ChatChoice, ...ChatChoice[]];
+  /**
+   * The session id of the request.
+   */
+  session_id?: string;
+  /**
+   * The agent's own id of the conversation.
+   */
+  chat_id?: string;
+  metadata?: ReplyMetadata;
+  evaluation_metadata?: EvaluationHints;
+  [k: string]: unknown;
+}
+export interface ChatChoice {
+  /**
+   * Place in the list, typically 0.
+   */
+  index?: number;
+  message: AgentMessage;
+  /**
+   * Why the reply ends, typically stop.
+   */
+  finish_reason?: string;
+  [k: string]: unknown;
+}
+export interface AgentMessage {
+  role: 'assistant';
+  /**
+   * What the agent says; a string also beside tool calls.
+   */
+  content: string;
+  /**
+   * Every tool call of this reply with its result, in order.
+   */
+  tool_calls?: ToolCall[];
+  [k: string]: unknown;
+}
+/**
+ * A tool that the agent ran while it made its reply, with what the tool gave back.
+ */
+export interface ToolCall {
+  /**
+   * Id of the call.
+   */
+  id: string;
+  /**
+   * The only kind of tool there is.
+   */
+  type: 'function';
+  function: ToolFunction;
+  [k: string]: unknown;
+}
+export interface ToolFunction {
+  /**
+   * Name of the tool.
+   */
+  name: string;
+  /**
+   * What the tool was called with: JSON, encoded as a string.
+   */
+  arguments: string;
+  /**
+   * What the tool gave back, as it is: not encoded.
+   */
+  result: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface ReplyMetadata {
+  /**
+   * Fraction, 0 to 1.
+   */
+  agent_confidence?: number;
+  /**
+   * Milliseconds.
+   */
+  response_time_ms?: number;
+  /**
+   * Names of the tools used.
+   */
+  tools_used?: string[];
+  [k: string]: unknown;
+}
+/**
+ * Free-form hints for the scoring; no key is required and none is wrong.
+ */
+export interface EvaluationHints {
+  [k: string]: unknown;
+}
+/**
+ * Sandbox to service: what was said in a turn.
+ */
+export interface ConversationUpdate {
+  type: 'conversation_update';
+  session_id?: string;
+  call_id: string;
+  transcript: TurnTranscript;
+  metadata?: TurnMetadata;
+  evaluation_metadata?: TurnHints;
+  [k: string]: unknown;
+}
+export interface TurnTranscript {
+  user: string;
+  agent: string;
+  [k: string]: unknown;
+}
+export interface TurnMetadata {
+  audio_quality?: string;
+  /**
+   * Milliseconds.
+   */
+  response_time_ms?: number;
+  confidence_score?: number;
+  [k: string]: unknown;
+}
+export interface TurnHints {
+  understood_intent?: boolean;
+  appropriate_response?: boolean;
+  tone?: string;
+  next_action?: string;
+  [k: string]: unknown;
+}
+/**
+ * Service to sandbox: the call is over. May be ignored; closing the WebSocket is the hang-up.
+ */
+export interface EndCall {
+  type: 'end_call';
+  session_id?: string;
+  call_id?: string;
+  [k: string]: unknown;
+}
+/**
+ * What the sandbox answers to GET /health. Healthy and degraded come with 200, unhealthy with 503.
+ */
+export interface Health {
+  status: 'healthy' | 'degraded' | 'unhealthy';
+  timestamp: string;
+  /**
+   * Version of the customer's agent.
+   */
+  version?: string;
+  /**
+   * Seconds.
+   */
+  uptime?: number;
+  /**
+   * For voice agents; operational was seen.
+   */
+  webrtc_status?: string;
+  dependencies?: Dependencies;
+  metrics?: Metrics;
+  error?: HealthFailure;
+  [k: string]: unknown;
+}
+export interface Dependencies {
+  database?: DependencyStatus;
+  llm_service?: DependencyStatus;
+  external_apis?: DependencyStatus;
+  [k: string]: unknown;
+}
+export interface Metrics {
+  /**
+   * Milliseconds.
+   */
+  response_time_avg?: number;
+  error_rate?: Percentage;
+  memory_usage?: Percentage;
+  cpu_usage?: Percentage;
+  [k: string]: unknown;
+}
+/**
+ * What is wrong; only when unhealthy.
+ */
+export interface HealthFailure {
+  message: unknown;
+  details: unknown;
+  [k: string]: unknown;
+}
+/**
+ * Either way: one more ICE candidate. Optional, since every candidate stands in the SDP already.
+ */
+export interface IceCandidate {
+  type: 'ice_candidate';
+  session_id?: string;
+  call_id: string;
+  candidate: IceCandidateLine;
+  [k: string]: unknown;
+}
+export interface IceCandidateLine {
+  /**
+   * The candidate line; empty at the end.
+   */
+  candidate: string;
+  sdpMid?: string;
+  sdpMLineIndex?: number;
+  [k: string]: unknown;
+}
+/**
+ * What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.
+ */
+export interface SandboxError {
+  error: SandboxErrorDetail;
+  [k: string]: unknown;
+}
+export interface SandboxErrorDetail {
+  /**
+   * For a person.
+   */
+  message: string;
+  /**
+   * The family of the error.
+   */
+  type: string;
+  /**
+   * The error itself.
+   */
+  code: string;
+  [k: string]: unknown;
+}
+/**
+ * Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.
+ */
+export interface StartCall {
+  type: 'start_call';
+  user_id?: string;
+  session_id?: string;
+  audio_config?: AudioConfig;
+  metadata?: CallMetadata;
+  [k: string]: unknown;
+}
+export interface CallMetadata {
+  scenario_id?: string;
+  persona?: string;
+  context?: unknown;
+  audio_config?: AudioConfig;
+  [k: string]: unknown;
+}
+/**
+ * What the service sends to POST /users before a simulation.
+ */
+export interface UserCreateRequest {
+  /**
+   * ASCII letters, digits and underscore, at most 64 characters.
+   */
+  user_id: string;
+  metadata?: UserMetadata;
+  profile?: UserProfile;
+  [k: string]: unknown;
+}
+export interface UserMetadata {
+  scenario_id?: string;
+  persona?: string;
+  session_type?: string;
+  preferences?: {
+    [k: string]: unknown;
+  };
+  history?: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+export interface UserProfile {
+  name?: string;
+  email?: string;
+  tier?: string;
+  location?: string;
+  [k: string]: unknown;
+}
+/**
+ * What the sandbox answers when it has created a simulated user.
+ */
+export interface UserCreated {
+  /**
+   * The id of the request.
+   */
+  user_id: string;
+  /**
+   * When the user came to be.
+   */
+  created_at: string;
+  status: 'active' | 'inactive' | 'pending';
+  session_id?: string;
+  profile_id?: string;
+  capabilities?: string[];
+  [k: string]: unknown;
+}
+/**
+ * What the sandbox answers when it has deleted a simulated user.
+ */
+export interface UserDeleted {
+  /**
+   * The id of the path.
+   */
+  user_id: string;
+  /**
+   * When the user was deleted.
+   */
+  deleted_at: string;
+  status: 'deleted';
+  [k: string]: unknown;
+}
+/**
+ * Sandbox to service: the call failed. The named codes are connection_failed and audio_error.
+ */
+export interface VoiceError {
+  type: 'error';
+  error: VoiceErrorDetail;
+  [k: string]: unknown;
+}
+export interface VoiceErrorDetail {
+  code: string;
+  message: string;
+  details?: string;
+  [k: string]: unknown;
+}
+/**
+ * Service to sandbox: the SDP answer, with all candidates in it.
+ */
+export interface WebrtcAnswer {
+  type: 'webrtc_answer';
+  session_id?: string;
+  call_id: string;
+  webrtc_answer: WebrtcAnswerDescription;
+  [k: string]: unknown;
+}
+export interface WebrtcAnswerDescription {
+  type: 'answer';
+  sdp: string;
+  [k: string]: unknown;
+}
+
+/** Every message by its name. */
+export interface Messages {
+  AgentFault: AgentFault;
+  AudioConfig: AudioConfig;
+  CallReady: CallReady;
+  ChatRequest: ChatRequest;
+  ChatResponse: ChatResponse;
+  ConversationUpdate: ConversationUpdate;
+  EndCall: EndCall;
+  Health: Health;
+  IceCandidate: IceCandidate;
+  SandboxError: SandboxError;
+  StartCall: StartCall;
+  ToolCall: ToolCall;
+  UserCreateRequest: UserCreateRequest;
+  UserCreated: UserCreated;
+  UserDeleted: UserDeleted;
+  VoiceError: VoiceError;
+  WebrtcAnswer: WebrtcAnswer;
+}

@@ -1,0 +1,15 @@
+/** The contract: what the schemas mean in TypeScript. The one door that every wing may use. */
+export type * from './generated/types.ts';
+export { schemas } from './generated/schemas.ts';
+export * from './errors.ts';
+export * from './limits.ts';
+export { ISO_8601 } from './iso8601.ts';
+export {
+  brief,
+  explain,
+  isMessage,
+  valueAt,
+  violations,
+  type MessageName,
+  type Violation,
+} from './validate.ts';

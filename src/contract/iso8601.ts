@@ -1,0 +1,24 @@
+const MONTH_DAY = '(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])';
+const MONTH_DAY_BASIC = '(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\\d|3[01])';
+const WEEK_DAY = 'W(?:0[1-9]|[1-4]\\d|5[0-3])-[1-7]';
+const YEAR_DAY = '(?:00[1-9]|0[1-9]\\d|[12]\\d\\d|3[0-5]\\d|36[0-6])';
+const DATE = `\\d{4}-(?:${MONTH_DAY}|${WEEK_DAY}|${YEAR_DAY})`;
+const DATE_BASIC = `\\d{4}(?:${MONTH_DAY_BASIC}|${YEAR_DAY})`;
+
+const HOUR = '(?:[01]\\d|2[0-4])';
+const MINUTE = '[0-5]\\d';
+const SECOND = '(?:[0-5]\\d|60)';
+const FRACTION = '(?:[.,]\\d+)?';
+const ZONE = `(?:[Zz]|[+\\-\\u2212]${HOUR}(?::?${MINUTE})?)?`;
+const TIME = `${HOUR}(?::${MINUTE}(?::${SECOND})?)?${FRACTION}${ZONE}`;
+const TIME_BASIC = `${HOUR}(?:${MINUTE}(?:${SECOND})?)?${FRACTION}${ZONE}`;
+
+/**
+ * An ISO 8601 date, with or without a time of day, a zone and a fraction: calendar, week and
+ * ordinal dates in the extended or the basic form. The specification says "ISO 8601" and leaves
+ * zone and precision open (spec 2.9, 2.10), so none of these may be refused. A space instead of the
+ * `T`, a Unix time or an RFC 2822 date is not ISO 8601.
+ */
+export const ISO_8601: RegExp = new RegExp(
+  `^(?:${DATE}(?:[Tt]${TIME})?|${DATE_BASIC}(?:[Tt]${TIME_BASIC})?)$`,
+);

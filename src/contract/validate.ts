@@ -1,0 +1,149 @@
+import { schemas } from './generated/schemas.ts';
+import type { Messages } from './generated/types.ts';
+import * as validators from './generated/validators.ts';
+
+/** The name of a message: the title of its schema. */
+export type MessageName = keyof Messages;
+
+/** One place where a value is not what its schema says. */
+export interface Violation {
+  /** JSON pointer (RFC 6901) to the place; of a missing property, where it should have been. */
+  pointer: string;
+  /** What the schema wants there, e.g. "an integer" or "one of active, inactive, pending". */
+  expected: string;
+  /** What stands there, shortened; "nothing" when it is missing. */
+  received: string;
+}
+
+/** The part of ajv's error objects that is read here. */
+interface AjvError {
+  instancePath: string;
+  schemaPath: string;
+  keyword: string;
+  params: { missingProperty?: string; additionalProperty?: string };
+}
+
+interface Validator {
+  (value: unknown): boolean;
+  errors?: AjvError[] | null;
+}
+
+interface SchemaNode {
+  [keyword: string]: unknown;
+  type?: string;
+  const?: unknown;
+  enum?: unknown[];
+  properties?: Record<string, SchemaNode>;
+}
+
+const documents: Record<string, SchemaNode> = Object.fromEntries(
+  Object.values(schemas).map((schema) => [schema.$id, schema as unknown as SchemaNode]),
+);
+
+/** Every way in which `value` differs from the message's schema; an empty list when it conforms. */
+export function violations(name: MessageName, value: unknown): Violation[] {
+  const validate = validators[name] as unknown as Validator;
+  if (validate(value)) return [];
+  return (validate.errors ?? [])
+    .filter(({ keyword }) => keyword !== 'if')
+    .map((error) => toViolation(error, name, value));
+}
+
+/** Whether `value` conforms to the message's schema. */
+export function isMessage<Name extends MessageName>(
+  name: Name,
+  value: unknown,
+): value is Messages[Name] {
+  return (validators[name] as unknown as Validator)(value);
+}
+
+/** Says all violations in one sentence a caller can act on, the first three in full. */
+export function explain(found: Violation[]): string {
+  const shown = found
+    .slice(0, 3)
+    .map(
+      ({ pointer, expected, received }) =>
+        `${pointer || 'the body'} must be ${expected}, got ${received}`,
+    );
+  const more = found.length > 3 ? `; and ${found.length - 3} more` : '';
+  return shown.join('; ') + more;
+}
+
+/** The value at a JSON pointer, undefined where the pointer leads nowhere. */
+export function valueAt(value: unknown, pointer: string): unknown {
+  let here = value;
+  for (const key of pointer.split('/').slice(1)) {
+    if (typeof here !== 'object' || here === null) return undefined;
+    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (!Object.hasOwn(here, name)) return undefined;
+    here = (here as Record<string, unknown>)[name];
+  }
+  return here;
+}
+
+/** A value as one short line: JSON, cut after 60 characters; "nothing" for undefined. */
+export function brief(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function toViolation(error: AjvError, name: MessageName, value: unknown): Violation {
+  const { missingProperty, additionalProperty } = error.params;
+  const key = missingProperty ?? additionalProperty;
+  const pointer =
+    key === undefined
+      ? error.instancePath
+      : `${error.instancePath}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return {
+    pointer,
+    expected: expectedBy(error, name),
+    received: brief(valueAt(value, pointer)),
+  };
+}
+
+function expectedBy({ keyword, schemaPath, params }: AjvError, name: MessageName): string {
+  if (keyword === 'false schema' || keyword === 'additionalProperties') return 'absent';
+  // Either "#/properties/..." of this message or "other.schema.json/properties/..." of a part.
+  const [, file, path = ''] = /^([^#/]*)#?(.*)$/.exec(schemaPath) ?? [];
+  const parent = path.slice(0, path.lastIndexOf('/'));
+  const node = valueAt(documents[file || schemas[name].$id], parent) as SchemaNode | undefined;
+  const wanted = params.missingProperty ? node?.properties?.[params.missingProperty] : node;
+  return describe(wanted ?? {});
+}
+
+const typeWords: Record<string, string> = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'a boolean',
+  object: 'an object',
+  array: 'an array',
+};
+
+/** What a schema node wants, in words. */
+function describe(node: SchemaNode): string {
+  const target = typeof node['$ref'] === 'string' ? resolve(node['$ref']) : node;
+  if (target.const !== undefined) return JSON.stringify(target.const);
+  if (target.enum) return `one of ${target.enum.map((item) => JSON.stringify(item)).join(', ')}`;
+  if (target['format'] === 'iso8601') return 'an ISO 8601 time';
+  if (typeof target['pattern'] === 'string') return `a string like ${target['pattern']}`;
+  const words = typeWords[target.type ?? ''] ?? 'a value';
+  const { minimum, maximum, minItems } = target as Record<string, number | undefined>;
+  if (minimum !== undefined && maximum !== undefined)
+    return `${words} from ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return `${words} of at least ${minimum}`;
+  if (minItems !== undefined) return `${words} of at least ${minItems}`;
+  return words;
+}
+
+/** Follows a `$ref`; one that names a shared definition is looked up in every document. */
+function resolve(ref: string): SchemaNode {
+  const [file = '', path = ''] = ref.split('#');
+  if (file) return valueAt(documents[file], path) as SchemaNode;
+  for (const document of Object.values(documents)) {
+    const found = valueAt(document, path);
+    if (found !== undefined) return found as SchemaNode;
+  }
+  throw new Error(`no schema at ${ref}`);
+}

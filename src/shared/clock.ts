@@ -1,0 +1,99 @@
+import { setTimeout as sleepOnSystem } from 'node:timers/promises';
+
+/** Where time comes from. Nothing outside this file reads the system's time or sets its timers. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  nowMs(): number;
+  /** Milliseconds from an arbitrary origin; never goes back. */
+  monotonicMs(): number;
+  /** Waits; rejects with the signal's reason when aborted. Does not keep the process alive. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** A signal that aborts after `ms`, and the way to call it off. */
+  deadline(ms: number): Deadline;
+}
+
+/** A deadline that is set; disposing of it calls it off. */
+export interface Deadline extends Disposable {
+  signal: AbortSignal;
+}
+
+/** Why a deadline's signal aborted. */
+export class DeadlinePassed extends Error {
+  override name = 'DeadlinePassed';
+}
+
+/** The time of the machine. */
+export const systemClock: Clock = scaledClock(1);
+
+/**
+ * A clock that runs `factor` times as fast as the machine's, so that a wait of ten seconds can be
+ * seen in a tenth of one. For proving that slow peers are judged as such.
+ */
+export function scaledClock(factor: number): Clock {
+  const startedAtMs = Date.now();
+  const origin = performance.now();
+  const monotonicMs = (): number => (performance.now() - origin) * factor;
+  return {
+    nowMs: () => startedAtMs + monotonicMs(),
+    monotonicMs,
+    sleep: (ms, signal) => sleepOnSystem(ms / factor, undefined, signal ? { signal } : {}),
+    deadline(ms) {
+      const controller = new AbortController();
+      const timer = setTimeout(() => {
+        controller.abort(new DeadlinePassed(`no answer within ${ms} ms`));
+      }, ms / factor);
+      return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
+    },
+  };
+}
+
+/** A clock that stands still until `advance` moves it. */
+export interface ManualClock extends Clock {
+  /** Moves the time on and fires, in order, what is due by then. */
+  advance(ms: number): void;
+}
+
+/** A clock for tests: starts at `startMs` and moves only by `advance`. */
+export function manualClock(startMs: number): ManualClock {
+  let now = startMs;
+  let timers: { atMs: number; fire: () => void }[] = [];
+  const after = (ms: number, fire: () => void): (() => void) => {
+    const timer = { atMs: now + ms, fire };
+    timers.push(timer);
+    return () => {
+      timers = timers.filter((other) => other !== timer);
+    };
+  };
+  return {
+    nowMs: () => now,
+    monotonicMs: () => now - startMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        const cancel = after(ms, resolve);
+        signal?.addEventListener('abort', () => {
+          cancel();
+          reject(signal.reason as Error);
+        });
+      }),
+    deadline(ms) {
+      const controller = new AbortController();
+      const cancel = after(ms, () => {
+        controller.abort(new DeadlinePassed(`no answer within ${ms} ms`));
+      });
+      return { signal: controller.signal, [Symbol.dispose]: cancel };
+    },
+    advance(ms) {
+      const untilMs = now + ms;
+      for (;;) {
+        const next = timers
+          .filter(({ atMs }) => atMs <= untilMs)
+          .sort((one, other) => one.atMs - other.atMs)[0];
+        if (!next) break;
+        timers = timers.filter((timer) => timer !== next);
+        now = Math.max(now, next.atMs);
+        next.fire();
+      }
+      now = untilMs;
+    },
+  };
+}

@@ -47,6 +47,24 @@ export function scaledClock(factor: number): Clock {
   };
 }
 
+/** Milliseconds since the Unix epoch of an ISO 8601 time with a zone; undefined for any other. */
+export function instantMs(iso: string): number | undefined {
+  if (!/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(iso)) return undefined;
+  const ms = Date.parse(iso);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Milliseconds since the Unix epoch of an HTTP date (RFC 9110); undefined for anything else. */
+export function httpDateMs(date: string): number | undefined {
+  const ms = Date.parse(date);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** An instant as ISO 8601 in UTC with milliseconds. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
 /** A clock that stands still until `advance` moves it. */
 export interface ManualClock extends Clock {
   /** Moves the time on and fires, in order, what is due by then. */

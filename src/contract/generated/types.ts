@@ -1,9 +1,33 @@
 // Generated from schemas/ by src/contract/generate.ts, do not edit.
+export type Level = 'must' | 'should' | 'target' | 'may' | 'extension';
+export type Verdict =
+  | 'pass'
+  | 'fail'
+  | 'warn'
+  | 'note'
+  | 'not_applicable'
+  | 'not_observed'
+  | 'not_selected'
+  | 'blocked'
+  | 'error';
+/**
+ * The exchanges that the verdict rests on, what failed first.
+ */
+export type Evidence = EvidenceItem[];
+export type RunVerdict = 'conforming' | 'not-conforming' | 'not-judged';
+export type Endpoint = 'chat' | 'health' | 'create' | 'delete';
+/**
+ * valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.
+ */
+export type Intent = 'valid' | 'refuse' | 'open';
+export type FailureKind =
+  'unresolved' | 'refused' | 'tls' | 'plain_http' | 'timeout' | 'reset' | 'protocol';
 export type DependencyStatus = 'healthy' | 'unhealthy';
 /**
  * Percentage, 0 to 100.
  */
 export type Percentage = number;
+export type Area = 'chat' | 'health' | 'users';
 
 /**
  * A fault that the reference agent shows on demand.
@@ -227,6 +251,103 @@ export interface ReplyMetadata {
 export interface EvaluationHints {
   [k: string]: unknown;
 }
+export interface EvidenceItem {
+  exchange: number;
+  step: string;
+  request: string;
+  outcome: string;
+  [k: string]: unknown;
+}
+/**
+ * The judgement of a check run. Keys may be added in later versions; none is renamed or removed within a major version.
+ */
+export interface CheckReport {
+  verdict: RunVerdict;
+  exitCode: 0 | 1 | 3 | 70;
+  kitVersion: string;
+  suite: string;
+  target: string;
+  seed: string;
+  startedAt: string;
+  endedAt: string;
+  gate?: FailedGate;
+  counts: VerdictCounts;
+  dialect: Dialect;
+  /**
+   * Rules that were waived, and why.
+   */
+  waived: string[];
+  requirements: RequirementVerdict[];
+  /**
+   * Failures grouped by the one change that clears them, as tried on the recording.
+   */
+  causes: Cause[];
+  [k: string]: unknown;
+}
+/**
+ * The one cause for which nothing could be judged.
+ */
+export interface FailedGate {
+  id: string;
+  says: string;
+  cure: string;
+  evidence: Evidence;
+  [k: string]: unknown;
+}
+/**
+ * How many requirements got each verdict.
+ */
+export interface VerdictCounts {
+  [k: string]: number;
+}
+/**
+ * What this sandbox does where the specification is silent.
+ */
+export interface Dialect {
+  [k: string]: string;
+}
+export interface RequirementVerdict {
+  id: string;
+  area: string;
+  level: Level;
+  /**
+   * Section of the specification.
+   */
+  section: string;
+  /**
+   * Numbered statements of the specification that it covers.
+   */
+  statements: string[];
+  verdict: Verdict;
+  says: string;
+  /**
+   * Why it was not judged, in words.
+   */
+  reason?: string;
+  expected?: string;
+  received?: string;
+  /**
+   * JSON pointer into the body of the first finding's answer.
+   */
+  pointer?: string;
+  hint?: string;
+  /**
+   * Sends the first finding's request again.
+   */
+  curl?: string;
+  /**
+   * How many places are wrong.
+   */
+  findings?: number;
+  evidence: Evidence;
+  [k: string]: unknown;
+}
+export interface Cause {
+  says: string;
+  clears: string[];
+  verified: boolean;
+  [k: string]: unknown;
+}
 /**
  * Sandbox to service: what was said in a turn.
  */
@@ -268,6 +389,72 @@ export interface EndCall {
   session_id?: string;
   call_id?: string;
   [k: string]: unknown;
+}
+/**
+ * Lower-case names; a repeated header is joined by a comma.
+ */
+export interface RecordedHeaders {
+  [k: string]: string;
+}
+/**
+ * One HTTP request of a check run and what came of it. Secrets are redacted before it is written.
+ */
+export interface ExchangeRecord {
+  record: 'exchange';
+  /**
+   * 1 for the first of the run.
+   */
+  id: number;
+  /**
+   * Which scenario sent it.
+   */
+  scenario: string;
+  /**
+   * What is special about this request.
+   */
+  step: string;
+  endpoint: Endpoint;
+  intent: Intent;
+  /**
+   * Id of the exchange that this one differs from in one edit.
+   */
+  control?: number;
+  request: RecordedRequest;
+  response?: RecordedResponse;
+  failure?: ExchangeFailure;
+  /**
+   * Milliseconds since the run began.
+   */
+  startedMs: number;
+  /**
+   * Milliseconds since the run began.
+   */
+  endedMs: number;
+}
+export interface RecordedRequest {
+  method: string;
+  path: string;
+  headers: RecordedHeaders;
+  body?: string;
+}
+export interface RecordedResponse {
+  status: number;
+  headers: RecordedHeaders;
+  /**
+   * As text, cut at 1 MiB.
+   */
+  body: string;
+}
+/**
+ * Why there is no whole answer.
+ */
+export interface ExchangeFailure {
+  kind: FailureKind;
+  message: string;
+  /**
+   * The status, where one came.
+   */
+  status?: number;
 }
 /**
  * What the sandbox answers to GET /health. Healthy and degraded come with 200, unhealthy with 503.
@@ -334,6 +521,36 @@ export interface IceCandidateLine {
   sdpMid?: string;
   sdpMLineIndex?: number;
   [k: string]: unknown;
+}
+/**
+ * What a check run was asked to do. The first line of its transcript.
+ */
+export interface RunRecord {
+  record: 'run';
+  kitVersion: string;
+  /**
+   * Name of the set of requirements.
+   */
+  suite: string;
+  /**
+   * Base URL of the sandbox.
+   */
+  target: string;
+  seed: string;
+  startedAt: string;
+  areas: Area[];
+  /**
+   * Plain HTTP is waived.
+   */
+  allowHttp: boolean;
+  /**
+   * A bearer key was sent.
+   */
+  keyGiven: boolean;
+  /**
+   * Requests in flight at most.
+   */
+  concurrency: number;
 }
 /**
  * What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.
@@ -476,10 +693,13 @@ export interface Messages {
   CallReady: CallReady;
   ChatRequest: ChatRequest;
   ChatResponse: ChatResponse;
+  CheckReport: CheckReport;
   ConversationUpdate: ConversationUpdate;
   EndCall: EndCall;
+  ExchangeRecord: ExchangeRecord;
   Health: Health;
   IceCandidate: IceCandidate;
+  RunRecord: RunRecord;
   SandboxError: SandboxError;
   StartCall: StartCall;
   ToolCall: ToolCall;

@@ -1,0 +1,206 @@
+import { sandboxErrors, type Endpoint, type SandboxErrorCode } from '../../src/contract/index.ts';
+import {
+  accepted,
+  isObject,
+  outcome,
+  putOff,
+  type Exchange,
+  type Transcript,
+} from '../transcript/transcript.ts';
+import { because, each, wrongOutcome, type Check, type Finding, type Repair } from './check.ts';
+import { shape } from './shape.ts';
+
+/** Valid requests of some steps must be accepted and answered with a JSON object. */
+export function answered(
+  endpoint: Endpoint,
+  isStep: (step: string) => boolean,
+  unjudged: Check['unjudged'],
+): Check {
+  return each(
+    (one, transcript) =>
+      one.endpoint === endpoint &&
+      one.intent === 'valid' &&
+      isStep(one.step) &&
+      !putOff(one) &&
+      !isSentAgain(one, transcript),
+    (one) => (accepted(one) && isObject(one.json) ? [] : [notAnObject(one)]),
+    unjudged,
+  );
+}
+
+/** A user that was left over from an earlier run is deleted, and the same request sent again. */
+function isSentAgain(one: Exchange, { exchanges }: Transcript): boolean {
+  if (errorOf(one)?.code !== 'user_exists') return false;
+  return exchanges.some((other) => other.id > one.id && other.request.body === one.request.body);
+}
+
+function notAnObject(one: Exchange): Finding {
+  if (!accepted(one)) return wrongOutcome(one, 'a 2xx answer');
+  const type = one.response?.headers['content-type'] ?? '';
+  const hint = type.startsWith('text/event-stream')
+    ? 'The request does not ask for a stream: answer with one JSON object.'
+    : undefined;
+  const start = (one.response?.body ?? '').slice(0, 40);
+  return {
+    exchange: one.id,
+    pointer: '',
+    expected: 'a JSON object',
+    received: start === '' ? 'an empty body' : JSON.stringify(start),
+    ...(hint ? { hint } : {}),
+  };
+}
+
+/** The exchange that a refused one differs from in one edit. */
+function controlOf(one: Exchange, { exchanges }: Transcript): Exchange | undefined {
+  return exchanges.find(({ id }) => id === one.control);
+}
+
+/**
+ * Requests with one edit must be refused with `status`, or any 4xx where it is undefined. Only an
+ * edit whose control was accepted is evidence: else the refusal may have another cause.
+ */
+export function refused(
+  endpoint: Endpoint,
+  steps: readonly string[],
+  status: number | undefined,
+  unjudged: Check['unjudged'],
+): Check {
+  const edited = (one: Exchange): boolean =>
+    one.endpoint === endpoint && one.intent === 'refuse' && steps.includes(one.step);
+  const refusal = status === undefined ? 'a 4xx answer' : `${status}`;
+  return each(
+    (one, transcript) => {
+      const control = controlOf(one, transcript);
+      return edited(one) && !putOff(one) && control !== undefined && accepted(control);
+    },
+    (one) => {
+      const got = one.response?.status ?? 0;
+      const right = status === undefined ? got >= 400 && got < 500 : got === status;
+      if (right) return [];
+      const finding = wrongOutcome(one, `${refusal}, for ${one.step}`, hintFor(got));
+      return got >= 400 && status !== undefined
+        ? [{ ...finding, repair: statusRepair(endpoint, status) }]
+        : [finding];
+    },
+    (transcript) => {
+      const control = transcript.exchanges.filter(edited).map((one) => controlOf(one, transcript));
+      const bad = control.find((one) => one && !accepted(one));
+      if (!bad) return unjudged(transcript);
+      const reason = `The unedited request (exchange ${bad.id}) was not accepted: ${outcome(bad)}.`;
+      return { verdict: 'blocked', reason };
+    },
+  );
+}
+
+function hintFor(status: number): string | undefined {
+  if (status === 422) return 'Frameworks answer 422 for a failed validation; map it to 400.';
+  if (status >= 500) return 'Validate the body before using it, and answer 400 when it is wrong.';
+  if (status >= 200 && status < 300) return 'Validate the body before using it.';
+  return undefined;
+}
+
+function statusRepair(endpoint: Endpoint, status: number): Repair {
+  return {
+    says: `refuse malformed requests with ${status}`,
+    apply: (one) =>
+      one.endpoint === endpoint && one.intent === 'refuse' && one.response && !accepted(one)
+        ? { ...one.response, status }
+        : undefined,
+  };
+}
+
+/** Which answers are errors in the sandbox's error shape. */
+type ErrorAnswers = (one: Exchange) => boolean;
+
+/** The body of an error answer must be JSON with an `error` object (spec 7). */
+export function errorShape(answers: ErrorAnswers, absent: Check['unjudged']): Check {
+  const judged = shape({
+    message: 'SandboxError',
+    answers: (one) => answers(one) && isObject(one.json),
+    at: ['/error'],
+    absent,
+    hint: 'The shape is {"error": {"message", "type", "code"}}.',
+  });
+  return {
+    ...judged,
+    evidence: ({ exchanges }) => exchanges.filter(answers),
+    judge: (evidence, transcript) => [
+      ...evidence.filter(({ json }) => !isObject(json)).map(notAnObject400),
+      ...judged.judge(
+        evidence.filter(({ json }) => isObject(json)),
+        transcript,
+      ),
+    ],
+  };
+}
+
+function notAnObject400(one: Exchange): Finding {
+  const start = (one.response?.body ?? '').slice(0, 40);
+  return {
+    exchange: one.id,
+    pointer: '',
+    expected: 'a JSON object with error',
+    received: start === '' ? 'an empty body' : JSON.stringify(start),
+  };
+}
+
+/** The `error` object must have its three strings (spec 7). */
+export function errorStrings(answers: ErrorAnswers, absent: Check['unjudged']): Check {
+  return shape({
+    message: 'SandboxError',
+    answers: (one) => answers(one) && isObject(one.json) && isObject(one.json['error']),
+    at: ['/error/message', '/error/type', '/error/code'],
+    absent,
+  });
+}
+
+/** An error that has its three strings must carry the pair of type and code of the table (spec 7). */
+export function errorPair(
+  code: SandboxErrorCode,
+  answers: ErrorAnswers,
+  absent: Check['unjudged'],
+): Check {
+  const wanted = { type: sandboxErrors[code].type, code };
+  return each(
+    (one) => answers(one) && errorOf(one) !== undefined,
+    (one) => {
+      const error = errorOf(one);
+      return (['type', 'code'] as const)
+        .filter((key) => error?.[key] !== wanted[key])
+        .map((key) => ({
+          exchange: one.id,
+          pointer: `/error/${key}`,
+          expected: JSON.stringify(wanted[key]),
+          received: JSON.stringify(error?.[key]),
+        }));
+    },
+    absent,
+  );
+}
+
+/** The error object of an answer, where its type and code are strings. */
+export function errorOf({ json }: Exchange): { type: string; code: string } | undefined {
+  const error = isObject(json) ? json['error'] : undefined;
+  if (!isObject(error)) return undefined;
+  const { type, code } = error;
+  return typeof type === 'string' && typeof code === 'string' ? { type, code } : undefined;
+}
+
+/** Whether a wrong key is refused: recorded, since a key is only recommended (spec 5). */
+export function wrongKeyRefused(endpoint: Endpoint): Check {
+  return each(
+    (one) => one.endpoint === endpoint && one.step === 'wrong key' && one.response !== undefined,
+    (one) =>
+      accepted(one)
+        ? [
+            {
+              exchange: one.id,
+              pointer: '',
+              expected: 'a refusal',
+              received: 'the key is not checked',
+            },
+          ]
+        : [],
+    because('not_observed', 'The request with a wrong key was not answered.'),
+  );
+}

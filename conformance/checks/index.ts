@@ -1,0 +1,16 @@
+import type { RequirementId } from '../requirements/index.ts';
+import { chatChecks } from './chat.ts';
+import type { Check } from './check.ts';
+import { healthChecks } from './health.ts';
+import { usersChecks } from './users.ts';
+
+export type { Check, Finding, Repair, Unjudged } from './check.ts';
+export { httpWaiver } from './targets.ts';
+export { isAbsent } from './users.ts';
+
+/** The check of every requirement; a requirement without one does not compile. */
+export const checks: Readonly<Record<RequirementId, Check>> = {
+  ...chatChecks,
+  ...healthChecks,
+  ...usersChecks,
+};

@@ -1,0 +1,53 @@
+import type { Endpoint, Violation } from '../../src/contract/index.ts';
+import { isObject } from '../transcript/transcript.ts';
+import type { Repair } from './check.ts';
+
+/** Puts what the schema wants in the place of what stands there, in every answer alike. */
+export function repairOf({ pointer, expected }: Violation, endpoint: Endpoint): Repair {
+  const place = pointer.replace(/\/\d+(?=\/|$)/g, '/*');
+  const name = place.slice(1).replaceAll('/*', '[]').replaceAll('/', '.');
+  return {
+    says: expected === 'absent' ? `leave ${name} out` : `make ${name} ${expected}`,
+    apply(exchange) {
+      if (exchange.endpoint !== endpoint || !exchange.response || !isObject(exchange.json)) {
+        return undefined;
+      }
+      const body = structuredClone(exchange.json);
+      put(body, place.split('/').slice(1), expected);
+      return { ...exchange.response, body: JSON.stringify(body) };
+    },
+  };
+}
+
+const samples: readonly [RegExp, unknown][] = [
+  [/^an ISO 8601 time/, '2026-01-01T00:00:00Z'],
+  [/^a string/, ''],
+  [/^(an integer|a number)/, 0],
+  [/^a boolean/, true],
+  [/^an object/, {}],
+  [/^an array/, []],
+];
+
+/** A value that fits the words with which the contract says what it wants. */
+function sampleOf(expected: string, now: unknown): unknown {
+  const literal = /"(?:[^"\\]|\\.)*"/.exec(expected)?.[0];
+  if (literal) return JSON.parse(literal);
+  if (expected.startsWith('a string') && now !== undefined && now !== null) {
+    return typeof now === 'object' ? JSON.stringify(now) : String(now as number);
+  }
+  if (expected === 'an integer' && !Number.isNaN(Number(now))) return Math.round(Number(now));
+  return samples.find(([words]) => words.test(expected))?.[1] ?? null;
+}
+
+function put(value: unknown, [key = '', ...rest]: string[], expected: string): void {
+  if (key === '*' && Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      if (rest.length > 0) put(item, rest, expected);
+      else value[index] = sampleOf(expected, item);
+    }
+  } else if (isObject(value)) {
+    if (rest.length > 0) put(value[key], rest, expected);
+    else if (expected === 'absent') Reflect.deleteProperty(value, key);
+    else value[key] = sampleOf(expected, value[key]);
+  }
+}

@@ -1,0 +1,125 @@
+import { rootCertificates } from 'node:tls';
+import { Agent, request } from 'undici';
+import type { ExchangeRecord, FailureKind } from '../../src/contract/index.ts';
+import { DeadlinePassed, type Clock } from '../../src/shared/clock.ts';
+
+/** What one request came to: the part of an exchange that the network decides. */
+export type Outcome = Pick<ExchangeRecord, 'response' | 'failure'>;
+
+/** A request as it goes out. */
+export interface Outgoing {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** Sends requests to one sandbox. Failures are values, never thrown. */
+export interface HttpClient {
+  send(outgoing: Outgoing, deadlineMs: number): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+/** How a sandbox is reached. */
+export interface HttpClientOptions {
+  /** Base URL; paths are appended to it. */
+  target: string;
+  clock: Clock;
+  /** PEM of a CA to trust besides the system's. */
+  ca?: string;
+}
+
+const BODY_BYTES_MAX = 1024 * 1024;
+
+/**
+ * A client that opens a connection for each request, follows no redirect and reads at most 1 MiB.
+ * A connection of its own keeps a sandbox that closes idle ones from looking as if it dropped one.
+ */
+export function httpClient({ target, clock, ca }: HttpClientOptions): HttpClient {
+  const agent = new Agent({
+    pipelining: 0,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: ca === undefined ? {} : { ca: [...rootCertificates, ca] },
+  });
+  const base = target.replace(/\/+$/, '');
+  return {
+    async send({ method, path, headers, body }, deadlineMs) {
+      using deadline = clock.deadline(deadlineMs);
+      let status: number | undefined;
+      try {
+        const answer = await request(`${base}${path}`, {
+          method,
+          headers,
+          body: body ?? null,
+          dispatcher: agent,
+          signal: deadline.signal,
+        });
+        status = answer.statusCode;
+        const text = await readBody(answer.body);
+        return { response: { status, headers: flat(answer.headers), body: text } };
+      } catch (error) {
+        return { failure: toFailure(error, status) };
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function readBody(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) {
+      body.destroy();
+      break;
+    }
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, BODY_BYTES_MAX);
+}
+
+function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  );
+}
+
+const kindByCode: Partial<Record<string, FailureKind>> = {
+  ENOTFOUND: 'unresolved',
+  EAI_AGAIN: 'unresolved',
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'refused',
+  ENETUNREACH: 'refused',
+  EADDRNOTAVAIL: 'refused',
+  UND_ERR_CONNECT_TIMEOUT: 'refused',
+  ETIMEDOUT: 'refused',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'plain_http',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'plain_http',
+};
+
+function toFailure(error: unknown, status: number | undefined): NonNullable<Outcome['failure']> {
+  const came = status === undefined ? {} : { status };
+  if (error instanceof DeadlinePassed) return { kind: 'timeout', message: error.message, ...came };
+  const { code = '', message } = rootOf(error);
+  return { kind: kindOf(code, message), message: message || code, ...came };
+}
+
+/** An error that stands for several, one for each address tried, is told by its first. */
+function rootOf(error: unknown): Error & { code?: string } {
+  if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+function kindOf(code: string, message: string): FailureKind {
+  const known = kindByCode[code];
+  if (known) return known;
+  if (code.startsWith('HPE_') || code.startsWith('UND_ERR_RES')) return 'protocol';
+  if (/wrong version number|packet length too long/i.test(message)) return 'plain_http';
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|EPROTO/.test(code)) return 'tls';
+  return 'reset';
+}

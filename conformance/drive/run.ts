@@ -1,0 +1,144 @@
+import type { Area, Endpoint, RunRecord } from '../../src/contract/index.ts';
+import { seededChance } from '../../src/shared/chance.ts';
+import { isoTime, type Clock } from '../../src/shared/clock.ts';
+import { failedGate } from '../judge/gate.ts';
+import { scenarios, type Cost, type Phase, type Scenario } from '../scenarios/index.ts';
+import type { Exchange, Transcript } from '../transcript/transcript.ts';
+import { httpClient } from './http-client.ts';
+import { recorder } from './recorder.ts';
+import { turnstile } from './turnstile.ts';
+import { sender, type People } from './world.ts';
+
+/** What to check, and how. */
+export interface DriveOptions {
+  /** Base URL of the sandbox. */
+  target: string;
+  areas: readonly Area[];
+  /** The sandbox's bearer key; undefined to send none. */
+  apiKey: string | undefined;
+  /** PEM of a CA to trust besides the system's. */
+  ca: string | undefined;
+  /** Every id of the run follows from it. */
+  seed: string;
+  kitVersion: string;
+  clock: Clock;
+  /** Requests in flight at most. */
+  concurrency: number;
+  /** Requests a second at most. */
+  ratePerSecond: number | undefined;
+  /** Milliseconds until a chat or users request counts as unanswered. */
+  timeoutMs: number;
+  allowHttp: boolean;
+  /** Messages that may make the agent use a tool. */
+  prompts: readonly string[];
+  /** Stop after the preflight. */
+  preflightOnly: boolean;
+  /** Told after every exchange. */
+  onExchange: (exchange: Exchange) => void;
+}
+
+/** The name of this set of requirements, recorded with every run. */
+export const SUITE = '2026-11';
+
+/** What `GET /health` may take: the service gives up after 10 s, and a little is ours. */
+const HEALTH_DEADLINE_MS = 10_250;
+
+/** What a run would send, before it sends anything. */
+export interface Plan extends Cost {
+  scenarios: readonly Scenario[];
+}
+
+/** The scenarios of some areas with what they cost, 429s apart. */
+export function plan(options: Pick<DriveOptions, 'areas' | 'prompts' | 'preflightOnly'>): Plan {
+  const chosen = scenarios.filter(
+    (scenario) =>
+      (options.areas.includes(scenario.area) || isFixture(scenario, options.areas)) &&
+      (!options.preflightOnly || ['preflight', 'cleanup'].includes(scenario.phase)),
+  );
+  const total: Cost = { requests: 0, modelCalls: 0, users: 0 };
+  for (const scenario of chosen) {
+    const { requests, modelCalls, users } = scenario.cost(options.prompts);
+    total.requests += requests;
+    total.modelCalls += modelCalls;
+    total.users += users;
+  }
+  return { ...total, scenarios: chosen };
+}
+
+/** Chat needs a user to chat as: one is created, and deleted at the end. */
+function isFixture({ area, phase }: Scenario, areas: readonly Area[]): boolean {
+  return areas.includes('chat') && area === 'users' && ['preflight', 'cleanup'].includes(phase);
+}
+
+const PHASES: readonly Phase[] = ['preflight', 'accepted', 'refused', 'after', 'cleanup'];
+
+/**
+ * Drives a run: every scenario of a phase at once, phase after phase, and nothing after a preflight
+ * that found no sandbox. Never rejects for what a sandbox does.
+ */
+export async function drive(options: DriveOptions): Promise<Transcript> {
+  const { clock, seed, prompts } = options;
+  const run = runRecord(options);
+  const client = httpClient({
+    target: options.target,
+    clock,
+    ...(options.ca === undefined ? {} : { ca: options.ca }),
+  });
+  const records = recorder(options.apiKey === undefined ? [] : [options.apiKey]);
+  const { ratePerSecond, concurrency } = options;
+  const send = sender({
+    client,
+    clock,
+    turnstile: turnstile({
+      clock,
+      concurrency,
+      ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
+    }),
+    recorder: records,
+    apiKey: options.apiKey,
+    deadlineMs: deadlines(options.timeoutMs),
+    onExchange: options.onExchange,
+  });
+  const people: People = {
+    chatAs: undefined,
+    absent: false,
+    existing: new Set(),
+    strays: new Set(),
+  };
+  const start = (scenario: Scenario): Promise<void> =>
+    scenario.drive({
+      send: (step) => send(scenario.id, step),
+      people,
+      chance: seededChance(`${seed}/${scenario.area}/${scenario.id}`),
+      prompts,
+    });
+  try {
+    const chosen = plan(options).scenarios;
+    for (const phase of PHASES) {
+      await Promise.all(chosen.filter((scenario) => scenario.phase === phase).map(start));
+      if (phase === 'preflight' && failedGate({ run, exchanges: records.exchanges })) break;
+    }
+  } finally {
+    await client.close();
+  }
+  return { run, exchanges: records.exchanges };
+}
+
+function runRecord(options: DriveOptions): RunRecord {
+  return {
+    record: 'run',
+    kitVersion: options.kitVersion,
+    suite: SUITE,
+    target: options.target,
+    seed: options.seed,
+    startedAt: isoTime(options.clock.nowMs()),
+    areas: [...options.areas],
+    allowHttp: options.allowHttp,
+    keyGiven: options.apiKey !== undefined,
+    concurrency: options.concurrency,
+  };
+}
+
+function deadlines(timeoutMs: number): Record<Endpoint, number> {
+  return { chat: timeoutMs, create: timeoutMs, delete: timeoutMs, health: HEALTH_DEADLINE_MS };
+}

@@ -1,0 +1,178 @@
+import { putOff, type Exchange, type Transcript } from '../transcript/transcript.ts';
+
+/** The one cause for which a run could not be judged, found by the requests of the preflight. */
+export interface Gate {
+  id:
+    | 'unresolved'
+    | 'refused'
+    | 'tls'
+    | 'plain_http'
+    | 'timeout'
+    | 'reset'
+    | 'protocol'
+    | 'login_page'
+    | 'redirect'
+    | 'key_refused'
+    | 'empty'
+    | 'rate_limited';
+  /** What is wrong, in one sentence. */
+  says: string;
+  /** What to do about it. */
+  cure: string;
+  /** The exchange that shows it. */
+  evidence: Exchange;
+}
+
+/** The scenario whose exchanges decide about the gates. */
+export const PREFLIGHT = 'preflight';
+
+/**
+ * Decides whether a run is judged at all. No status and no body of `/health` alone stops a run, an
+ * HTML login page apart: they are findings.
+ */
+export function failedGate({ run, exchanges }: Transcript): Gate | undefined {
+  const probes = exchanges.filter(({ scenario }) => scenario === PREFLIGHT);
+  const final = probes.filter((one) => !isSuperseded(one, probes));
+  return (
+    unreachable(final) ??
+    loginPage(final) ??
+    redirect(final) ??
+    keyRefused(final, run.keyGiven) ??
+    allAlike(final)
+  );
+}
+
+/** A probe that was put off and sent again says nothing. */
+function isSuperseded(one: Exchange, probes: Exchange[]): boolean {
+  return putOff(one) && probes.some(({ step, id }) => step === one.step && id > one.id);
+}
+
+const noConnection: Partial<Record<string, Pick<Gate, 'says' | 'cure'>>> = {
+  unresolved: {
+    says: 'The host name is not known.',
+    cure: 'Check the URL for typing errors, and that this machine can resolve the name.',
+  },
+  refused: {
+    says: 'Nothing accepts connections at this address.',
+    cure: 'Start the sandbox, or check host and port of the URL.',
+  },
+  tls: {
+    says: 'The TLS certificate is not accepted.',
+    cure: 'If the certificate comes from a CA of your own, give that CA with --ca FILE.',
+  },
+  plain_http: {
+    says: 'This port speaks plain HTTP, not TLS.',
+    cure: 'Use http:// for a sandbox without TLS, or the port that has TLS.',
+  },
+};
+
+function unreachable(probes: Exchange[]): Gate | undefined {
+  const [first] = probes;
+  const kind = first?.failure?.kind;
+  const known = noConnection[kind ?? ''];
+  if (!first || !kind || !known) return undefined;
+  if (!probes.every(({ failure }) => noConnection[failure?.kind ?? ''])) return undefined;
+  const detail = kind === 'tls' ? ` (${first.failure?.message ?? ''})` : '';
+  return {
+    id: kind,
+    says: known.says.replace(/\.$/, `${detail}.`),
+    cure: known.cure,
+    evidence: first,
+  };
+}
+
+const isHtml = ({ response }: Exchange): boolean =>
+  response !== undefined &&
+  (/^text\/html/i.test(response.headers['content-type'] ?? '') ||
+    /^\s*<(!doctype|html)/i.test(response.body));
+
+const asksToLogIn = ({ response }: Exchange): boolean =>
+  /<form|password|log[ -]?in|sign[ -]?in|single sign/i.test(response?.body ?? '');
+
+function loginPage(probes: Exchange[]): Gate | undefined {
+  const health = probes.find(({ endpoint }) => endpoint === 'health');
+  const everywhere = probes.length > 0 && probes.every(isHtml);
+  const page = everywhere
+    ? probes[0]
+    : health && isHtml(health) && asksToLogIn(health)
+      ? health
+      : undefined;
+  if (!page) return undefined;
+  return {
+    id: 'login_page',
+    says: 'An HTML page answers here, not a sandbox.',
+    cure: 'Something stands before the sandbox, such as a login or a proxy: let the kit pass it.',
+    evidence: page,
+  };
+}
+
+function redirect(probes: Exchange[]): Gate | undefined {
+  const isRedirect = ({ response }: Exchange): boolean =>
+    response !== undefined && [301, 302, 303, 307, 308].includes(response.status);
+  const chat = probes.find(({ endpoint }) => endpoint === 'chat');
+  const moved = chat && isRedirect(chat) ? chat : probes.every(isRedirect) ? probes[0] : undefined;
+  if (!moved) return undefined;
+  return {
+    id: 'redirect',
+    says: `Requests are redirected to ${moved.response?.headers['location'] ?? 'another address'}.`,
+    cure: 'Give the address that answers itself: the service follows no redirects.',
+    evidence: moved,
+  };
+}
+
+function keyRefused(probes: Exchange[], keyGiven: boolean): Gate | undefined {
+  const isRefusal = ({ response }: Exchange): boolean =>
+    response?.status === 401 || response?.status === 403;
+  const chat = probes.find(({ endpoint }) => endpoint === 'chat');
+  const keyed = chat ?? probes.find(({ endpoint }) => endpoint === 'create');
+  if (!keyed || !isRefusal(keyed)) return undefined;
+  return {
+    id: 'key_refused',
+    says: keyGiven
+      ? `The sandbox refuses the given key with ${keyed.response?.status ?? ''}.`
+      : `The sandbox wants a key (${keyed.response?.status ?? ''}), and none was given.`,
+    cure: 'Put its bearer key into SANDBOX_KIT_API_KEY, or into a file for --api-key-file.',
+    evidence: keyed,
+  };
+}
+
+const alike: Partial<Record<string, Pick<Gate, 'says' | 'cure'>>> = {
+  timeout: {
+    says: 'Connections are accepted, but no request is answered in time.',
+    cure: 'Check that the sandbox itself runs, not only what stands before it.',
+  },
+  reset: {
+    says: 'Every connection is dropped before the answer is whole.',
+    cure: 'Look into the log of the sandbox: it, or a proxy before it, closes the connection.',
+  },
+  protocol: {
+    says: 'What answers at this address does not speak HTTP.',
+    cure: 'Check the port, and https:// against http://.',
+  },
+  empty: {
+    says: 'Every answer is empty.',
+    cure: 'Check that the URL leads to the sandbox: something else answers there.',
+  },
+  rate_limited: {
+    says: 'Every request is put off with 429, for longer than the kit waits.',
+    cure: 'Raise the limit of the sandbox for this key, or run with --rate.',
+  },
+};
+
+/** Every probe, of two at least, went wrong in a way that no sandbox does. */
+function allAlike(probes: Exchange[]): Gate | undefined {
+  const kinds = probes.map(deadness);
+  const [first] = probes;
+  const [kind] = kinds;
+  const known = alike[kind ?? ''];
+  if (!first || !kind || !known || kinds.includes(undefined)) return undefined;
+  if (probes.length < 2 && kind !== 'reset' && kind !== 'protocol') return undefined;
+  return { id: kind, ...known, evidence: first };
+}
+
+function deadness(one: Exchange): Gate['id'] | undefined {
+  if (one.failure) return one.failure.kind;
+  if (putOff(one)) return 'rate_limited';
+  const { status = 0, body = '' } = one.response ?? {};
+  return status < 300 && status !== 204 && body.trim() === '' ? 'empty' : undefined;
+}

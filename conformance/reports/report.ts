@@ -1,0 +1,96 @@
+import type {
+  CheckReport,
+  EvidenceItem,
+  FailedGate,
+  RequirementVerdict,
+} from '../../src/contract/index.ts';
+import { httpWaiver } from '../checks/index.ts';
+import { causesOf } from '../judge/causes.ts';
+import { dialectOf } from '../judge/dialect.ts';
+import type { Gate } from '../judge/gate.ts';
+import { judge, type Judged, type JudgeOptions } from '../judge/judge.ts';
+import { areaOf, requirement, type RequirementId } from '../requirements/index.ts';
+import { outcome, type Exchange, type Transcript } from '../transcript/transcript.ts';
+import { curlOf } from './curl.ts';
+
+/** Exchanges that a report names for one requirement; the recording has them all. */
+const EVIDENCE_MAX = 10;
+
+/** Judges a transcript and says it as a report: the one form that every other view is made from. */
+export function reportOf(
+  transcript: Transcript,
+  endedAt: string,
+  options: JudgeOptions = {},
+): CheckReport {
+  const { run } = transcript;
+  const judgement = judge(transcript, options);
+  const waiver = httpWaiver(run.target, run.allowHttp);
+  return {
+    verdict: judgement.verdict,
+    exitCode: judgement.exitCode as CheckReport['exitCode'],
+    kitVersion: run.kitVersion,
+    suite: run.suite,
+    target: run.target,
+    seed: run.seed,
+    startedAt: run.startedAt,
+    endedAt,
+    ...(judgement.gate ? { gate: gateOf(judgement.gate) } : {}),
+    counts: { ...judgement.counts },
+    dialect: dialectOf(transcript),
+    waived: waiver === undefined ? [] : [waiver],
+    requirements: [...judgement.requirements].map(([id, judged]) => row(id, judged, transcript)),
+    causes: causesOf(transcript, judgement, options),
+  };
+}
+
+function gateOf({ id, says, cure, evidence }: Gate): FailedGate {
+  return { id, says, cure, evidence: [itemOf(evidence)] };
+}
+
+function row(id: RequirementId, judged: Judged, transcript: Transcript): RequirementVerdict {
+  const { level, section, statements, says } = requirement(id);
+  return {
+    id,
+    area: areaOf(id),
+    level,
+    section,
+    statements: [...statements],
+    verdict: judged.verdict,
+    says,
+    ...('reason' in judged ? { reason: judged.reason } : {}),
+    ...foundOf(judged, transcript),
+    evidence: 'evidence' in judged ? evidenceOf(judged) : [],
+  };
+}
+
+function foundOf(judged: Judged, transcript: Transcript): Partial<RequirementVerdict> {
+  if (!('findings' in judged)) return {};
+  const [first] = judged.findings;
+  const exchange = transcript.exchanges.find(({ id }) => id === first.exchange);
+  return {
+    expected: first.expected,
+    received: first.received,
+    pointer: first.pointer,
+    ...(first.hint === undefined ? {} : { hint: first.hint }),
+    ...(exchange ? { curl: curlOf(exchange, transcript.run.target) } : {}),
+    findings: judged.findings.length,
+  };
+}
+
+/** What failed first, then the rest, up to the bound. */
+function evidenceOf(judged: Extract<Judged, { evidence: unknown }>): EvidenceItem[] {
+  const failed = new Set('findings' in judged ? judged.findings.map((one) => one.exchange) : []);
+  const first = judged.evidence.filter(({ id }) => failed.has(id));
+  const rest = judged.evidence.filter(({ id }) => !failed.has(id));
+  return [...first, ...rest].slice(0, EVIDENCE_MAX).map(itemOf);
+}
+
+function itemOf(exchange: Exchange): EvidenceItem {
+  const { method, path } = exchange.request;
+  return {
+    exchange: exchange.id,
+    step: exchange.step,
+    request: `${method} ${path}`,
+    outcome: outcome(exchange),
+  };
+}

@@ -1,0 +1,31 @@
+import type { Area, Level } from '../../src/contract/index.ts';
+
+/** A row of the ledger that has a check. */
+export interface Requirement {
+  level: Level;
+  /** Section of the specification, e.g. "2.8". */
+  section: string;
+  /** The numbered statements that it covers, e.g. "2.8.3". */
+  statements: readonly string[];
+  /** What it asks, in one sentence of ours. */
+  says: string;
+  /** Why it matters to a simulation. */
+  why: string;
+  /** How it can be seen: by ordinary requests, or only when something provokes it. */
+  seen: 'black-box' | 'provoked';
+}
+
+/** A row of the ledger that no check can have, with the reason. */
+export interface Unseen {
+  statements: readonly string[];
+  /** Why it can't be seen from outside a sandbox. */
+  because: string;
+}
+
+/** The rows of an area by id. Ids are never reused. */
+export type Ledger = Readonly<Record<string, Requirement>>;
+
+/** The area that an id belongs to: `CHAT-012` is of `chat`. */
+export function areaOf(id: string): Area {
+  return id.slice(0, id.indexOf('-')).toLowerCase() as Area;
+}

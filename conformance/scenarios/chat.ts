@@ -1,0 +1,246 @@
+import type { ChatMessage, ChatRequest } from '../../src/contract/index.ts';
+import { PREFLIGHT } from '../judge/gate.ts';
+import type { Step, World } from '../drive/world.ts';
+import { cost, type Scenario } from './scenario.ts';
+
+const user = (content: string): ChatMessage => ({ role: 'user', content });
+const GREETING = 'Hello, what can you help me with?';
+
+const sessionId = ({ chance }: World): string => `sk_${chance.id(12)}`;
+
+const knownMetadata = {
+  scenario_id: 'late-parcel',
+  persona: 'friendly',
+  time_of_day: 'evening',
+};
+
+const otherMetadata = {
+  session_type: 'support',
+  stress_level: 3,
+  location: { city: 'Zurich', coordinates: [47.37, 8.54] },
+  tags: ['first', null, true],
+};
+
+function fullRequest(world: World): ChatRequest {
+  return {
+    messages: [user(GREETING)],
+    ...(world.people.chatAs === undefined ? {} : { user_id: world.people.chatAs }),
+    session_id: sessionId(world),
+    metadata: { ...knownMetadata, ...otherMetadata },
+  };
+}
+
+const valid = (step: string, json: ChatRequest): Step => ({
+  endpoint: 'chat',
+  step,
+  intent: 'valid',
+  body: { json },
+});
+
+function without(request: ChatRequest, key: keyof ChatRequest): ChatRequest {
+  const rest = { ...request };
+  Reflect.deleteProperty(rest, key);
+  return rest;
+}
+
+const probe: Scenario = {
+  id: PREFLIGHT,
+  area: 'chat',
+  phase: 'preflight',
+  exercises: ['CHAT-002'],
+  cost: cost(1, 1),
+  async drive(world) {
+    await world.send(valid('minimal', { messages: [user(GREETING)] }));
+  },
+};
+
+const forms: Scenario = {
+  id: 'chat/forms',
+  area: 'chat',
+  phase: 'accepted',
+  exercises: [
+    ...(['CHAT-001', 'CHAT-003', 'CHAT-004', 'CHAT-005', 'CHAT-006', 'CHAT-007'] as const),
+    ...(['CHAT-008', 'CHAT-009', 'CHAT-020', 'CHAT-021', 'CHAT-022', 'CHAT-023'] as const),
+    ...(['CHAT-024', 'CHAT-030', 'CHAT-050', 'CHAT-080'] as const),
+  ],
+  cost: cost(8, 8),
+  async drive(world) {
+    const messages = [user(GREETING)];
+    const steps = [
+      valid('full', fullRequest(world)),
+      valid('without user_id', without(fullRequest(world), 'user_id')),
+      valid('without session_id', without(fullRequest(world), 'session_id')),
+      valid('without metadata', without(fullRequest(world), 'metadata')),
+      valid('only session_id', { messages, session_id: sessionId(world) }),
+      valid('known metadata', { messages, metadata: knownMetadata }),
+      valid('other metadata', { messages, metadata: otherMetadata }),
+      ...(world.people.chatAs === undefined
+        ? []
+        : [valid('only user_id', { messages, user_id: world.people.chatAs })]),
+    ];
+    await Promise.all(steps.map((step) => world.send(step)));
+  },
+};
+
+const contents: Scenario = {
+  id: 'chat/contents',
+  area: 'chat',
+  phase: 'accepted',
+  exercises: ['CHAT-010', 'CHAT-011'],
+  cost: cost(2, 2),
+  async drive(world) {
+    const history: ChatMessage[] = [
+      { role: 'system', content: 'The customer writes in the evening.' },
+      user(GREETING),
+      { role: 'assistant', content: 'Hello! I can help you with your orders.' },
+      user('Good. And what are your opening hours?'),
+    ];
+    const unicode = user('Grüezi 👋\n“Où est ma commande?”\t注文はどこですか? مرحبا');
+    await Promise.all([
+      world.send(valid('history', { ...fullRequest(world), messages: history })),
+      world.send(valid('unicode', { ...fullRequest(world), messages: [unicode] })),
+    ]);
+  },
+};
+
+const OVERLAPPING = 8;
+
+/** Sessions of their own at once, each with a reference number that no other session says. */
+const overlap: Scenario = {
+  id: 'chat/overlap',
+  area: 'chat',
+  phase: 'accepted',
+  exercises: ['CHAT-014', 'CHAT-030', 'CHAT-050'],
+  cost: cost(OVERLAPPING, OVERLAPPING),
+  async drive(world) {
+    const requests = Array.from({ length: OVERLAPPING }, (_, index) => {
+      const marker = `SK${world.chance.id(10).toUpperCase()}`;
+      const opening = user(`My reference number is ${marker}.`);
+      const thanks: ChatMessage = { role: 'assistant', content: 'Thank you.' };
+      const messages =
+        index % 2 === 0
+          ? [user(`My reference number is ${marker}. Where is my order?`)]
+          : [opening, thanks, user('Where is my order?')];
+      return { ...fullRequest(world), messages };
+    });
+    await Promise.all(requests.map((request) => world.send(valid('overlap', request))));
+  },
+};
+
+const prompts: Scenario = {
+  id: 'chat/prompts',
+  area: 'chat',
+  phase: 'accepted',
+  exercises: [
+    ...(['CHAT-040', 'CHAT-041', 'CHAT-042', 'CHAT-043', 'CHAT-044'] as const),
+    ...(['CHAT-045', 'CHAT-046', 'CHAT-047', 'CHAT-048'] as const),
+  ],
+  cost: (texts) => ({ requests: texts.length, modelCalls: texts.length, users: 0 }),
+  async drive(world) {
+    const requests = world.prompts.map((text) => ({
+      ...fullRequest(world),
+      messages: [user(text)],
+    }));
+    await Promise.all(requests.map((request) => world.send(valid('prompt', request))));
+  },
+};
+
+/** Each edit of the control request, by the name of its step: another body, as JSON or as text. */
+function editsOf(request: ChatRequest): Record<string, NonNullable<Step['body']>> {
+  const { messages: _messages, ...rest } = request;
+  const messages = (value: unknown): { json: unknown } => ({ json: { ...rest, messages: value } });
+  const message = (value: object): { json: unknown } => messages([value]);
+  return {
+    'messages missing': { json: rest },
+    'messages a string': messages(GREETING),
+    'messages an object': messages(user(GREETING)),
+    'messages null': messages(null),
+    'message a string': messages([GREETING]),
+    'role missing': message({ content: GREETING }),
+    'role a number': message({ role: 1, content: GREETING }),
+    'role tool': message({ role: 'tool', content: GREETING }),
+    'role unknown': message({ role: 'customer', content: GREETING }),
+    'content missing': message({ role: 'user' }),
+    'content a number': message({ role: 'user', content: 42 }),
+    'content an object': message({ role: 'user', content: { text: GREETING } }),
+    'content null': message({ role: 'user', content: null }),
+    'body not JSON': { text: JSON.stringify(request).slice(0, -1) },
+    'body empty': { text: '' },
+    'body an array': { json: [request] },
+  };
+}
+
+const refusals: Scenario = {
+  id: 'chat/refusals',
+  area: 'chat',
+  phase: 'refused',
+  exercises: [
+    ...(['CHAT-060', 'CHAT-061', 'CHAT-062', 'CHAT-063', 'CHAT-064', 'CHAT-065'] as const),
+    ...(['CHAT-066', 'CHAT-070', 'CHAT-071', 'CHAT-072'] as const),
+  ],
+  cost: cost(17, 1),
+  async drive(world) {
+    const request = fullRequest(world);
+    const control = await world.send(valid('control', request));
+    if (!control) return;
+    await Promise.all(
+      Object.entries(editsOf(request)).map(([step, body]) =>
+        world.send({ endpoint: 'chat', step, intent: 'refuse', control, body }),
+      ),
+    );
+  },
+};
+
+/** Requests about which the specification is silent: their answers make the dialect. */
+const silences: Scenario = {
+  id: 'chat/silences',
+  area: 'chat',
+  phase: 'refused',
+  exercises: ['CHAT-083'],
+  cost: cost(7, 7),
+  async drive(world) {
+    const request = fullRequest(world);
+    const open = (step: string, json: unknown, more: Partial<Step> = {}): Step => ({
+      endpoint: 'chat',
+      step,
+      intent: 'open',
+      body: { json },
+      ...more,
+    });
+    const parts = [{ role: 'user', content: [{ type: 'text', text: GREETING }] }];
+    await Promise.all(
+      [
+        open('wrong key', request, { key: 'wrong' }),
+        open('no key', request, { key: 'none' }),
+        open('no messages', { ...request, messages: [] }),
+        open('content in parts', { ...request, messages: parts }),
+        open('user_id a number', { ...request, user_id: 7 }),
+        open('metadata a string', { ...request, metadata: 'evening' }),
+        open('content type text/plain', request, { headers: { 'content-type': 'text/plain' } }),
+      ].map((step) => world.send(step)),
+    );
+  },
+};
+
+const after: Scenario = {
+  id: 'chat/after',
+  area: 'chat',
+  phase: 'after',
+  exercises: ['CHAT-013'],
+  cost: cost(1, 1),
+  async drive(world) {
+    await world.send(valid('after refusals', fullRequest(world)));
+  },
+};
+
+/** The scenarios of `POST /v1/chat/completions`. */
+export const chatScenarios: readonly Scenario[] = [
+  probe,
+  forms,
+  contents,
+  overlap,
+  prompts,
+  refusals,
+  silences,
+  after,
+];

@@ -1,0 +1,13 @@
+import { chatScenarios } from './chat.ts';
+import { healthScenarios } from './health.ts';
+import type { Scenario } from './scenario.ts';
+import { usersScenarios } from './users.ts';
+
+export type { Cost, Phase, Scenario } from './scenario.ts';
+
+/** Every scenario, in the order in which those of a phase are started. */
+export const scenarios: readonly Scenario[] = [
+  ...healthScenarios,
+  ...usersScenarios,
+  ...chatScenarios,
+];

@@ -2,9 +2,20 @@
 import type { Area, CheckReport, ExchangeRecord } from '../src/contract/index.ts';
 import { isoTime, systemClock, type Clock } from '../src/shared/clock.ts';
 import { drive, plan, type DriveOptions } from './drive/run.ts';
-import { failedGate, type Gate } from './judge/gate.ts';
+import { failedGate } from './judge/gate.ts';
+import type { SelftestOptions, SelftestResult } from './mutants/selftest.ts';
+import type { Diagnosis } from './reports/diagnosis.ts';
+import {
+  areaNamed,
+  dryRunText,
+  idsOfStatement,
+  requirementList,
+  requirementText,
+  type ListingOptions,
+} from './reports/listing.ts';
 import { reportOf } from './reports/report.ts';
-import type { Exchange, Transcript } from './transcript/transcript.ts';
+import { requirementIds, type RequirementId } from './requirements/index.ts';
+import type { Transcript } from './transcript/transcript.ts';
 
 export { plan, SUITE, type Plan } from './drive/run.ts';
 export {
@@ -17,7 +28,13 @@ export {
   type RequirementId,
 } from './requirements/index.ts';
 export { readTranscript, UnreadableRecording, writeTranscript } from './transcript/transcript.ts';
+export { diagnosisJson, diagnosisText } from './reports/diagnosis.ts';
+export { junitReport } from './reports/junit.ts';
+export { planSentence } from './reports/listing.ts';
+export { markdownReport } from './reports/markdown.ts';
 export { reportOf } from './reports/report.ts';
+export { terminalReport } from './reports/terminal.ts';
+export type { SelftestResult } from './mutants/selftest.ts';
 
 /** All areas that this suite judges. */
 export const areas: readonly Area[] = ['chat', 'health', 'users'];
@@ -65,12 +82,6 @@ export async function check(options: CheckOptions): Promise<Checked> {
   };
 }
 
-/** What the preflight saw. */
-export interface Diagnosis {
-  gate: Gate | undefined;
-  exchanges: readonly Exchange[];
-}
-
 /** Runs the preflight alone: whether there is a sandbox here that could be checked. */
 export async function diagnose(options: CheckOptions): Promise<Diagnosis> {
   const transcript = await drive(withDefaults(options, true));
@@ -84,6 +95,49 @@ export function planned(options: Pick<CheckOptions, 'areas' | 'prompts'>): Retur
     prompts: options.prompts ?? defaultPrompts,
     preflightOnly: false,
   });
+}
+
+/** What may be left out of a plan. */
+type Chosen = Pick<CheckOptions, 'areas' | 'prompts'>;
+
+/** The requirements that `check` would judge, for people. */
+export function listing(chosen: Chosen, options: ListingOptions): string {
+  return requirementList(chosen.areas ?? areas, options);
+}
+
+/** What `check` would send, for people. */
+export function dryRun(chosen: Chosen, options: ListingOptions): string {
+  return dryRunText(planned(chosen), chosen.prompts ?? defaultPrompts, options);
+}
+
+/**
+ * Explains a requirement, an area or a statement of the specification, for people; all requirements
+ * for an empty word, undefined for an unknown one.
+ */
+export async function explanation(
+  word: string,
+  options: ListingOptions,
+): Promise<string | undefined> {
+  const area = areaNamed(word);
+  if (word === '' || area) return requirementList(area ? [area] : areas, options);
+  const { mutants } = await import('./mutants/index.ts');
+  const explained = (id: RequirementId): string =>
+    requirementText(
+      id,
+      mutants.filter(({ kills }) => kills.includes(id)),
+      options,
+    );
+  const id = requirementIds.find((one) => one === word.toUpperCase());
+  if (id) return explained(id);
+  const { ids, because } = idsOfStatement(word);
+  if (ids.length > 0) return ids.map(explained).join('\n');
+  return because === undefined ? undefined : `${word} has no check. ${because}\n`;
+}
+
+/** Proves the judge against a conforming sandbox: see `mutants/`. */
+export async function selftest(options: SelftestOptions): Promise<SelftestResult> {
+  const { selftest: run } = await import('./mutants/selftest.ts');
+  return run(options);
 }
 
 function withDefaults(options: CheckOptions, preflightOnly: boolean): DriveOptions {

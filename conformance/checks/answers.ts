@@ -112,6 +112,15 @@ function statusRepair(endpoint: Endpoint, status: number): Repair {
 /** Which answers are errors in the sandbox's error shape. */
 type ErrorAnswers = (one: Exchange) => boolean;
 
+/**
+ * Whether an answer must have the error shape: 429 and 500 wherever they come from, 400 where the
+ * specification asks for it. Where it is silent, a sandbox may refuse in words of its own.
+ */
+export function isErrorAnswer({ intent, response }: Exchange): boolean {
+  const status = response?.status;
+  return status === 429 || status === 500 || (status === 400 && intent !== 'open');
+}
+
 /** The body of an error answer must be JSON with an `error` object (spec 7). */
 export function errorShape(answers: ErrorAnswers, absent: Check['unjudged']): Check {
   const judged = shape({

@@ -6,6 +6,7 @@ import {
   errorPair,
   errorShape,
   errorStrings,
+  isErrorAnswer,
   refused,
   wrongKeyRefused,
 } from './answers.ts';
@@ -70,12 +71,11 @@ const toolField = (place: string, hint?: string): Check => ({
 
 const refuses = (...steps: string[]): Check => refused('chat', steps, 400, unanswered);
 
-const errors = (one: Exchange): boolean =>
-  one.endpoint === 'chat' && [400, 429, 500].includes(one.response?.status ?? 0);
+const errors = (one: Exchange): boolean => one.endpoint === 'chat' && isErrorAnswer(one);
 const withStatus =
   (status: number) =>
   (one: Exchange): boolean =>
-    one.endpoint === 'chat' && one.response?.status === status;
+    one.endpoint === 'chat' && isErrorAnswer(one) && one.response?.status === status;
 
 /** The checks of `POST /v1/chat/completions`, one for each requirement. */
 export const chatChecks = {

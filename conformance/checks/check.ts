@@ -3,6 +3,7 @@ import {
   accepted,
   isObject,
   outcome,
+  printable,
   putOff,
   type Exchange,
   type Transcript,
@@ -95,5 +96,5 @@ export function wrongOutcome(one: Exchange, expected: string, hint?: string): Fi
 function saidBy({ json }: Exchange): string | undefined {
   const error = isObject(json) && isObject(json['error']) ? json['error'] : json;
   const said = isObject(error) ? error['message'] : undefined;
-  return typeof said === 'string' ? said.slice(0, 80) : undefined;
+  return typeof said === 'string' ? printable(said) : undefined;
 }

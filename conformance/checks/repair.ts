@@ -33,7 +33,7 @@ function sampleOf(expected: string, now: unknown): unknown {
   const literal = /"(?:[^"\\]|\\.)*"/.exec(expected)?.[0];
   if (literal) return JSON.parse(literal);
   if (expected.startsWith('a string') && now !== undefined && now !== null) {
-    return typeof now === 'object' ? JSON.stringify(now) : String(now as number);
+    return JSON.stringify(now);
   }
   if (expected === 'an integer' && !Number.isNaN(Number(now))) return Math.round(Number(now));
   return samples.find(([words]) => words.test(expected))?.[1] ?? null;

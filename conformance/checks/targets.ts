@@ -1,14 +1,17 @@
 import { brief, valueAt, type Endpoint } from '../../src/contract/index.ts';
-import { accepted, isObject, tookMs, type Exchange } from '../transcript/transcript.ts';
+import { accepted, isObject, putOff, tookMs, type Exchange } from '../transcript/transcript.ts';
 import { because, each, type Check } from './check.ts';
 import type { Answers } from './shape.ts';
 
 /** Answers whose time counts: accepted ones, and those that never came. */
 function timed(endpoint: Endpoint): (one: Exchange) => boolean {
+  // An unhealthy sandbox answers in its time, too; a refused chat says nothing of replies.
+  const counts = (one: Exchange): boolean =>
+    endpoint === 'health' ? one.response !== undefined && !putOff(one) : accepted(one);
   return (one) =>
     one.endpoint === endpoint &&
     one.intent === 'valid' &&
-    (accepted(one) || one.failure?.kind === 'timeout');
+    (counts(one) || one.failure?.kind === 'timeout');
 }
 
 const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;

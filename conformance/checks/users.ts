@@ -6,6 +6,7 @@ import {
   errorPair,
   errorShape,
   errorStrings,
+  isErrorAnswer,
   refused,
   wrongKeyRefused,
 } from './answers.ts';
@@ -84,12 +85,11 @@ const refuses = (...steps: string[]): Check =>
 
 const isDuplicate = (one: Exchange): boolean =>
   one.endpoint === 'create' && one.step === 'duplicate' && statusOf(one) >= 400;
-const errors = (one: Exchange): boolean =>
-  isUsers(one) && ([400, 429, 500].includes(statusOf(one)) || isDuplicate(one));
+const errors = (one: Exchange): boolean => isUsers(one) && (isErrorAnswer(one) || isDuplicate(one));
 const withStatus =
   (status: number) =>
   (one: Exchange): boolean =>
-    isUsers(one) && statusOf(one) === status && !isDuplicate(one);
+    isUsers(one) && isErrorAnswer(one) && statusOf(one) === status && !isDuplicate(one);
 const neverSeen = (status: number): Check['unjudged'] =>
   because('not_observed', `No request was answered with ${status}.`);
 const noError = because('not_observed', 'No error answer was seen.');
@@ -197,7 +197,7 @@ function survivesUnknown(): Check {
   return each(
     (one) => one.endpoint === 'delete' && one.step === 'unknown user',
     (one) =>
-      statusOf(one) >= 500 || !one.response
+      (statusOf(one) >= 500 && !saysAbsent(one)) || !one.response
         ? [wrongOutcome(one, 'any answer but a server error', 'Answer an unknown id with 404.')]
         : [],
     notDeleted,

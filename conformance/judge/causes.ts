@@ -50,7 +50,7 @@ function mended({ run, exchanges }: Transcript, repair: Repair): Transcript {
     exchanges: exchanges.map((exchange) => {
       const response = repair.apply(exchange);
       if (!response) return exchange;
-      const { json: _json, sent: _sent, ...record } = exchange;
+      const { json, sent, ...record } = exchange;
       return toExchange({ ...record, response });
     }),
   };

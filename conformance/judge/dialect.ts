@@ -1,8 +1,9 @@
-import { valueAt, type Dialect } from '../../src/contract/index.ts';
+import { brief, valueAt, type Dialect } from '../../src/contract/index.ts';
 import { errorOf } from '../checks/answers.ts';
 import {
   accepted,
   outcome,
+  printable,
   putOff,
   type Exchange,
   type Transcript,
@@ -24,7 +25,7 @@ const step = (endpoint: Exchange['endpoint'], name: string) => (one: Exchange) =
 /** The status, and the error's code where the answer has one. */
 const withCode = (one: Exchange): string => {
   const code = errorOf(one)?.code;
-  return code === undefined ? outcome(one) : `${outcome(one)} ${code}`;
+  return code === undefined ? outcome(one) : `${outcome(one)} ${printable(code, 40)}`;
 };
 
 const made = (one: Exchange, key: string): string =>
@@ -52,7 +53,7 @@ const silences: readonly Silence[] = [
     of: (one) => step('chat', 'minimal')(one) && accepted(one),
     says: (one) => made(one, 'session_id'),
   },
-  { name: 'health', of: valid('health'), says: (one) => String(valueAt(one.json, '/status')) },
+  { name: 'health', of: valid('health'), says: (one) => printable(brief(valueAt(one.json, '/status')), 40) },
 ];
 
 /** The dialect card: what a sandbox does where the specification is silent. */

@@ -1,4 +1,4 @@
-import { putOff, type Exchange, type Transcript } from '../transcript/transcript.ts';
+import { printable, putOff, type Exchange, type Transcript } from '../transcript/transcript.ts';
 
 /** The one cause for which a run could not be judged, found by the requests of the preflight. */
 export interface Gate {
@@ -114,7 +114,7 @@ function redirect(probes: Exchange[]): Gate | undefined {
   if (!moved) return undefined;
   return {
     id: 'redirect',
-    says: `Requests are redirected to ${moved.response?.headers['location'] ?? 'another address'}.`,
+    says: `Requests are redirected to ${printable(moved.response?.headers['location'] ?? 'nowhere')}.`,
     cure: 'Give the address that answers itself: the service follows no redirects.',
     evidence: moved,
   };

@@ -147,7 +147,7 @@ const prompts: Scenario = {
 
 /** Each edit of the control request, by the name of its step: another body, as JSON or as text. */
 function editsOf(request: ChatRequest): Record<string, NonNullable<Step['body']>> {
-  const { messages: _messages, ...rest } = request;
+  const { messages: sent, ...rest } = request;
   const messages = (value: unknown): { json: unknown } => ({ json: { ...rest, messages: value } });
   const message = (value: object): { json: unknown } => messages([value]);
   return {

@@ -68,7 +68,7 @@ function readLine(line: string, number: number): RunRecord | ExchangeRecord {
 
 /** Writes a transcript as NDJSON, the form that `readTranscript` reads. */
 export function writeTranscript({ run, exchanges }: Transcript): string {
-  const records = exchanges.map(({ json: _json, sent: _sent, ...record }) => record);
+  const records = exchanges.map(({ json, sent, ...record }) => record);
   return [run, ...records].map((record) => `${JSON.stringify(record)}\n`).join('');
 }
 
@@ -98,4 +98,10 @@ export function outcome({ response, failure }: ExchangeRecord): string {
   if (response) return String(response.status);
   if (!failure) return 'nothing';
   return failure.status === undefined ? failure.kind : `${failure.status}, then ${failure.kind}`;
+}
+
+/** Text of a sandbox as one short line without control characters, fit for a terminal. */
+export function printable(text: string, lengthMax = 80): string {
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
+  return line.length > lengthMax ? `${line.slice(0, lengthMax - 3)}...` : line;
 }

@@ -1,0 +1,67 @@
+import type { Area, Endpoint, RunRecord } from '../../src/contract/index.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import type { RequirementId } from '../requirements/index.ts';
+
+/** A request as the proxy got it. */
+export interface Asked {
+  /** Undefined for a path or a method that the interface does not have. */
+  endpoint: Endpoint | undefined;
+  method: string;
+  path: string;
+  /** Lower-case names. */
+  headers: Record<string, string>;
+  body: string;
+  /** The body as JSON; undefined where it is not. */
+  json: unknown;
+}
+
+/** An answer as the proxy gives it. */
+export interface Answer {
+  status: number;
+  /** Sent in the case in which they are written here. */
+  headers: Record<string, string>;
+  body: string;
+  /** The reason phrase, where it is not the usual one. */
+  reason?: string;
+  /** How the end of the body is told, where not by its length. */
+  framing?: 'chunked' | 'close';
+}
+
+/** An answer, or a connection that is dropped without one. */
+export type Reply = Answer | 'dropped';
+
+/** Has the sandbox behind the proxy answer a request. */
+export type Forward = (asked: Asked) => Promise<Answer>;
+
+/** Stands between the judge and a sandbox; may ask the sandbox, or not, and change what it says. */
+export type Transform = (asked: Asked, forward: Forward, clock: Clock) => Promise<Reply>;
+
+/** Makes a transform with a state of its own, so that no run sees what another one did. */
+export type TransformFactory = () => Transform;
+
+/** A conforming sandbox, made different. */
+export interface Distortion {
+  /** E.g. `chat/content-null`; never used twice. */
+  id: string;
+  /** What a run must be of to see it. */
+  areas: readonly Area[];
+  /** How many times as fast as the machine's the clock runs, where there is something to wait for. */
+  clockFactor?: number;
+  transform: TransformFactory;
+  /** A change to what the run was asked to do, for what no traffic can show on this machine. */
+  run?: (run: RunRecord) => RunRecord;
+}
+
+/** A distortion that breaks one rule. */
+export interface Mutant extends Distortion {
+  /** What it does wrong, in one sentence. */
+  breaks: string;
+  /** Exactly the requirements that turn red: `fail`, or `warn` for a target. */
+  kills: readonly RequirementId[];
+}
+
+/** A distortion that is odd but breaks no rule: nothing may turn red. */
+export interface Variant extends Distortion {
+  /** What is odd about it, in one sentence. */
+  is: string;
+}

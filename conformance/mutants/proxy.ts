@@ -1,0 +1,153 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Agent, request } from 'undici';
+import type { Endpoint } from '../../src/contract/index.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import type { Answer, Asked, Forward, Reply, Transform } from './mutant.ts';
+
+/** A server of this room that listens on loopback. */
+export interface Listening {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** What a proxy stands before, and what it does to the traffic. */
+export interface ProxyOptions {
+  /** Base address of the sandbox behind. */
+  upstream: string;
+  transform: Transform;
+  clock: Clock;
+}
+
+const BODY_BYTES_MAX = 1024 * 1024;
+
+/** A reverse proxy that puts all traffic of a sandbox through a transform. */
+export async function startProxy(options: ProxyOptions): Promise<Listening> {
+  const agent = new Agent({ connections: 16 });
+  const forward = forwarder(options.upstream, agent);
+  const server = createServer((incoming, outgoing) => {
+    serve(incoming, forward, options).then(
+      (reply) => write(outgoing, reply),
+      // The client went away, or the sandbox behind did: nothing is left to answer with.
+      () => outgoing.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await Promise.all([closed, agent.destroy()]);
+    },
+  };
+}
+
+async function serve(
+  incoming: IncomingMessage,
+  forward: Forward,
+  { transform, clock }: ProxyOptions,
+): Promise<Reply> {
+  const { method = '', url = '' } = incoming;
+  const body = await readBody(incoming);
+  const asked: Asked = {
+    endpoint: endpointOf(method, url),
+    method,
+    path: url,
+    headers: flat(incoming.headers),
+    body,
+    json: parse(body),
+  };
+  return transform(asked, forward, clock);
+}
+
+function endpointOf(method: string, path: string): Endpoint | undefined {
+  switch (`${method} ${path.replace(/^\/users\/.+/, '/users/*')}`) {
+    case 'POST /v1/chat/completions':
+      return 'chat';
+    case 'GET /health':
+      return 'health';
+    case 'POST /users':
+      return 'create';
+    case 'DELETE /users/*':
+      return 'delete';
+    default:
+      return undefined;
+  }
+}
+
+// What belongs to one connection and not to the message (RFC 9110, 7.6.1), and what is made anew.
+const OF_THE_CONNECTION = /^(connection|keep-alive|transfer-encoding|content-length|host|date)$/;
+
+function forwarder(upstream: string, agent: Agent): Forward {
+  return async ({ method, path, headers, body }) => {
+    const answer = await request(`${upstream}${path}`, {
+      method,
+      headers: passedOn(headers),
+      body: body === '' && !('content-type' in headers) ? null : body,
+      dispatcher: agent,
+    });
+    return {
+      status: answer.statusCode,
+      headers: passedOn(flat(answer.headers)),
+      body: await answer.body.text(),
+    };
+  };
+}
+
+function passedOn(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.test(name)),
+  );
+}
+
+function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
+  );
+}
+
+async function readBody(incoming: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming) {
+    bytes += chunk.length;
+    if (bytes > BODY_BYTES_MAX) throw new Error(`a body of more than ${BODY_BYTES_MAX} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function write(outgoing: ServerResponse, reply: Reply): void {
+  if (reply === 'dropped') {
+    outgoing.destroy();
+    return;
+  }
+  const headers = { ...reply.headers, ...lengthOf(reply) };
+  if (reply.framing === 'close') {
+    outgoing.useChunkedEncodingByDefault = false;
+    outgoing.shouldKeepAlive = false;
+  }
+  if (reply.reason === undefined) outgoing.writeHead(reply.status, headers);
+  else outgoing.writeHead(reply.status, reply.reason, headers);
+  const half = Math.ceil(reply.body.length / 2);
+  if (reply.framing) outgoing.write(reply.body.slice(0, half));
+  outgoing.end(reply.framing ? reply.body.slice(half) : reply.body);
+}
+
+function lengthOf({ status, body, framing }: Answer): Record<string, string> {
+  if (framing || status === 204) return {};
+  return { 'content-length': String(Buffer.byteLength(body)) };
+}

@@ -1,0 +1,226 @@
+import type { Area, RunRecord } from '../../src/contract/index.ts';
+import { randomSeed } from '../../src/shared/chance.ts';
+import { scaledClock, systemClock, type Clock } from '../../src/shared/clock.ts';
+import { drive } from '../drive/run.ts';
+import { judge, type Judgement } from '../judge/judge.ts';
+import { requirement, requirementIds, type RequirementId } from '../requirements/index.ts';
+import { chatMutants } from './chat.ts';
+import { deadPeers, type DeadPeer } from './dead-peers.ts';
+import { healthMutants } from './health.ts';
+import type { Distortion, Mutant, Variant } from './mutant.ts';
+import { startProxy } from './proxy.ts';
+import { usersMutants } from './users.ts';
+import { variants } from './variants.ts';
+
+/** Every mutant of the judge. */
+export const mutants: readonly Mutant[] = [...chatMutants, ...healthMutants, ...usersMutants];
+
+export { deadPeers, variants };
+
+/** A sandbox that conforms, and what to do with it. */
+export interface SelftestOptions {
+  /** Base address of a sandbox that conforms and has `/users`. */
+  url: string;
+  apiKey?: string | undefined;
+  kitVersion: string;
+  /** Every id follows from it; random when left out. */
+  seed?: string;
+  /** Told after every row. */
+  onResult?: (row: SelftestRow) => void;
+  /** Whether to run the row of an id; all when left out. */
+  only?: (id: string) => boolean;
+}
+
+/** One mutant, variant or dead peer, and whether the judge said of it what it must. */
+export interface SelftestRow {
+  kind: 'mutant' | 'variant' | 'dead peer';
+  id: string;
+  /** Ids of requirements that must turn red; for a dead peer the gate and the exit code. */
+  expected: readonly string[];
+  got: readonly string[];
+  ok: boolean;
+  ms: number;
+}
+
+/** What the self-test of the judge came to. */
+export interface SelftestResult {
+  ok: boolean;
+  /** Why nothing was run: the sandbox itself is not fit for it. */
+  cause?: string;
+  seed: string;
+  rows: SelftestRow[];
+  /** The mutants that turn a requirement red, for every requirement of a level that can. */
+  matrix: Partial<Record<RequirementId, string[]>>;
+  /** Requirements that no mutant turned red; none when every row was run and is right. */
+  unkilled: RequirementId[];
+}
+
+/**
+ * Proves the judge: against every mutant exactly its requirements turn red, against every legal
+ * variant none, and every dead peer gives its one cause. Leaves the sandbox's users behind where a
+ * mutant keeps the judge from deleting them.
+ */
+export async function selftest(options: SelftestOptions): Promise<SelftestResult> {
+  const { seed = randomSeed(), only = () => true, onResult = () => {} } = options;
+  const rows: SelftestRow[] = [];
+  const cause = await unfitness(options, seed);
+  if (cause !== undefined) return { ok: false, cause, seed, rows, matrix: {}, unkilled: [] };
+
+  const runs: [SelftestRow['kind'], { id: string }, () => Promise<Outcome>][] = [
+    ...mutants.map((one) => ['mutant', one, () => runMutant(one, options, seed)] as const),
+    ...variants.map((one) => ['variant', one, () => runVariant(one, options, seed)] as const),
+    ...deadPeers.map((one) => ['dead peer', one, () => runDeadPeer(one, options, seed)] as const),
+  ].map(([kind, one, run]) => [kind, one, run]);
+  for (const [kind, { id }, run] of runs) {
+    if (!only(id)) continue;
+    const startedMs = systemClock.monotonicMs();
+    const { expected, got } = await run();
+    const ok = expected.join() === got.join();
+    const ms = Math.round(systemClock.monotonicMs() - startedMs);
+    const row: SelftestRow = { kind, id, expected, got, ok, ms };
+    rows.push(row);
+    onResult(row);
+  }
+  const matrix = matrixOf(rows);
+  const unkilled = killable().filter((id) => !matrix[id]);
+  return { ok: rows.every(({ ok }) => ok), seed, rows, matrix, unkilled };
+}
+
+/** Ids of the requirements whose breach turns red. */
+export function killable(): RequirementId[] {
+  return requirementIds.filter((id) =>
+    ['must', 'should', 'target'].includes(requirement(id).level),
+  );
+}
+
+function matrixOf(rows: readonly SelftestRow[]): SelftestResult['matrix'] {
+  return Object.fromEntries(
+    killable().flatMap((id) => {
+      const killers = rows.filter(({ kind, got }) => kind === 'mutant' && got.includes(id));
+      return killers.length === 0 ? [] : [[id, killers.map((row) => row.id)]];
+    }),
+  );
+}
+
+interface Outcome {
+  expected: string[];
+  got: string[];
+}
+
+const EVERYTHING: readonly Area[] = ['chat', 'health', 'users'];
+
+// Mutants bring their own tool calls, so what is asked does not matter.
+const PROMPTS = ['Where is my order?'];
+
+interface Judging {
+  target: string;
+  areas: readonly Area[];
+  clock: Clock;
+  seed: string;
+  run?: (run: RunRecord) => RunRecord;
+}
+
+async function judged(
+  { target, areas, clock, seed, run = (same) => same }: Judging,
+  { apiKey, kitVersion }: Pick<SelftestOptions, 'apiKey' | 'kitVersion'>,
+): Promise<Judgement> {
+  const transcript = await drive({
+    target,
+    areas,
+    apiKey,
+    ca: undefined,
+    seed,
+    kitVersion,
+    clock,
+    concurrency: 4,
+    ratePerSecond: undefined,
+    timeoutMs: 30_000,
+    allowHttp: false,
+    prompts: PROMPTS,
+    preflightOnly: false,
+    onExchange() {},
+  });
+  return judge({ ...transcript, run: run(transcript.run) });
+}
+
+/** Why a sandbox can't be what the mutants are made of; undefined when it can. */
+async function unfitness(options: SelftestOptions, seed: string): Promise<string | undefined> {
+  const judgement = await judged(
+    { target: options.url, areas: EVERYTHING, clock: systemClock, seed: `${seed}/untouched` },
+    options,
+  );
+  if (judgement.verdict !== 'conforming') {
+    const red = [...redOf(judgement), ...idsWith(judgement, ['blocked', 'error'])];
+    const why = judgement.gate?.says ?? red.join(', ');
+    return `The sandbox is ${judgement.verdict} before anything is changed: ${why}`;
+  }
+  const lacking = (['USERS-001', 'USERS-030'] as const).some(
+    (id) => judgement.requirements.get(id)?.verdict !== 'pass',
+  );
+  return lacking ? 'The sandbox has no /users, which some mutants are about.' : undefined;
+}
+
+async function runDistorted(
+  one: Distortion,
+  options: SelftestOptions,
+  seed: string,
+): Promise<Judgement> {
+  const clock = one.clockFactor === undefined ? systemClock : scaledClock(one.clockFactor);
+  const proxy = await startProxy({ upstream: options.url, transform: one.transform(), clock });
+  try {
+    return await judged(
+      {
+        target: proxy.url,
+        areas: one.areas,
+        clock,
+        seed: `${seed}/${one.id}`,
+        ...(one.run && { run: one.run }),
+      },
+      options,
+    );
+  } finally {
+    await proxy.stop();
+  }
+}
+
+async function runMutant(one: Mutant, options: SelftestOptions, seed: string): Promise<Outcome> {
+  const judgement = await runDistorted(one, options, seed);
+  const got = [...redOf(judgement), ...idsWith(judgement, ['error'])];
+  return { expected: [...one.kills].sort(), got: got.sort() };
+}
+
+async function runVariant(one: Variant, options: SelftestOptions, seed: string): Promise<Outcome> {
+  const judgement = await runDistorted(one, options, seed);
+  return {
+    expected: ['conforming'],
+    got: [judgement.verdict, ...redOf(judgement), ...idsWith(judgement, ['blocked', 'error'])],
+  };
+}
+
+async function runDeadPeer(
+  { id, gate, clockFactor, start }: DeadPeer,
+  { kitVersion }: SelftestOptions,
+  seed: string,
+): Promise<Outcome> {
+  const clock = clockFactor === undefined ? systemClock : scaledClock(clockFactor);
+  const peer = await start(clock);
+  try {
+    const { gate: found, exitCode } = await judged(
+      { target: peer.url, areas: EVERYTHING, clock, seed: `${seed}/${id}` },
+      { apiKey: 'a-key', kitVersion },
+    );
+    return { expected: [gate, 'exit 3'], got: [found?.id ?? 'no gate', `exit ${exitCode}`] };
+  } finally {
+    await peer.stop();
+  }
+}
+
+function redOf(judgement: Judgement): RequirementId[] {
+  return idsWith(judgement, ['fail', 'warn']);
+}
+
+function idsWith({ requirements }: Judgement, verdicts: readonly string[]): RequirementId[] {
+  return [...requirements]
+    .filter(([, { verdict }]) => verdicts.includes(verdict))
+    .map(([id]) => id);
+}

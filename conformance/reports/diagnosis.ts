@@ -1,0 +1,41 @@
+import { wrap } from '../../src/shared/paint.ts';
+import type { Gate } from '../judge/gate.ts';
+import { outcome, tookMs, type Exchange } from '../transcript/transcript.ts';
+import type { ListingOptions } from './listing.ts';
+
+/** What the preflight saw. */
+export interface Diagnosis {
+  gate: Gate | undefined;
+  exchanges: readonly Exchange[];
+}
+
+/** The diagnosis for people: each request of the preflight, then what follows. */
+export function diagnosisText(
+  { gate, exchanges }: Diagnosis,
+  target: string,
+  { paint, width }: ListingOptions,
+): string {
+  const lines = exchanges.map((one) => {
+    const request = `${one.request.method} ${one.request.path}`.slice(0, 40).padEnd(42);
+    const style = one.response && one.response.status < 400 ? 'green' : 'yellow';
+    return `  ${request}${paint(style, outcome(one).padEnd(12))}${Math.round(tookMs(one))} ms`;
+  });
+  const ending = gate
+    ? [paint('red', gate.says), ...wrap(gate.cure, width)]
+    : [paint('green', 'The way is clear:'), `  sandbox-kit check ${target}`];
+  return [paint('bold', `sandbox-kit doctor ${target}`), ...lines, '', ...ending, ''].join('\n');
+}
+
+/** The diagnosis for programs. */
+export function diagnosisJson({ gate, exchanges }: Diagnosis, target: string): object {
+  return {
+    target,
+    ok: gate === undefined,
+    ...(gate ? { gate: { id: gate.id, says: gate.says, cure: gate.cure } } : {}),
+    requests: exchanges.map((one) => ({
+      request: `${one.request.method} ${one.request.path}`,
+      outcome: outcome(one),
+      tookMs: Math.round(tookMs(one)),
+    })),
+  };
+}

@@ -1,0 +1,3 @@
+import type { CommandModule } from 'yargs';
+/** placeholder */
+export const demoVerb: CommandModule = { command: 'demo', describe: 'x', handler: () => {} };

@@ -1,0 +1,53 @@
+import type { CommandModule } from 'yargs';
+import { z } from 'zod';
+import { randomSeed } from '../shared/chance.ts';
+import * as flags from './flags.ts';
+import { kitVersion } from './kit-version.ts';
+import { terminalOf } from './terminal.ts';
+import { exitCodes } from './usage-error.ts';
+
+const doctorFlags = z.object({
+  url: flags.sandboxUrl,
+  area: flags.areas.optional(),
+  json: flags.filePath.optional(),
+  'api-key-file': flags.filePath.optional(),
+  ca: flags.filePath.optional(),
+  'timeout-ms': flags.wholeNumber(100, 600_000),
+});
+
+/** `sandbox-kit doctor URL`: the preflight alone. */
+export const doctorVerb: CommandModule = {
+  command: 'doctor <url>',
+  describe: 'See whether a sandbox can be reached and checked',
+  builder: (yargs) =>
+    yargs
+      .usage('sandbox-kit doctor URL\n\nTries the way to a sandbox: address, TLS, key, answers.')
+      .positional('url', { type: 'string', describe: 'base address of the sandbox' })
+      .option('area', { type: 'string', describe: 'only these: chat,health,users' })
+      .option('json', { type: 'string', describe: 'write what was seen as JSON; - is stdout' })
+      .option('api-key-file', { type: 'string', describe: 'file that holds the bearer key' })
+      .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' })
+      .option('timeout-ms', { type: 'number', default: 30_000, describe: 'for chat and users' })
+      .example('sandbox-kit doctor https://sandbox.example.com', ''),
+  handler: async (argv) => {
+    const given = flags.parseFlags(doctorFlags, argv);
+    const judge = await import('../../conformance/index.ts');
+    const out = terminalOf(given.json === '-' ? process.stderr : process.stdout);
+    const diagnosis = await judge.diagnose({
+      target: given.url,
+      kitVersion: kitVersion(),
+      seed: randomSeed(),
+      ...(given.area ? { areas: given.area } : {}),
+      apiKey: flags.sandboxKey(given['api-key-file']),
+      ca: flags.caPem(given.ca),
+      timeoutMs: given['timeout-ms'],
+    });
+    out.write(judge.diagnosisText(diagnosis, given.url, out));
+    if (given.json !== undefined) {
+      const { writeTextFile } = await import('./files.ts');
+      const text = `${JSON.stringify(judge.diagnosisJson(diagnosis, given.url), null, 2)}\n`;
+      writeTextFile(given.json, text, '--json');
+    }
+    process.exitCode = diagnosis.gate ? exitCodes.notJudged : exitCodes.fine;
+  },
+};

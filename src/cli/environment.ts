@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { UsageError } from './usage-error.ts';
+
+const environment = z.object({
+  SANDBOX_KIT_API_KEY: z.string().trim().min(1).optional().catch(undefined),
+  NO_COLOR: z.string().optional(),
+  CI: z.string().optional(),
+  GITHUB_STEP_SUMMARY: z.string().optional(),
+});
+
+/** The variables that the kit reads. Nothing outside this file looks at the environment. */
+export type Environment = z.infer<typeof environment>;
+
+/** Reads the environment of the process. An empty key counts as none. */
+export function readEnvironment(): Environment {
+  return environment.parse(process.env);
+}
+
+/** A bearer key must fit into an HTTP header. */
+export function checkedKey(key: string, source: string): string {
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new UsageError(
+      `The key from ${source} has characters that no HTTP header can carry: expected one line of printable ASCII without spaces.`,
+    );
+  }
+  return key;
+}

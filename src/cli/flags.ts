@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { checkedKey, readEnvironment } from './environment.ts';
+import { readTextFile } from './files.ts';
+import { UsageError } from './usage-error.ts';
+
+/**
+ * Holds the flags of a verb against its schema.
+ *
+ * @throws {UsageError} with one sentence about the first flag that is wrong.
+ */
+export function parseFlags<Shape extends z.ZodType>(shape: Shape, argv: unknown): z.infer<Shape> {
+  const parsed = shape.safeParse(argv);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const name = String(issue?.path[0] ?? '');
+  const flag = ['url', 'id', 'name', 'recording'].includes(name) ? name.toUpperCase() : `--${name}`;
+  throw new UsageError(`${flag}: ${issue?.message ?? 'is wrong'}.`);
+}
+
+/** The base URL of a sandbox: http or https, without query and fragment. */
+export const sandboxUrl = z.string().transform((text, context) => {
+  const url = URL.parse(text);
+  const complain = (message: string): never => {
+    context.addIssue({ code: 'custom', message: `${message}, got ${JSON.stringify(text)}` });
+    return z.NEVER;
+  };
+  if (!url || !/^https?:\/\//i.test(text)) {
+    return complain('expected the address of a sandbox such as https://sandbox.example.com');
+  }
+  if (url.username !== '' || url.password !== '') {
+    context.addIssue({
+      code: 'custom',
+      message: 'expected an address without user and password: give the key in SANDBOX_KIT_API_KEY',
+    });
+    return z.NEVER;
+  }
+  if (url.search !== '' || url.hash !== '') {
+    return complain('expected a base address without ? and #, paths are appended to it');
+  }
+  return url.href.replace(/\/+$/, '');
+});
+
+/** A whole number between two bounds. */
+export function wholeNumber(min: number, max: number): z.ZodType<number> {
+  const message = `expected a whole number from ${min} to ${max}`;
+  return z.number({ error: message }).int(message).min(min, message).max(max, message);
+}
+
+/** A path, not empty. */
+export const filePath = z.string({ error: 'expected one path' }).min(1, 'expected a path, got ""');
+
+/** Seeds: short words, since ids are made from them. */
+export const seed = z
+  .string({ error: 'expected one seed' })
+  .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'expected 1 to 64 letters, digits, dots, hyphens, underscores');
+
+const areaNames = ['chat', 'health', 'users'] as const;
+
+/** Areas as `chat,users`, also repeated. */
+export const areas = z
+  .union([z.string(), z.array(z.string())], { error: 'expected chat, health, users' })
+  .transform((given, context) => {
+    const names = [given].flat().flatMap((text) => text.split(','));
+    const wrong = names.find((name) => !areaNames.some((area) => area === name));
+    if (wrong !== undefined) {
+      const message = `expected some of ${areaNames.join(', ')}, got ${JSON.stringify(wrong)}`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    }
+    return areaNames.filter((area) => names.includes(area));
+  });
+
+/** The sandbox's key: from the file that `--api-key-file` names, else from the environment. */
+export function sandboxKey(apiKeyFile: string | undefined): string | undefined {
+  if (apiKeyFile !== undefined) {
+    const key = readTextFile(apiKeyFile, '--api-key-file').trim();
+    if (key === '') throw new UsageError(`--api-key-file: ${apiKeyFile} is empty.`);
+    return checkedKey(key, `--api-key-file ${apiKeyFile}`);
+  }
+  const key = readEnvironment().SANDBOX_KIT_API_KEY;
+  return key === undefined ? undefined : checkedKey(key, 'SANDBOX_KIT_API_KEY');
+}
+
+/** A CA as PEM, from the file that `--ca` names. */
+export function caPem(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  const pem = readTextFile(path, '--ca');
+  if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new UsageError(`--ca: ${path} holds no PEM certificate.`);
+  }
+  return pem;
+}

@@ -1,0 +1,58 @@
+import type { CommandModule } from 'yargs';
+import { z } from 'zod';
+import { isoTime, systemClock } from '../shared/clock.ts';
+import { writeReports } from './check.ts';
+import { readTextFile } from './files.ts';
+import * as flags from './flags.ts';
+import { terminalOf } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+const gradeFlags = z.object({
+  recording: flags.filePath,
+  json: flags.filePath.optional(),
+  junit: flags.filePath.optional(),
+  markdown: flags.filePath.optional(),
+  strict: z.boolean(),
+});
+
+/** `sandbox-kit grade RECORDING`: judge a recorded run again, without any network. */
+export const gradeVerb: CommandModule = {
+  command: 'grade <recording>',
+  describe: 'Judge a recording of check --record again, offline',
+  builder: (yargs) =>
+    yargs
+      .usage('sandbox-kit grade RECORDING\n\nJudges a recorded run again, without any network.')
+      .positional('recording', { type: 'string', describe: 'file that check --record wrote' })
+      .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
+      .option('junit', { type: 'string', describe: 'write the report as JUnit XML' })
+      .option('markdown', { type: 'string', describe: 'write a summary as Markdown' })
+      .option('strict', { type: 'boolean', default: false, describe: 'a warn is a fail' })
+      .example('sandbox-kit check URL --record run.ndjson; sandbox-kit grade run.ndjson', ''),
+  handler: async (argv) => {
+    const given = flags.parseFlags(gradeFlags, argv);
+    const judge = await import('../../conformance/index.ts');
+    const text = readTextFile(given.recording, 'RECORDING');
+    const transcript = readRecording(text, given.recording, judge);
+    const endedAt = isoTime(systemClock.nowMs());
+    const report = judge.reportOf(transcript, endedAt, { strict: given.strict });
+    const out = terminalOf(given.json === '-' ? process.stderr : process.stdout);
+    out.write(judge.terminalReport(report, { paint: out.paint, width: out.width }));
+    await writeReports(report, given);
+    process.exitCode = report.exitCode;
+  },
+};
+
+type Judge = typeof import('../../conformance/index.ts');
+
+function readRecording(
+  text: string,
+  path: string,
+  judge: Judge,
+): ReturnType<Judge['readTranscript']> {
+  try {
+    return judge.readTranscript(text);
+  } catch (error) {
+    if (!(error instanceof judge.UnreadableRecording)) throw error;
+    throw new UsageError(`RECORDING: ${path} is not a recording of check: ${error.message}.`);
+  }
+}

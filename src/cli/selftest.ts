@@ -1,0 +1,51 @@
+import type { CommandModule } from 'yargs';
+import { z } from 'zod';
+import { systemClock } from '../shared/clock.ts';
+import { writeTextFile } from './files.ts';
+import * as flags from './flags.ts';
+import { kitVersion } from './kit-version.ts';
+import { progress } from './progress.ts';
+import { terminalOf } from './terminal.ts';
+import { exitCodes } from './usage-error.ts';
+
+const selftestFlags = z.object({
+  json: flags.filePath.optional(),
+  only: z.string().optional(),
+});
+
+/** `sandbox-kit selftest`: prove the judge against sandboxes that are known to be right or wrong. */
+export const selftestVerb: CommandModule = {
+  command: 'selftest',
+  describe: 'Prove the judge itself: it must catch every planted fault',
+  builder: (yargs) =>
+    yargs
+      .usage(
+        'sandbox-kit selftest\n\nChecks the reference agent through a proxy that breaks one rule at a time,\nand shows which requirement catches which fault.',
+      )
+      .option('only', { type: 'string', describe: 'only ids that contain this text' })
+      .option('json', { type: 'string', describe: 'write the matrix as JSON; - is stdout' })
+      .example('sandbox-kit selftest --only chat/', ''),
+  handler: async (argv) => {
+    const given = flags.parseFlags(selftestFlags, argv);
+    const judge = await import('../../conformance/index.ts');
+    const { startAgent } = await import('../../reference-agent/index.ts');
+    const out = terminalOf(given.json === '-' ? process.stderr : process.stdout);
+    const agent = await startAgent();
+    const total = judge.selftestSize(given.only);
+    const shown = progress(terminalOf(process.stderr), systemClock, total, 'peers');
+    const result = await judge.selftest({
+      url: agent.url,
+      apiKey: agent.apiKey ?? undefined,
+      kitVersion: kitVersion(),
+      onResult: ({ id }) => shown.step(id),
+      ...(given.only === undefined ? {} : { only: given.only }),
+    });
+    shown.end();
+    await agent.stop();
+    out.write(judge.selftestText(result, out));
+    if (given.json !== undefined) {
+      writeTextFile(given.json, `${JSON.stringify(result, null, 2)}\n`, '--json');
+    }
+    process.exitCode = result.ok ? exitCodes.fine : exitCodes.findings;
+  },
+};

@@ -1,4 +1,9 @@
-import { sandboxErrors, type Endpoint, type SandboxErrorCode } from '../../src/contract/index.ts';
+import {
+  brief,
+  sandboxErrors,
+  type Endpoint,
+  type SandboxErrorCode,
+} from '../../src/contract/index.ts';
 import {
   accepted,
   isObject,
@@ -28,6 +33,43 @@ export function answered(
   );
 }
 
+/** No valid request may break the sandbox: a 5xx, or no whole answer, is never right. */
+export function neverBroken(isOf: (one: Exchange) => boolean, unjudged: Check['unjudged']): Check {
+  return each(
+    (one) => isOf(one) && one.intent === 'valid' && !putOff(one) && one.response?.status !== 501,
+    (one) =>
+      one.failure || (one.response?.status ?? 0) >= 500
+        ? [wrongOutcome(one, 'an answer that is no server error')]
+        : [],
+    unjudged,
+  );
+}
+
+/**
+ * Judges a request only where its plain form was taken. Where that was not, what is special about
+ * this one is not why it was refused.
+ */
+export function oncePlain(
+  isPlain: (one: Exchange) => boolean,
+  isTaken: (one: Exchange) => boolean,
+  check: Check,
+): Check {
+  const refusedPlain = ({ exchanges }: Transcript): Exchange | undefined => {
+    const plain = exchanges.filter((one) => isPlain(one) && !putOff(one));
+    return plain.some(isTaken) ? undefined : plain[0];
+  };
+  return {
+    ...check,
+    evidence: (transcript) => (refusedPlain(transcript) ? [] : check.evidence(transcript)),
+    unjudged(transcript) {
+      const plain = refusedPlain(transcript);
+      if (!plain) return check.unjudged(transcript);
+      const reason = `The plain request (exchange ${plain.id}) was not taken: ${outcome(plain)}.`;
+      return { verdict: 'blocked', reason };
+    },
+  };
+}
+
 /** A user that was left over from an earlier run is deleted, and the same request sent again. */
 function isSentAgain(one: Exchange, { exchanges }: Transcript): boolean {
   if (errorOf(one)?.code !== 'user_exists') return false;
@@ -47,6 +89,18 @@ function notAnObject(one: Exchange): Finding {
     expected: 'a JSON object',
     received: start === '' ? 'an empty body' : JSON.stringify(start),
     ...(hint ? { hint } : {}),
+  };
+}
+
+/** Judges only edits of requests that were accepted: else the refusal may have another cause. */
+export function onceControl(check: Check): Check {
+  return {
+    ...check,
+    evidence: (transcript) =>
+      check.evidence(transcript).filter((one) => {
+        const control = controlOf(one, transcript);
+        return control !== undefined && accepted(control);
+      }),
   };
 }
 
@@ -168,10 +222,14 @@ export function errorPair(
   code: SandboxErrorCode,
   answers: ErrorAnswers,
   absent: Check['unjudged'],
+  shapeless:
+    | 'leave what has no error object'
+    | 'judge what has no error object' = 'leave what has no error object',
 ): Check {
+  const all = shapeless === 'judge what has no error object';
   const wanted = { type: sandboxErrors[code].type, code };
   return each(
-    (one) => answers(one) && errorOf(one) !== undefined,
+    (one) => answers(one) && (all || errorOf(one) !== undefined),
     (one) => {
       const error = errorOf(one);
       return (['type', 'code'] as const)
@@ -180,7 +238,7 @@ export function errorPair(
           exchange: one.id,
           pointer: `/error/${key}`,
           expected: JSON.stringify(wanted[key]),
-          received: JSON.stringify(error?.[key]),
+          received: brief(error?.[key]),
         }));
     },
     absent,

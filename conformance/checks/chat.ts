@@ -7,6 +7,8 @@ import {
   errorShape,
   errorStrings,
   isErrorAnswer,
+  neverBroken,
+  oncePlain,
   refused,
   wrongKeyRefused,
 } from './answers.ts';
@@ -36,14 +38,25 @@ const ownSteps = {
   'only session_id': 'CHAT-007',
   'known metadata': 'CHAT-008',
   'other metadata': 'CHAT-009',
+  'only other metadata': 'CHAT-009',
   history: 'CHAT-010',
   unicode: 'CHAT-011',
+  turn: 'CHAT-012',
+  'long history': 'CHAT-015',
+  '64-character user_id': 'CHAT-006',
   'after refusals': 'CHAT-013',
   overlap: 'CHAT-014',
 } as const;
 
-const step = (name: keyof typeof ownSteps): Check =>
-  answered('chat', (other) => other === name, unanswered);
+/** A request with one part alone is held against the minimal one, any other against the full one. */
+const plainOf = (name: string): string => (/^(only|known)/.test(name) ? 'minimal' : 'full');
+
+const stepOncePlain = (...names: (keyof typeof ownSteps)[]): Check =>
+  oncePlain(
+    (one) => one.endpoint === 'chat' && one.step === plainOf(names[0] ?? ''),
+    replies,
+    answered('chat', (step) => names.some((name) => name === step), unanswered),
+  );
 
 const field = (place: string, hint?: string): Check =>
   shape({
@@ -80,18 +93,21 @@ const withStatus =
 /** The checks of `POST /v1/chat/completions`, one for each requirement. */
 export const chatChecks = {
   'CHAT-001': answered('chat', (name) => !Object.hasOwn(ownSteps, name), unanswered),
-  'CHAT-002': step('minimal'),
-  'CHAT-003': step('without user_id'),
-  'CHAT-004': step('without session_id'),
-  'CHAT-005': step('without metadata'),
-  'CHAT-006': step('only user_id'),
-  'CHAT-007': step('only session_id'),
-  'CHAT-008': step('known metadata'),
-  'CHAT-009': step('other metadata'),
-  'CHAT-010': step('history'),
-  'CHAT-011': step('unicode'),
-  'CHAT-013': step('after refusals'),
-  'CHAT-014': step('overlap'),
+  'CHAT-002': answered('chat', (name) => name === 'minimal', unanswered),
+  'CHAT-003': stepOncePlain('without user_id'),
+  'CHAT-004': stepOncePlain('without session_id'),
+  'CHAT-005': stepOncePlain('without metadata'),
+  'CHAT-006': stepOncePlain('only user_id', '64-character user_id'),
+  'CHAT-007': stepOncePlain('only session_id'),
+  'CHAT-008': stepOncePlain('known metadata'),
+  'CHAT-009': stepOncePlain('other metadata', 'only other metadata'),
+  'CHAT-010': stepOncePlain('history'),
+  'CHAT-011': stepOncePlain('unicode'),
+  'CHAT-012': stepOncePlain('turn'),
+  'CHAT-013': stepOncePlain('after refusals'),
+  'CHAT-014': stepOncePlain('overlap'),
+  'CHAT-015': stepOncePlain('long history'),
+  'CHAT-016': neverBroken((one) => one.endpoint === 'chat', unanswered),
   'CHAT-020': part('/choices'),
   'CHAT-021': part('/choices/*'),
   'CHAT-022': part('/choices/*/message'),
@@ -148,8 +164,8 @@ export const chatChecks = {
     'message a string',
   ),
   'CHAT-062': refuses('role missing', 'role a number'),
-  'CHAT-063': refuses('role tool', 'role unknown'),
-  'CHAT-064': refuses('content missing'),
+  'CHAT-063': refuses('role tool', 'role unknown', 'role unknown in the last of two'),
+  'CHAT-064': refuses('content missing', 'content missing in the first of two'),
   'CHAT-065': refuses('content a number', 'content an object', 'content null'),
   'CHAT-066': refuses('body not JSON', 'body empty', 'body an array'),
   'CHAT-070': errorShape(errors, because('not_observed', 'No error answer was seen.')),

@@ -2,7 +2,7 @@ import { healthResponseMsTarget, healthTimeoutMs } from '../../src/contract/inde
 import { instantMs } from '../../src/shared/clock.ts';
 import type { healthRequirements } from '../requirements/health.ts';
 import { accepted, isObject, putOff, tookMs, type Exchange } from '../transcript/transcript.ts';
-import { errorOf } from './answers.ts';
+import { errorOf, oncePlain } from './answers.ts';
 import { because, each, wrongOutcome, type Check, type Finding } from './check.ts';
 import { shape } from './shape.ts';
 import { hasStatus, typical, usualTime } from './targets.ts';
@@ -31,7 +31,7 @@ const field = (...at: string[]): Check =>
 /** A body status must come with its HTTP status (spec 3.3). */
 function comesWith(status: string, http: number): Check {
   return each(
-    (one) => bodies(one) && hasStatus(one, status),
+    (one) => isHealth(one) && hasStatus(one, status),
     (one) =>
       statusOf(one) === http
         ? []
@@ -63,6 +63,15 @@ function answersStep(judged: (step: string) => boolean, expected: string): Check
   );
 }
 
+/** Judged where the plain request is answered at all: else that is the cause, and HEALTH-001. */
+function comparedToPlain(step: string, expected: string): Check {
+  return oncePlain(
+    (one) => isHealth(one) && one.step === 'plain',
+    inOrder,
+    answersStep((name) => name === step, expected),
+  );
+}
+
 function notHealth(one: Exchange, expected: string): Finding {
   const start = JSON.stringify((one.response?.body ?? '').slice(0, 40));
   const finding = wrongOutcome(one, expected);
@@ -86,11 +95,8 @@ export const healthChecks = {
         : [],
     because('blocked', 'GET /health was not answered.'),
   ),
-  'HEALTH-006': answersStep(
-    (step) => step === 'with Accept',
-    'the answer that comes without Accept',
-  ),
-  'HEALTH-007': answersStep((step) => step === 'after refusals', 'an answer as before'),
+  'HEALTH-006': comparedToPlain('with Accept', 'the answer that comes without Accept'),
+  'HEALTH-007': comparedToPlain('after refusals', 'an answer as before'),
   'HEALTH-010': field('/status'),
   'HEALTH-011': field('/timestamp'),
   'HEALTH-012': field('/version'),

@@ -9,7 +9,7 @@ const replies = answersOf('chat');
  * The words that the kit says in one session only: session ids (`sk_…`) and the reference numbers
  * in its messages (`SK…`). Both have a fixed length, so that none is the beginning of another.
  */
-const MARKERS = /\b(?:sk_[a-z0-9]{12}|SK[0-9A-Z]{10})\b/g;
+const MARKERS = /\b(?:sk_[A-Za-z0-9]{12}|SK[0-9A-Z]{10})\b/g;
 
 /** Markers of another session must not show in a reply; its echo in `session_id` is CHAT-030. */
 export function leaks(unjudged: Check['unjudged']): Check {

@@ -83,7 +83,7 @@ export function callsForToolsUsed(replies: Answers, unjudged: Check['unjudged'])
     return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
   };
   return each(
-    (one) => replies(one) && isFirstTurn(one) && namesOf(one).length > 0,
+    (one) => replies(one) && isFirstTurn(one) && hasNamedCalls(one) && namesOf(one).length > 0,
     (one) => {
       const called = new Set(callsOf(one).map(({ function: ran }) => ran?.['name']));
       return namesOf(one).flatMap((name, index): Finding[] =>
@@ -101,6 +101,18 @@ export function callsForToolsUsed(replies: Answers, unjudged: Check['unjudged'])
       );
     },
     unjudged,
+  );
+}
+
+/** Whether all calls of a reply can be read: a list that is broken is not one that lacks a call. */
+function hasNamedCalls(one: Exchange): boolean {
+  const messages = messagesOf(one);
+  const isList = ([, message]: (typeof messages)[number]): boolean =>
+    message['tool_calls'] === undefined || Array.isArray(message['tool_calls']);
+  return (
+    messages.length > 0 &&
+    messages.every(isList) &&
+    callsOf(one).every(({ function: ran }) => typeof ran?.['name'] === 'string')
   );
 }
 

@@ -7,6 +7,9 @@ import {
   errorShape,
   errorStrings,
   isErrorAnswer,
+  neverBroken,
+  onceControl,
+  oncePlain,
   refused,
   wrongKeyRefused,
 } from './answers.ts';
@@ -57,15 +60,24 @@ const ownSteps = [
   'minimal',
   'with profile',
   'with metadata',
+  'with a name',
+  'with a persona',
   '64 characters',
   'capitals',
+  'leading digit',
+  'leading underscore',
   'after refusals',
 ];
 
-const step = (name: string): Check =>
+/** Requests of some steps, judged where the plain one was taken. */
+const step = (plain: string, ...names: string[]): Check =>
   unlessAbsent(
     'create',
-    answered('create', (other) => other === name, notCreated),
+    oncePlain(
+      (one) => one.endpoint === 'create' && one.step === plain,
+      created,
+      answered('create', (name) => names.includes(name), notCreated),
+    ),
   );
 
 const createdField = (place: string, absent: Check['unjudged'], ...more: string[]): Check =>
@@ -100,12 +112,16 @@ export const usersChecks = {
     'create',
     answered('create', (name) => !ownSteps.includes(name), notCreated),
   ),
-  'USERS-002': step('minimal'),
-  'USERS-003': step('with profile'),
-  'USERS-004': step('with metadata'),
-  'USERS-007': step('64 characters'),
-  'USERS-008': step('capitals'),
-  'USERS-009': step('after refusals'),
+  'USERS-002': unlessAbsent(
+    'create',
+    answered('create', (name) => name === 'minimal', notCreated),
+  ),
+  'USERS-003': step('minimal', 'with profile', 'with a name'),
+  'USERS-004': step('minimal', 'with metadata', 'with a persona'),
+  'USERS-007': step('minimal', '64 characters'),
+  'USERS-008': step('minimal', 'capitals', 'leading digit', 'leading underscore'),
+  'USERS-009': step('full', 'after refusals'),
+  'USERS-010': unlessAbsent('create', neverBroken(isUsers, notCreated)),
   'USERS-020': createdField('/user_id', notCreated),
   'USERS-021': unlessAbsent('create', echoes()),
   'USERS-022': createdField('/created_at', notCreated),
@@ -128,6 +144,7 @@ export const usersChecks = {
     'user_id with a space',
     'user_id with a dot',
     'user_id with a slash',
+    'user_id with a line break',
   ),
   'USERS-063': refuses('user_id of 65 characters'),
   'USERS-064': refuses('user_id empty'),
@@ -140,7 +157,14 @@ export const usersChecks = {
   'USERS-074': errorPair('server_error', withStatus(500), neverSeen(500)),
   'USERS-075': unlessAbsent(
     'create',
-    errorPair('user_exists', isDuplicate, because('blocked', 'The duplicate was not refused.')),
+    onceControl(
+      errorPair(
+        'user_exists',
+        isDuplicate,
+        because('blocked', 'The duplicate was not refused.'),
+        'judge what has no error object',
+      ),
+    ),
   ),
   'USERS-080': recorded('create'),
   'USERS-081': recorded('delete'),

@@ -16,7 +16,8 @@ export interface Outgoing {
 
 /** Sends requests to one sandbox. Failures are values, never thrown. */
 export interface HttpClient {
-  send(outgoing: Outgoing, deadlineMs: number): Promise<Outcome>;
+  /** A connection for this request alone, or one that is `kept` open for the next. */
+  send(outgoing: Outgoing, deadlineMs: number, connection?: 'kept'): Promise<Outcome>;
   close(): Promise<void>;
 }
 
@@ -36,33 +37,44 @@ const BODY_BYTES_MAX = 1024 * 1024;
  * A connection of its own keeps a sandbox that closes idle ones from looking as if it dropped one.
  */
 export function httpClient({ target, clock, ca }: HttpClientOptions): HttpClient {
-  const agent = new Agent({
-    pipelining: 0,
+  const bounds = {
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: ca === undefined ? {} : { ca: [...rootCertificates, ca] },
-  });
+  };
+  const fresh = new Agent({ ...bounds, pipelining: 0 });
+  const kept = new Agent({ ...bounds, pipelining: 1, connections: 1 });
   const base = target.replace(/\/+$/, '');
+  const sendBy = async (agent: Agent, outgoing: Outgoing, deadlineMs: number): Promise<Outcome> => {
+    const { method, path, headers, body } = outgoing;
+    using deadline = clock.deadline(deadlineMs);
+    let status: number | undefined;
+    try {
+      const answer = await request(`${base}${path}`, {
+        method,
+        headers,
+        body: body ?? null,
+        dispatcher: agent,
+        signal: deadline.signal,
+      });
+      status = answer.statusCode;
+      const text = await readBody(answer.body);
+      return { response: { status, headers: flat(answer.headers), body: text } };
+    } catch (error) {
+      return { failure: toFailure(error, status) };
+    }
+  };
   return {
-    async send({ method, path, headers, body }, deadlineMs) {
-      using deadline = clock.deadline(deadlineMs);
-      let status: number | undefined;
-      try {
-        const answer = await request(`${base}${path}`, {
-          method,
-          headers,
-          body: body ?? null,
-          dispatcher: agent,
-          signal: deadline.signal,
-        });
-        status = answer.statusCode;
-        const text = await readBody(answer.body);
-        return { response: { status, headers: flat(answer.headers), body: text } };
-      } catch (error) {
-        return { failure: toFailure(error, status) };
-      }
+    async send(outgoing, deadlineMs, connection) {
+      if (connection !== 'kept') return sendBy(fresh, outgoing, deadlineMs);
+      const came = await sendBy(kept, outgoing, deadlineMs);
+      // A sandbox may close a connection that idles, just as the next request leaves for it.
+      const closed = came.failure?.kind === 'reset' && came.failure.status === undefined;
+      return closed ? sendBy(fresh, outgoing, deadlineMs) : came;
     },
-    close: () => agent.destroy(),
+    async close() {
+      await Promise.all([fresh.destroy(), kept.destroy()]);
+    },
   };
 }
 
@@ -98,6 +110,8 @@ const kindByCode: Partial<Record<string, FailureKind>> = {
   EADDRNOTAVAIL: 'refused',
   UND_ERR_CONNECT_TIMEOUT: 'refused',
   ETIMEDOUT: 'refused',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
+  HPE_INVALID_EOF_STATE: 'reset',
   ERR_SSL_WRONG_VERSION_NUMBER: 'plain_http',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'plain_http',
 };
@@ -105,7 +119,7 @@ const kindByCode: Partial<Record<string, FailureKind>> = {
 function toFailure(error: unknown, status: number | undefined): NonNullable<Outcome['failure']> {
   const came = status === undefined ? {} : { status };
   if (error instanceof DeadlinePassed) return { kind: 'timeout', message: error.message, ...came };
-  const { code = '', message } = rootOf(error);
+  const { code = nameOf(error), message } = rootOf(error);
   return { kind: kindOf(code, message), message: message || code, ...came };
 }
 
@@ -113,6 +127,11 @@ function toFailure(error: unknown, status: number | undefined): NonNullable<Outc
 function rootOf(error: unknown): Error & { code?: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
   return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Of some answers that are not HTTP the parser says no more than its name. */
+function nameOf(error: unknown): string {
+  return error instanceof Error && error.name === 'HTTPParserError' ? 'HPE_UNKNOWN' : '';
 }
 
 function kindOf(code: string, message: string): FailureKind {

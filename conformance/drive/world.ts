@@ -20,6 +20,8 @@ export interface Step {
   userId?: string;
   /** Which key goes along: the given one unless it says otherwise. */
   key?: 'none' | 'wrong';
+  /** `kept` sends it on the connection of the last one that was kept. */
+  connection?: 'kept';
   /** Headers besides the usual ones, or in their place. */
   headers?: Record<string, string>;
 }
@@ -79,7 +81,11 @@ export function sender(parts: WorldParts): Sender {
   const attempt = async (scenario: string, step: Step): Promise<Exchange> => {
     const outgoing = toOutgoing(step, parts.apiKey);
     const sentMs = parts.clock.monotonicMs() - startedMs;
-    const came = await parts.client.send(outgoing, parts.deadlineMs[step.endpoint]);
+    const came = await parts.client.send(
+      outgoing,
+      parts.deadlineMs[step.endpoint],
+      step.connection,
+    );
     const exchange = parts.recorder.record({
       scenario,
       step: step.step,

@@ -31,6 +31,9 @@ const withCode = (one: Exchange): string => {
 const made = (one: Exchange, key: string): string =>
   valueAt(one.json, `/${key}`) === undefined ? 'left out' : 'made up';
 
+/** A string as it is, anything else as JSON. */
+const wordOf = (value: unknown): string => (typeof value === 'string' ? value : brief(value));
+
 const silences: readonly Silence[] = [
   { name: 'POST /users', of: valid('create') },
   { name: 'DELETE /users/{user_id}', of: valid('delete') },
@@ -53,7 +56,11 @@ const silences: readonly Silence[] = [
     of: (one) => step('chat', 'minimal')(one) && accepted(one),
     says: (one) => made(one, 'session_id'),
   },
-  { name: 'health', of: valid('health'), says: (one) => printable(brief(valueAt(one.json, '/status')), 40) },
+  {
+    name: 'health',
+    of: valid('health'),
+    says: (one) => printable(wordOf(valueAt(one.json, '/status')), 40),
+  },
 ];
 
 /** The dialect card: what a sandbox does where the specification is silent. */

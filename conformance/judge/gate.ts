@@ -67,11 +67,10 @@ const noConnection: Partial<Record<string, Pick<Gate, 'says' | 'cure'>>> = {
 };
 
 function unreachable(probes: Exchange[]): Gate | undefined {
-  const [first] = probes;
+  const first = probes.find(({ failure }) => noConnection[failure?.kind ?? '']);
   const kind = first?.failure?.kind;
   const known = noConnection[kind ?? ''];
-  if (!first || !kind || !known) return undefined;
-  if (!probes.every(({ failure }) => noConnection[failure?.kind ?? ''])) return undefined;
+  if (!first || !kind || !known || probes.some(({ response }) => response)) return undefined;
   const detail = kind === 'tls' ? ` (${first.failure?.message ?? ''})` : '';
   return {
     id: kind,

@@ -13,6 +13,8 @@ export interface Asked {
   body: string;
   /** The body as JSON; undefined where it is not. */
   json: unknown;
+  /** The same for all requests that came on one connection. */
+  connection: object;
 }
 
 /** An answer as the proxy gives it. */

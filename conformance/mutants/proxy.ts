@@ -58,6 +58,7 @@ async function serve(
     headers: flat(incoming.headers),
     body,
     json: parse(body),
+    connection: incoming.socket,
   };
   return transform(asked, forward, clock);
 }

@@ -41,8 +41,16 @@ export interface Malformed {
   requirement: RequirementId;
 }
 
-const message = (is: (first: unknown) => boolean): When =>
-  where('messages', (messages) => Array.isArray(messages) && messages.length > 0 && is(messages[0]));
+const message = (is: (only: unknown) => boolean): When => ofMessages(1, 0, is);
+
+/** One of so many messages is such. */
+function ofMessages(count: number, index: number, is: (one: unknown) => boolean): When {
+  return where(
+    'messages',
+    (messages) => Array.isArray(messages) && messages.length === count && is(messages[index]),
+  );
+}
+
 const inMessage = (key: string, is: (value: unknown) => boolean): When =>
   message((first) => isObject(first) && Object.hasOwn(first, key) && is(first[key]));
 const withoutKey = (key: string): When =>
@@ -72,6 +80,14 @@ export const malformedChats: Readonly<Record<string, Malformed>> = {
   'role-tool': { when: inMessage('role', is('tool')), requirement: 'CHAT-063' },
   'role-unknown': { when: inMessage('role', is('customer')), requirement: 'CHAT-063' },
   'content-missing': { when: withoutKey('content'), requirement: 'CHAT-064' },
+  'role-unknown-in-the-last': {
+    when: ofMessages(2, 1, (last) => isObject(last) && last['role'] === 'customer'),
+    requirement: 'CHAT-063',
+  },
+  'content-missing-in-the-first': {
+    when: ofMessages(2, 0, (first) => isObject(first) && !Object.hasOwn(first, 'content')),
+    requirement: 'CHAT-064',
+  },
   'content-a-number': { when: inMessage('content', isNumber), requirement: 'CHAT-065' },
   'content-an-object': { when: inMessage('content', isObject), requirement: 'CHAT-065' },
   'content-null': { when: inMessage('content', isNull), requirement: 'CHAT-065' },
@@ -88,10 +104,11 @@ export const malformedUsers: Readonly<Record<string, Malformed>> = {
   'user-id-missing': { when: lacks('user_id'), requirement: 'USERS-060' },
   'user-id-a-number': { when: where('user_id', isNumber), requirement: 'USERS-061' },
   'user-id-null': { when: where('user_id', isNull), requirement: 'USERS-061' },
-  'hyphen': { when: idWith('-'), requirement: 'USERS-062' },
-  'space': { when: idWith(' '), requirement: 'USERS-062' },
-  'dot': { when: idWith('.'), requirement: 'USERS-062' },
-  'slash': { when: idWith('/'), requirement: 'USERS-062' },
+  hyphen: { when: idWith('-'), requirement: 'USERS-062' },
+  space: { when: idWith(' '), requirement: 'USERS-062' },
+  dot: { when: idWith('.'), requirement: 'USERS-062' },
+  slash: { when: idWith('/'), requirement: 'USERS-062' },
+  'line-break': { when: idWith('\n'), requirement: 'USERS-062' },
   '65-characters': {
     when: where('user_id', (id) => typeof id === 'string' && id.length === 65),
     requirement: 'USERS-063',

@@ -4,18 +4,10 @@ import { scaledClock, systemClock, type Clock } from '../../src/shared/clock.ts'
 import { drive } from '../drive/run.ts';
 import { judge, type Judgement } from '../judge/judge.ts';
 import { requirement, requirementIds, type RequirementId } from '../requirements/index.ts';
-import { chatMutants } from './chat.ts';
-import { deadPeers, type DeadPeer } from './dead-peers.ts';
-import { healthMutants } from './health.ts';
+import type { DeadPeer } from './dead-peers.ts';
+import { deadPeers, mutants, variants } from './index.ts';
 import type { Distortion, Mutant, Variant } from './mutant.ts';
 import { startProxy } from './proxy.ts';
-import { usersMutants } from './users.ts';
-import { variants } from './variants.ts';
-
-/** Every mutant of the judge. */
-export const mutants: readonly Mutant[] = [...chatMutants, ...healthMutants, ...usersMutants];
-
-export { deadPeers, variants };
 
 /** A sandbox that conforms, and what to do with it. */
 export interface SelftestOptions {
@@ -27,8 +19,8 @@ export interface SelftestOptions {
   seed?: string;
   /** Told after every row. */
   onResult?: (row: SelftestRow) => void;
-  /** Whether to run the row of an id; all when left out. */
-  only?: (id: string) => boolean;
+  /** Run only what has this text in its id. */
+  only?: string;
 }
 
 /** One mutant, variant or dead peer, and whether the judge said of it what it must. */
@@ -61,29 +53,63 @@ export interface SelftestResult {
  * mutant keeps the judge from deleting them.
  */
 export async function selftest(options: SelftestOptions): Promise<SelftestResult> {
-  const { seed = randomSeed(), only = () => true, onResult = () => {} } = options;
+  const { seed = randomSeed(), only = '', onResult = () => {} } = options;
   const rows: SelftestRow[] = [];
   const cause = await unfitness(options, seed);
   if (cause !== undefined) return { ok: false, cause, seed, rows, matrix: {}, unkilled: [] };
 
-  const runs: [SelftestRow['kind'], { id: string }, () => Promise<Outcome>][] = [
-    ...mutants.map((one) => ['mutant', one, () => runMutant(one, options, seed)] as const),
-    ...variants.map((one) => ['variant', one, () => runVariant(one, options, seed)] as const),
-    ...deadPeers.map((one) => ['dead peer', one, () => runDeadPeer(one, options, seed)] as const),
-  ].map(([kind, one, run]) => [kind, one, run]);
-  for (const [kind, { id }, run] of runs) {
-    if (!only(id)) continue;
-    const startedMs = systemClock.monotonicMs();
-    const { expected, got } = await run();
-    const ok = expected.join() === got.join();
-    const ms = Math.round(systemClock.monotonicMs() - startedMs);
-    const row: SelftestRow = { kind, id, expected, got, ok, ms };
-    rows.push(row);
-    onResult(row);
-  }
+  const runs = runsOf(options, seed).filter(({ id }) => id.includes(only));
+  const runAll = async (lane: readonly Run[]): Promise<void> => {
+    for (const { kind, id, run } of lane) {
+      const startedMs = systemClock.monotonicMs();
+      const { expected, got } = await run();
+      const ok = expected.join() === got.join();
+      const ms = Math.round(systemClock.monotonicMs() - startedMs);
+      const row: SelftestRow = { kind, id, expected, got, ok, ms };
+      rows.push(row);
+      onResult(row);
+    }
+  };
+  // What waits for a clock, waits beside what does not.
+  await Promise.all([
+    runAll(runs.filter(({ waits }) => waits)),
+    runAll(runs.filter(({ waits }) => !waits)),
+  ]);
   const matrix = matrixOf(rows);
   const unkilled = killable().filter((id) => !matrix[id]);
   return { ok: rows.every(({ ok }) => ok), seed, rows, matrix, unkilled };
+}
+
+/** A row that is still to be run. */
+interface Run {
+  kind: SelftestRow['kind'];
+  id: string;
+  waits: boolean;
+  run(): Promise<Outcome>;
+}
+
+function runsOf(options: SelftestOptions, seed: string): Run[] {
+  const runs = <Peer extends Distortion | DeadPeer>(
+    kind: Run['kind'],
+    peers: readonly Peer[],
+    run: (peer: Peer, options: SelftestOptions, seed: string) => Promise<Outcome>,
+  ): Run[] =>
+    peers.map((peer) => ({
+      kind,
+      id: peer.id,
+      waits: peer.clockFactor !== undefined,
+      run: () => run(peer, options, seed),
+    }));
+  return [
+    ...runs('mutant', mutants, runMutant),
+    ...runs('variant', variants, runVariant),
+    ...runs('dead peer', deadPeers, runDeadPeer),
+  ];
+}
+
+/** How many rows a self-test has whose ids contain a text. */
+export function selftestSize(only = ''): number {
+  return [...mutants, ...variants, ...deadPeers].filter(({ id }) => id.includes(only)).length;
 }
 
 /** Ids of the requirements whose breach turns red. */

@@ -51,7 +51,7 @@ export const chatRequirements = {
   'CHAT-006': {
     level: 'must',
     section: '2.7',
-    statements: ['2.7.5', '3.2.4', '2.9.4'],
+    statements: ['2.7.5', '3.2.4', '8.b9'],
     says: 'A chat request with the id of a simulated user is accepted.',
     why: 'The service sends the id of the user that it created with every turn.',
     seen: 'black-box',
@@ -96,6 +96,14 @@ export const chatRequirements = {
     why: 'Simulated users write as people do.',
     seen: 'black-box',
   },
+  'CHAT-012': {
+    level: 'must',
+    section: '2.7',
+    statements: ['2.7.1', '2.7.2', '2.7.7'],
+    says: 'Each turn of a session is accepted, with the whole conversation as its history.',
+    why: 'This is how a simulation goes on after its first turn.',
+    seen: 'black-box',
+  },
   'CHAT-013': {
     level: 'must',
     section: '4.5',
@@ -110,6 +118,22 @@ export const chatRequirements = {
     statements: ['4.5.4', '4.5.5'],
     says: 'Valid chat requests that overlap are all answered.',
     why: 'Simulations run in parallel.',
+    seen: 'black-box',
+  },
+  'CHAT-015': {
+    level: 'must',
+    section: '2.7',
+    statements: ['2.7.1', '2.7.2'],
+    says: 'A history of 40 messages is accepted.',
+    why: 'Long conversations must not end because of their length.',
+    seen: 'black-box',
+  },
+  'CHAT-016': {
+    level: 'must',
+    section: '4.5',
+    statements: ['4.5.1', '4.5.4', '4.5.5'],
+    says: 'Every valid chat request gets a whole answer, and none a server error.',
+    why: 'A turn without an answer ends the simulation, however the error is worded.',
     seen: 'black-box',
   },
   'CHAT-020': {

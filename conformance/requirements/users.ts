@@ -63,6 +63,14 @@ export const usersRequirements = {
     why: 'One bad request must not take the sandbox down for the simulations beside it.',
     seen: 'black-box',
   },
+  'USERS-010': {
+    level: 'must',
+    section: '4.7',
+    statements: ['4.7.4', '4.7.5', '4.8.2', '3.2.1', '3.2.2'],
+    says: 'Every valid request about users gets a whole answer, and none a server error.',
+    why: 'A simulation whose user cannot be made does not start.',
+    seen: 'black-box',
+  },
   'USERS-020': {
     level: 'must',
     section: '2.9',

@@ -1,4 +1,9 @@
-import type { ChatMessage, ChatRequest } from '../../src/contract/index.ts';
+import {
+  userIdLengthMax,
+  valueAt,
+  type ChatMessage,
+  type ChatRequest,
+} from '../../src/contract/index.ts';
 import { PREFLIGHT } from '../judge/gate.ts';
 import type { Step, World } from '../drive/world.ts';
 import { cost, type Scenario } from './scenario.ts';
@@ -6,7 +11,9 @@ import { cost, type Scenario } from './scenario.ts';
 const user = (content: string): ChatMessage => ({ role: 'user', content });
 const GREETING = 'Hello, what can you help me with?';
 
-const sessionId = ({ chance }: World): string => `sk_${chance.id(12)}`;
+/** Both cases, a hyphen and some length: an echo that folds or cuts the id shows. */
+const sessionId = ({ chance }: World): string =>
+  `sk_${chance.id(6)}${chance.id(6).toUpperCase()}-Conformance-Check-Session`;
 
 const knownMetadata = {
   scenario_id: 'late-parcel',
@@ -26,7 +33,7 @@ function fullRequest(world: World): ChatRequest {
     messages: [user(GREETING)],
     ...(world.people.chatAs === undefined ? {} : { user_id: world.people.chatAs }),
     session_id: sessionId(world),
-    metadata: { ...knownMetadata, ...otherMetadata },
+    metadata: knownMetadata,
   };
 }
 
@@ -63,7 +70,7 @@ const forms: Scenario = {
     ...(['CHAT-008', 'CHAT-009', 'CHAT-020', 'CHAT-021', 'CHAT-022', 'CHAT-023'] as const),
     ...(['CHAT-024', 'CHAT-030', 'CHAT-050', 'CHAT-080'] as const),
   ],
-  cost: cost(8, 8),
+  cost: cost(9, 9),
   async drive(world) {
     const messages = [user(GREETING)];
     const steps = [
@@ -73,7 +80,11 @@ const forms: Scenario = {
       valid('without metadata', without(fullRequest(world), 'metadata')),
       valid('only session_id', { messages, session_id: sessionId(world) }),
       valid('known metadata', { messages, metadata: knownMetadata }),
-      valid('other metadata', { messages, metadata: otherMetadata }),
+      valid('other metadata', {
+        ...fullRequest(world),
+        metadata: { ...knownMetadata, ...otherMetadata },
+      }),
+      valid('only other metadata', { messages, metadata: otherMetadata }),
       ...(world.people.chatAs === undefined
         ? []
         : [valid('only user_id', { messages, user_id: world.people.chatAs })]),
@@ -86,8 +97,8 @@ const contents: Scenario = {
   id: 'chat/contents',
   area: 'chat',
   phase: 'accepted',
-  exercises: ['CHAT-010', 'CHAT-011'],
-  cost: cost(2, 2),
+  exercises: ['CHAT-010', 'CHAT-011', 'CHAT-015'],
+  cost: cost(3, 3),
   async drive(world) {
     const history: ChatMessage[] = [
       { role: 'system', content: 'The customer writes in the evening.' },
@@ -96,10 +107,57 @@ const contents: Scenario = {
       user('Good. And what are your opening hours?'),
     ];
     const unicode = user('Grüezi 👋\n“Où est ma commande?”\t注文はどこですか? مرحبا');
+    const long = Array.from({ length: LONG_HISTORY - 1 }, (_, index): ChatMessage =>
+      index % 2 === 0 ? user('I still wait.') : { role: 'assistant', content: 'I am sorry.' },
+    );
+    const messages = [{ role: 'system' as const, content: 'A patient customer.' }, ...long];
     await Promise.all([
       world.send(valid('history', { ...fullRequest(world), messages: history })),
       world.send(valid('unicode', { ...fullRequest(world), messages: [unicode] })),
+      world.send(valid('long history', { ...fullRequest(world), messages })),
     ]);
+  },
+};
+
+const LONG_HISTORY = 40;
+
+const lines = [
+  'Hello, I have a question about an order.',
+  'Its number is A-1001.',
+  'Thank you, that is all.',
+];
+
+/** One session, turn after turn, with what the agent really answered as its history. */
+const conversation: Scenario = {
+  id: 'chat/conversation',
+  area: 'chat',
+  phase: 'accepted',
+  exercises: ['CHAT-012', 'CHAT-030'],
+  cost: cost(lines.length, lines.length),
+  async drive(world) {
+    const request = fullRequest(world);
+    const messages: ChatMessage[] = [];
+    for (const line of lines) {
+      messages.push(user(line));
+      const reply = await world.send(valid('turn', { ...request, messages: [...messages] }));
+      const content = valueAt(reply?.json, '/choices/0/message/content');
+      if (typeof content !== 'string') return;
+      messages.push({ role: 'assistant', content });
+    }
+  },
+};
+
+/** Two sessions after each other on one connection, as a client with keep-alive sends them. */
+const connection: Scenario = {
+  id: 'chat/connection',
+  area: 'chat',
+  phase: 'accepted',
+  exercises: ['CHAT-001', 'CHAT-030'],
+  cost: cost(2, 2),
+  async drive(world) {
+    for (const step of ['first on a connection', 'second on a connection']) {
+      await world.send({ ...valid(step, fullRequest(world)), connection: 'kept' });
+    }
   },
 };
 
@@ -120,7 +178,7 @@ const overlap: Scenario = {
       const messages =
         index % 2 === 0
           ? [user(`My reference number is ${marker}. Where is my order?`)]
-          : [opening, thanks, user('Where is my order?')];
+          : [opening, thanks, user(`And where is my order, ${marker}?`)];
       return { ...fullRequest(world), messages };
     });
     await Promise.all(requests.map((request) => world.send(valid('overlap', request))));
@@ -161,6 +219,11 @@ function editsOf(request: ChatRequest): Record<string, NonNullable<Step['body']>
     'role tool': message({ role: 'tool', content: GREETING }),
     'role unknown': message({ role: 'customer', content: GREETING }),
     'content missing': message({ role: 'user' }),
+    'role unknown in the last of two': messages([
+      user(GREETING),
+      { role: 'customer', content: GREETING },
+    ]),
+    'content missing in the first of two': messages([{ role: 'user' }, user(GREETING)]),
     'content a number': message({ role: 'user', content: 42 }),
     'content an object': message({ role: 'user', content: { text: GREETING } }),
     'content null': message({ role: 'user', content: null }),
@@ -178,7 +241,7 @@ const refusals: Scenario = {
     ...(['CHAT-060', 'CHAT-061', 'CHAT-062', 'CHAT-063', 'CHAT-064', 'CHAT-065'] as const),
     ...(['CHAT-066', 'CHAT-070', 'CHAT-071', 'CHAT-072'] as const),
   ],
-  cost: cost(17, 1),
+  cost: cost(19, 1),
   async drive(world) {
     const request = fullRequest(world);
     const control = await world.send(valid('control', request));
@@ -227,17 +290,35 @@ const after: Scenario = {
   area: 'chat',
   phase: 'after',
   exercises: ['CHAT-013'],
-  cost: cost(1, 1),
+  cost: cost(2, 2),
   async drive(world) {
-    await world.send(valid('after refusals', fullRequest(world)));
+    const long = longId(world);
+    await Promise.all([
+      world.send(valid('after refusals', fullRequest(world))),
+      ...(long === undefined
+        ? []
+        : [
+            world.send(
+              valid('64-character user_id', { messages: [user(GREETING)], user_id: long }),
+            ),
+          ]),
+    ]);
   },
 };
+
+/** The longest user id there is: of a user that exists, or any where users are not created. */
+function longId({ people, chance }: World): string | undefined {
+  if (people.absent) return chance.id(userIdLengthMax);
+  return [...people.existing].find((id) => id.length === userIdLengthMax);
+}
 
 /** The scenarios of `POST /v1/chat/completions`. */
 export const chatScenarios: readonly Scenario[] = [
   probe,
   forms,
   contents,
+  conversation,
+  connection,
   overlap,
   prompts,
   refusals,

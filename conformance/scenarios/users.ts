@@ -61,7 +61,7 @@ const forms: Scenario = {
   area: 'users',
   phase: 'accepted',
   exercises: ['USERS-002', 'USERS-003', 'USERS-004', 'USERS-007', 'USERS-008'],
-  cost: cost(5, 0, 5),
+  cost: cost(9, 0, 9),
   async drive(world) {
     if (world.people.absent) return;
     const long = newId(world).padEnd(userIdLengthMax, '0');
@@ -72,6 +72,13 @@ const forms: Scenario = {
       create(world, 'with profile', { user_id: newId(world), profile }),
       create(world, '64 characters', { user_id: long }),
       create(world, 'capitals', { user_id: capitals }),
+      create(world, 'leading digit', { user_id: `7${newId(world)}` }),
+      create(world, 'leading underscore', { user_id: `_${newId(world)}` }),
+      create(world, 'with a name', {
+        user_id: newId(world),
+        profile: { name: 'Bo', tier: 'wholesale' },
+      }),
+      create(world, 'with a persona', { user_id: newId(world), metadata: { persona: 'calm' } }),
     ]);
   },
 };
@@ -89,6 +96,7 @@ function editsOf(request: UserCreateRequest): Record<string, NonNullable<Step['b
     'user_id with a space': withId(`${half} ${half}`),
     'user_id with a dot': withId(`${half}.${half}`),
     'user_id with a slash': withId(`${half}/${half}`),
+    'user_id with a line break': withId(`${id}\n`),
     'user_id of 65 characters': withId(id.padEnd(userIdLengthMax + 1, '0')),
     'user_id empty': withId(''),
     'body not JSON': { text: JSON.stringify(request).slice(0, -1) },
@@ -112,7 +120,7 @@ const refusals: Scenario = {
     ...(['USERS-060', 'USERS-061', 'USERS-062', 'USERS-063', 'USERS-064', 'USERS-065'] as const),
     ...(['USERS-066', 'USERS-070', 'USERS-071', 'USERS-072', 'USERS-075'] as const),
   ],
-  cost: cost(14, 0, 1),
+  cost: cost(15, 0, 1),
   async drive(world) {
     if (world.people.absent) return;
     const request = { user_id: newId(world), metadata, profile };
@@ -172,7 +180,7 @@ export const cleanup: Scenario = {
   area: 'users',
   phase: 'cleanup',
   exercises: ['USERS-030', 'USERS-031', 'USERS-032', 'USERS-033', 'USERS-081', 'USERS-082'],
-  cost: cost(14, 0, 1),
+  cost: cost(18, 0, 1),
   async drive(world) {
     const { existing, strays } = world.people;
     const [first] = existing;

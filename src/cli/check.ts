@@ -54,7 +54,7 @@ export const checkVerb: CommandModule = {
         describe: 'a message that makes the agent use a tool',
       })
       .option('seed', { type: 'string', describe: 'repeat the ids of an earlier run' })
-      .option('concurrency', { type: 'number', default: 4, describe: 'requests in flight' })
+      .option('concurrency', { type: 'number', default: 6, describe: 'requests in flight' })
       .option('rate', { type: 'number', describe: 'requests a second at most' })
       .option('timeout-ms', { type: 'number', default: 30_000, describe: 'for chat and users' })
       .option('list', { type: 'boolean', default: false, describe: 'show the requirements' })

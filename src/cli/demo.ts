@@ -1,3 +1,124 @@
 import type { CommandModule } from 'yargs';
-/** placeholder */
-export const demoVerb: CommandModule = { command: 'demo', describe: 'x', handler: () => {} };
+import { z } from 'zod';
+import { valueAt } from '../contract/index.ts';
+import { randomSeed } from '../shared/chance.ts';
+import { systemClock } from '../shared/clock.ts';
+import * as flags from './flags.ts';
+import { kitVersion } from './kit-version.ts';
+import { untilStopped } from './signals.ts';
+import { terminalOf, type Terminal } from './terminal.ts';
+import { exitCodes } from './usage-error.ts';
+
+const demoFlags = z.object({ keep: z.boolean() });
+
+/** The fault of the demo: the commonest one, of agents that were made for another interface. */
+const MUTANT = 'chat/content-null';
+const QUESTION = 'Where is my order A-1001?';
+
+/** `sandbox-kit demo`: all of it in one go; exit 0 when all held. */
+export const demoVerb: CommandModule = {
+  command: 'demo',
+  describe: 'See all of it in one go, on this machine alone',
+  builder: (yargs) =>
+    yargs
+      .usage('sandbox-kit demo\n\nRuns a sandbox, talks to it, checks it, breaks it, catches it.')
+      .option('keep', { type: 'boolean', default: false, describe: 'leave the servers up' })
+      .example('sandbox-kit demo --keep', ''),
+  handler: async (argv) => {
+    const { keep } = flags.parseFlags(demoFlags, argv);
+    const held = await demo(keep, terminalOf(process.stdout));
+    process.exitCode = held ? exitCodes.fine : exitCodes.findings;
+  },
+};
+
+async function demo(keep: boolean, out: Terminal): Promise<boolean> {
+  const judge = await import('../../conformance/index.ts');
+  const { startAgent } = await import('../../reference-agent/index.ts');
+  const agent = await startAgent();
+  const mutant = await judge.startMutant(MUTANT, agent.url);
+  if (!mutant) throw new Error(`there is no mutant ${MUTANT}`);
+  try {
+    chapter(out, 1, `A sandbox that obeys the interface listens at ${agent.url}`);
+    await talk(agent.url, out);
+
+    chapter(out, 2, 'The judge checks it over the network');
+    const good = await checked(judge, agent.url, out);
+
+    chapter(out, 3, `The same sandbox with one fault: it ${lowered(mutant.breaks)}`);
+    const bad = await checked(judge, mutant.url, out);
+
+    const held = good === 'conforming' && bad === 'not-conforming';
+    out.write(`\n${held ? out.paint('green', 'All held.') : out.paint('red', 'Not all held.')}\n`);
+    out.write(nextSteps(keep, agent.url, mutant.url));
+    if (keep) await untilStopped();
+    return held;
+  } finally {
+    await mutant.stop();
+    await agent.stop();
+  }
+}
+
+function chapter(out: Terminal, number: number, title: string): void {
+  out.write(`\n${out.paint('bold', `${number}  ${title}`)}\n`);
+}
+
+const lowered = (sentence: string): string =>
+  sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+
+/** One turn of a conversation, as a simulated user has it. */
+async function talk(url: string, out: Terminal): Promise<void> {
+  const answer = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [{ role: 'user', content: QUESTION }], session_id: 'demo' }),
+  });
+  const reply: unknown = await answer.json();
+  const message = '/choices/0/message';
+  const tool = valueAt(reply, `${message}/tool_calls/0/function/name`);
+  out.write(`   user   ${QUESTION}\n`);
+  if (typeof tool === 'string') out.write(`   tool   ${out.paint('dim', tool)}\n`);
+  out.write(`   agent  ${String(valueAt(reply, `${message}/content`))}\n`);
+}
+
+type Judge = typeof import('../../conformance/index.ts');
+
+/** Checks a sandbox and says in short what came of it: the verdict, and each failure. */
+async function checked(judge: Judge, target: string, out: Terminal): Promise<string> {
+  const startedMs = systemClock.monotonicMs();
+  const { report } = await judge.check({
+    target,
+    kitVersion: kitVersion(),
+    seed: randomSeed(),
+  });
+  const tookMs = systemClock.monotonicMs() - startedMs;
+  const brief = {
+    ...report,
+    dialect: {},
+    waived: [],
+    requirements: report.requirements.filter(({ verdict }) => ['fail', 'warn'].includes(verdict)),
+  };
+  const text = judge.terminalReport(brief, { paint: out.paint, width: out.width - 3, tookMs });
+  out.write(text.replaceAll(/^(?=.)/gm, '   '));
+  return report.verdict;
+}
+
+function nextSteps(keep: boolean, url: string, mutantUrl: string): string {
+  if (keep) {
+    return [
+      'The servers stay up until Ctrl-C:',
+      `  ${url}/health               the sandbox`,
+      `  ${url}/__admin/requests     what it was asked`,
+      `  ${url}/__admin/faults       faults to switch on`,
+      `  sandbox-kit check ${mutantUrl}   the broken twin`,
+      '',
+    ].join('\n');
+  }
+  return [
+    'Next:',
+    '  sandbox-kit check URL      check a sandbox of yours',
+    '  sandbox-kit agent          a sandbox to build against',
+    '  sandbox-kit selftest       see every fault that the judge catches',
+    '  sandbox-kit explain        see every requirement',
+    '',
+  ].join('\n');
+}

@@ -6,7 +6,7 @@ import * as flags from './flags.ts';
 import { kitVersion } from './kit-version.ts';
 import { progress } from './progress.ts';
 import { terminalOf } from './terminal.ts';
-import { exitCodes } from './usage-error.ts';
+import { exitCodes, UsageError } from './usage-error.ts';
 
 const selftestFlags = z.object({
   json: flags.filePath.optional(),
@@ -30,8 +30,11 @@ export const selftestVerb: CommandModule = {
     const judge = await import('../../conformance/index.ts');
     const { startAgent } = await import('../../reference-agent/index.ts');
     const out = terminalOf(given.json === '-' ? process.stderr : process.stdout);
+    const total = await judge.selftestSize(given.only);
+    if (total === 0) {
+      throw new UsageError(`--only: no id contains ${JSON.stringify(given.only)}.`);
+    }
     const agent = await startAgent();
-    const total = judge.selftestSize(given.only);
     const shown = progress(terminalOf(process.stderr), systemClock, total, 'peers');
     const result = await judge.selftest({
       url: agent.url,

@@ -1,9 +1,14 @@
-const MONTH_DAY = '(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])';
-const MONTH_DAY_BASIC = '(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\\d|3[01])';
+/** A day of a month that has it; whether 29 February falls into a leap year is not looked at. */
+const monthDay = (between: string): string =>
+  [
+    `(?:0[13578]|1[02])${between}(?:0[1-9]|[12]\\d|3[01])`,
+    `(?:0[469]|11)${between}(?:0[1-9]|[12]\\d|30)`,
+    `02${between}(?:0[1-9]|[12]\\d)`,
+  ].join('|');
 const WEEK_DAY = 'W(?:0[1-9]|[1-4]\\d|5[0-3])-[1-7]';
 const YEAR_DAY = '(?:00[1-9]|0[1-9]\\d|[12]\\d\\d|3[0-5]\\d|36[0-6])';
-const DATE = `\\d{4}-(?:${MONTH_DAY}|${WEEK_DAY}|${YEAR_DAY})`;
-const DATE_BASIC = `\\d{4}(?:${MONTH_DAY_BASIC}|${YEAR_DAY})`;
+const DATE = `\\d{4}-(?:${monthDay('-')}|${WEEK_DAY}|${YEAR_DAY})`;
+const DATE_BASIC = `\\d{4}(?:${monthDay('')}|${YEAR_DAY})`;
 
 const HOUR = '(?:[01]\\d|2[0-4])';
 const MINUTE = '[0-5]\\d';

@@ -1,0 +1,101 @@
+import type { Area, CheckReport, ExchangeRecord } from '../src/contract/index.ts';
+import { isoTime, systemClock, type Clock } from '../src/shared/clock.ts';
+import { drive, plan, type DriveOptions, type Plan } from './drive/run.ts';
+import { failedGate } from './judge/gate.ts';
+import type { Diagnosis } from './reports/diagnosis.ts';
+import { reportOf } from './reports/report.ts';
+import type { Transcript } from './transcript/transcript.ts';
+
+/** All areas that this suite judges. */
+export const areas: readonly Area[] = ['chat', 'health', 'users'];
+
+/** Messages that make many support agents use a tool; `--prompt` replaces them. */
+export const defaultPrompts: readonly string[] = [
+  'Where is my order A-1001?',
+  'What are your opening hours?',
+  'I would like a refund for order A-1001, please.',
+];
+
+/** What to check, and how; only target, version and seed have no default. */
+export interface CheckOptions {
+  /** Base URL of the sandbox. */
+  target: string;
+  kitVersion: string;
+  /** Every id of the run follows from it. */
+  seed: string;
+  /** All when left out. */
+  areas?: readonly Area[];
+  /** The sandbox's bearer key; none is sent when left out. */
+  apiKey?: string | undefined;
+  /** PEM of a CA to trust besides the system's. */
+  ca?: string | undefined;
+  clock?: Clock;
+  /** Requests in flight at most; 6. */
+  concurrency?: number;
+  /** Requests a second at most; no bound when left out. */
+  ratePerSecond?: number | undefined;
+  /** Milliseconds until a chat or users request counts as unanswered; 30 000. */
+  timeoutMs?: number;
+  /** Waives HTTPS, also beyond loopback. */
+  allowHttp?: boolean;
+  /** Messages that make the agent use a tool. */
+  prompts?: readonly string[];
+  /** A warn counts as a fail. */
+  strict?: boolean;
+  /** Told after every exchange. */
+  onExchange?: (exchange: ExchangeRecord) => void;
+}
+
+/** A finished check: the transcript, and the report made from it. */
+export interface Checked {
+  transcript: Transcript;
+  report: CheckReport;
+}
+
+/** Checks a sandbox. Rejects only for faults of the kit: whatever a sandbox does is in the report. */
+export async function check(options: CheckOptions): Promise<Checked> {
+  const full = withDefaults(options, false);
+  const transcript = await drive(full);
+  const endedAt = isoTime(full.clock.nowMs());
+  return {
+    transcript,
+    report: reportOf(transcript, endedAt, { strict: options.strict ?? false }),
+  };
+}
+
+/** Runs the preflight alone: whether there is a sandbox here that could be checked. */
+export async function diagnose(options: CheckOptions): Promise<Diagnosis> {
+  const transcript = await drive(withDefaults(options, true));
+  return { gate: failedGate(transcript), exchanges: transcript.exchanges };
+}
+
+/** What may be left out of a plan. */
+export type Chosen = Pick<CheckOptions, 'areas' | 'prompts'>;
+
+/** What `check` would send, with its defaults. */
+export function planned(chosen: Chosen): Plan {
+  return plan({
+    areas: chosen.areas ?? areas,
+    prompts: chosen.prompts ?? defaultPrompts,
+    preflightOnly: false,
+  });
+}
+
+function withDefaults(options: CheckOptions, preflightOnly: boolean): DriveOptions {
+  return {
+    target: options.target,
+    kitVersion: options.kitVersion,
+    seed: options.seed,
+    areas: options.areas ?? areas,
+    apiKey: options.apiKey,
+    ca: options.ca,
+    clock: options.clock ?? systemClock,
+    concurrency: options.concurrency ?? 6,
+    ratePerSecond: options.ratePerSecond,
+    timeoutMs: options.timeoutMs ?? 30_000,
+    allowHttp: options.allowHttp ?? false,
+    prompts: options.prompts ?? defaultPrompts,
+    preflightOnly,
+    onExchange: options.onExchange ?? (() => {}),
+  };
+}

@@ -1,0 +1,44 @@
+import { areas, defaultPrompts, planned, type Chosen } from './check-sandbox.ts';
+import {
+  areaNamed,
+  dryRunText,
+  idsOfStatement,
+  requirementList,
+  requirementText,
+  type ListingOptions,
+} from './reports/listing.ts';
+import { requirementIds, type RequirementId } from './requirements/index.ts';
+
+/** The requirements that `check` would judge, for people. */
+export function listing(chosen: Chosen, options: ListingOptions): string {
+  return requirementList(chosen.areas ?? areas, options);
+}
+
+/** What `check` would send, for people. */
+export function dryRun(chosen: Chosen, options: ListingOptions): string {
+  return dryRunText(planned(chosen), chosen.prompts ?? defaultPrompts, options);
+}
+
+/**
+ * Explains a requirement, an area or a statement of the specification, for people; all requirements
+ * for an empty word, undefined for an unknown one.
+ */
+export async function explanation(
+  word: string,
+  options: ListingOptions,
+): Promise<string | undefined> {
+  const area = areaNamed(word);
+  if (word === '' || area) return requirementList(area ? [area] : areas, options);
+  const { mutants } = await import('./mutants/index.ts');
+  const explained = (id: RequirementId): string =>
+    requirementText(
+      id,
+      mutants.filter(({ kills }) => kills.includes(id)),
+      options,
+    );
+  const id = requirementIds.find((one) => one === word.toUpperCase());
+  if (id) return explained(id);
+  const { ids, because } = idsOfStatement(word);
+  if (ids.length > 0) return ids.map(explained).join('\n');
+  return because === undefined ? undefined : `${word} has no check. ${because}\n`;
+}

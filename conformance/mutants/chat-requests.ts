@@ -1,0 +1,329 @@
+import type { RequirementId } from '../requirements/index.ts';
+import { isObject } from '../transcript/transcript.ts';
+import {
+  acceptsInstead,
+  delays,
+  failure,
+  isError,
+  refusesInstead,
+  replaces,
+  to,
+  type When,
+} from './combinators.ts';
+import type { Asked, Mutant, TransformFactory } from './mutant.ts';
+import { hasKeys, isNoObject, lacks, malformedChats, saidIn, textAt, where } from './requests.ts';
+
+const mutant = (
+  name: string,
+  breaks: string,
+  kills: readonly RequirementId[],
+  transform: TransformFactory,
+  more: Partial<Mutant> = {},
+): Mutant => ({ id: `chat/${name}`, areas: ['chat'], breaks, kills, transform, ...more });
+
+const refuses = (
+  name: string,
+  what: string,
+  kills: RequirementId[],
+  when: When,
+  more: Partial<Mutant> = {},
+): Mutant =>
+  mutant(`refuses-${name}`, `Refuses ${what}.`, kills, refusesInstead(to('chat', when)), more);
+
+const said =
+  (pattern: RegExp): When =>
+  (asked) =>
+    pattern.test(saidIn(asked));
+const known = ['scenario_id', 'persona', 'time_of_day'];
+const otherMetadata = where(
+  'metadata',
+  (metadata) => isObject(metadata) && Object.keys(metadata).some((key) => !known.includes(key)),
+);
+const has =
+  (key: string): When =>
+  ({ json }) =>
+    isObject(json) && Object.hasOwn(json, key);
+
+/** Refusing what must be accepted. */
+const narrow: Mutant[] = [
+  refuses('messages-alone', 'requests with messages only', ['CHAT-002'], hasKeys('messages')),
+  refuses(
+    'no-user-id',
+    'requests that have all but user_id',
+    ['CHAT-003'],
+    hasKeys('messages', 'session_id', 'metadata'),
+  ),
+  refuses(
+    'no-session-id',
+    'requests that have all but session_id',
+    ['CHAT-004'],
+    hasKeys('messages', 'user_id', 'metadata'),
+  ),
+  refuses(
+    'no-metadata',
+    'requests that have all but metadata',
+    ['CHAT-005'],
+    hasKeys('messages', 'user_id', 'session_id'),
+  ),
+  refuses('user-id-alone', 'user_id on its own', ['CHAT-006'], hasKeys('messages', 'user_id')),
+  refuses(
+    'session-id-alone',
+    'session_id on its own',
+    ['CHAT-007'],
+    hasKeys('messages', 'session_id'),
+  ),
+  refuses('metadata-alone', 'metadata on its own', ['CHAT-008'], hasKeys('messages', 'metadata')),
+  refuses('other-metadata', 'metadata with keys of a scenario', ['CHAT-009'], otherMetadata),
+  refuses('role-system', 'a system message', ['CHAT-010', 'CHAT-015'], said(/"role":"system"/)),
+  refuses('non-ascii', 'content beyond ASCII', ['CHAT-011'], said(/[^\x20-\x7e]/)),
+  refuses('line-breaks', 'content with line breaks', ['CHAT-011'], said(/\\n/)),
+  refuses(
+    'everything',
+    'requests with every optional part',
+    ['CHAT-001'],
+    hasKeys('messages', 'user_id', 'session_id', 'metadata'),
+  ),
+];
+
+const messagesOf = ({ json }: Asked): unknown[] => {
+  const messages = isObject(json) ? json['messages'] : undefined;
+  return Array.isArray(messages) ? messages : [];
+};
+
+/** Refusing a conversation that goes on. */
+const turns: Mutant[] = [
+  refuses(
+    'role-assistant',
+    'an assistant message in a history',
+    ['CHAT-010', 'CHAT-012', 'CHAT-014', 'CHAT-015'],
+    said(/"role":"assistant"/),
+  ),
+  refuses(
+    'long-history',
+    'more than 20 messages',
+    ['CHAT-015'],
+    (asked) => messagesOf(asked).length > 20,
+  ),
+  refuses(
+    'long-user-id',
+    'user ids of more than 32 characters',
+    ['CHAT-006'],
+    where('user_id', (userId) => typeof userId === 'string' && userId.length > 32),
+    { areas: ['chat', 'users'] },
+  ),
+  mutant('refuses-known-sessions', 'Refuses the second turn.', ['CHAT-012'], () => {
+    const seen = new Set<string>();
+    return async (asked, forward) => {
+      const session = textAt('session_id', asked) ?? '';
+      if (seen.has(session)) return failure(400, 'bad_request');
+      if (session !== '') seen.add(session);
+      return forward(asked);
+    };
+  }),
+];
+
+/** One habit that refuses several forms at once. */
+const wide: Mutant[] = [
+  refuses(
+    'without-user-id',
+    'every request without user_id',
+    ['CHAT-002', 'CHAT-003'],
+    lacks('user_id'),
+  ),
+  refuses(
+    'without-session-id',
+    'every request without session_id',
+    ['CHAT-002', 'CHAT-004'],
+    lacks('session_id'),
+  ),
+  refuses(
+    'without-metadata',
+    'every request without metadata',
+    ['CHAT-002', 'CHAT-005'],
+    lacks('metadata'),
+  ),
+  refuses('with-user-id', 'every request with user_id', ['CHAT-001', 'CHAT-006'], has('user_id')),
+];
+
+const OVERLAPPING = /My reference number is/;
+
+/** Valid requests that get no 2xx, or one that is no object, for another reason. */
+const failing: Mutant[] = [
+  mutant(
+    'overlap-500',
+    'Fails some of the requests that overlap.',
+    ['CHAT-014', 'CHAT-016'],
+    refusesInstead(to('chat', said(OVERLAPPING)), 500, 'server_error'),
+  ),
+  mutant('fifteenth-500', 'Fails the fifteenth request.', ['CHAT-014', 'CHAT-016'], () => {
+    let asked = 0;
+    return async (one, forward) => {
+      if (one.endpoint === 'chat') asked++;
+      return one.endpoint === 'chat' && asked === 15 ? failure(500, 'server_error') : forward(one);
+    };
+  }),
+  mutant(
+    'event-stream',
+    'Streams where nobody asked for a stream.',
+    ['CHAT-002'],
+    replaces(to('chat', hasKeys('messages')), {
+      headers: { 'content-type': 'text/event-stream' },
+      body: 'data: {"choices":[{"delta":{"content":"Hello"}}]}\n\ndata: [DONE]\n\n',
+    }),
+  ),
+  mutant(
+    'array-reply',
+    'Wraps its reply into an array.',
+    ['CHAT-002'],
+    replaces(to('chat', hasKeys('messages')), { body: '[{}]' }),
+  ),
+  mutant(
+    'drops-unicode',
+    'Drops the connection when content is beyond ASCII.',
+    ['CHAT-011', 'CHAT-016'],
+    () => async (asked, forward) =>
+      asked.endpoint === 'chat' && said(/[^\x20-\x7e]/)(asked) ? 'dropped' : forward(asked),
+  ),
+  mutant(
+    'hangs-on-history',
+    'Never answers a request with a history.',
+    ['CHAT-010', 'CHAT-015', 'CHAT-016'],
+    delays(to('chat', said(/"role":"system"/)), 60_000),
+    { clockFactor: 100 },
+  ),
+  mutant(
+    'slow',
+    'Takes six seconds for a reply.',
+    ['CHAT-080'],
+    delays(
+      to('chat', ({ json }) => isObject(json)),
+      6_000,
+    ),
+    { clockFactor: 40 },
+  ),
+  mutant(
+    'dies-of-malformed-json',
+    'Fails every well-formed request after one that was not JSON.',
+    ['CHAT-013', 'CHAT-016'],
+    diesOfMalformedJson(() => failure(500, 'server_error')),
+  ),
+  mutant(
+    'hangs-after-malformed-json',
+    'Answers no new session after a request that was not JSON.',
+    ['CHAT-013', 'CHAT-016'],
+    hangsAfterMalformedJson,
+    { clockFactor: 100 },
+  ),
+  {
+    id: 'chat/plain-http',
+    areas: ['chat'],
+    breaks: 'Is reached over plain HTTP on a host that is not this machine.',
+    kills: ['CHAT-082'],
+    transform: () => (asked, forward) => forward(asked),
+    run: (run) => ({ ...run, target: 'http://sandbox.example' }),
+  },
+];
+
+function diesOfMalformedJson(answer: () => ReturnType<typeof failure>): TransformFactory {
+  return () => {
+    let dead = false;
+    return async (asked, forward) => {
+      if (asked.endpoint !== 'chat') return forward(asked);
+      if (asked.json === undefined) dead = true;
+      return dead && isValid(asked) ? answer() : forward(asked);
+    };
+  };
+}
+
+/** Has every part in the right shape, as far as the judge sends wrong ones. */
+const isValid: When = (asked) =>
+  isObject(asked.json) && !Object.values(malformedChats).some(({ when }) => when(asked));
+
+function hangsAfterMalformedJson(): ReturnType<TransformFactory> {
+  let isHanging = false;
+  const sessions = new Set<string | undefined>();
+  return async (asked, forward, clock) => {
+    if (asked.endpoint === 'chat' && asked.json === undefined) isHanging = true;
+    const session = textAt('session_id', asked);
+    if (isHanging && session !== undefined && !sessions.has(session)) await clock.sleep(60_000);
+    sessions.add(session);
+    return forward(asked);
+  };
+}
+
+const accepts: Mutant[] = Object.entries(malformedChats).map(([name, { when, requirement }]) =>
+  mutant(
+    `accepts-${name}`,
+    `Accepts a malformed request: ${name.replaceAll('-', ' ')}.`,
+    [requirement],
+    acceptsInstead(to('chat', when)),
+  ),
+);
+
+const refusals: RequirementId[] = [
+  'CHAT-060',
+  'CHAT-061',
+  'CHAT-062',
+  'CHAT-063',
+  'CHAT-064',
+  'CHAT-065',
+];
+
+/** Refusing what must be refused, in another way than with 400. */
+const otherwise: Mutant[] = [
+  mutant(
+    'validation-422',
+    'Refuses malformed objects with 422.',
+    refusals,
+    replaces(
+      to('chat', ({ json }) => isObject(json)),
+      { status: 422 },
+      isError400,
+    ),
+  ),
+  mutant(
+    'everything-422',
+    'Refuses every malformed request with 422.',
+    [...refusals, 'CHAT-066'],
+    replaces(to('chat'), { status: 422 }, isError400),
+  ),
+  mutant(
+    'no-object-415',
+    'Refuses bodies that are no JSON object with 415.',
+    ['CHAT-066'],
+    replaces(to('chat', isNoObject), { status: 415 }, isError),
+  ),
+  mutant(
+    'no-object-500',
+    'Fails with 500 when the body is no JSON object.',
+    ['CHAT-066'],
+    refusesInstead(to('chat', isNoObject), 500, 'server_error'),
+  ),
+  mutant(
+    'no-object-dropped',
+    'Drops the connection when the body is no JSON object.',
+    ['CHAT-066'],
+    () => async (asked, forward) =>
+      asked.endpoint === 'chat' && isNoObject(asked) ? 'dropped' : forward(asked),
+  ),
+  mutant(
+    'content-null-500',
+    'Fails with 500 when content is null.',
+    ['CHAT-065'],
+    refusesInstead(to('chat', malformedChats['content-null']?.when), 500, 'server_error'),
+  ),
+];
+
+function isError400({ status }: { status: number }): boolean {
+  return status === 400;
+}
+
+/** Mutants that take or refuse the wrong requests. */
+export const chatRequestMutants: readonly Mutant[] = [
+  ...narrow,
+  ...turns,
+  ...wide,
+  ...failing,
+  ...accepts,
+  ...otherwise,
+];

@@ -1,0 +1,13 @@
+import { chatErrorMutants } from './chat-errors.ts';
+import { chatReplyMutants } from './chat-replies.ts';
+import { chatRequestMutants } from './chat-requests.ts';
+import { chatSessionMutants } from './chat-sessions.ts';
+import type { Mutant } from './mutant.ts';
+
+/** Mutants of `POST /v1/chat/completions`. */
+export const chatMutants: readonly Mutant[] = [
+  ...chatRequestMutants,
+  ...chatReplyMutants,
+  ...chatSessionMutants,
+  ...chatErrorMutants,
+];

@@ -1,0 +1,199 @@
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import {
+  createServer as createSocketServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net';
+import type { Clock } from '../../src/shared/clock.ts';
+import type { Gate } from '../judge/gate.ts';
+import { acceptance, failure } from './combinators.ts';
+import { startProxy, type Listening } from './proxy.ts';
+import type { Transform } from './mutant.ts';
+
+/** What answers where a sandbox should, and is none: the judge names one cause and exits with 3. */
+export interface DeadPeer {
+  /** E.g. `dead/tls-not-trusted`. */
+  id: string;
+  /** What it does, in one sentence. */
+  is: string;
+  gate: Gate['id'];
+  /** How many times as fast as the machine's the clock runs, where there is something to wait for. */
+  clockFactor?: number;
+  start(clock: Clock): Promise<Listening>;
+}
+
+const peer = (
+  name: string,
+  is: string,
+  gate: Gate['id'],
+  start: DeadPeer['start'],
+  clockFactor?: number,
+): DeadPeer => ({
+  id: `dead/${name}`,
+  is,
+  gate,
+  start,
+  ...(clockFactor === undefined ? {} : { clockFactor }),
+});
+
+/** Listens on loopback; stops with every connection closed. */
+async function listen(server: Server, scheme = 'http'): Promise<Listening> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    // A peer that is dead to the judge must not be so to this process.
+    socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${scheme}://127.0.0.1:${port}`,
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+const http = (serve: RequestListener, scheme?: string): Promise<Listening> =>
+  listen(createServer(serve), scheme);
+
+const socket = (serve: (socket: Socket) => void): Promise<Listening> =>
+  listen(createSocketServer(serve));
+
+/** Answers like a proxy before nothing: the transform never asks the sandbox behind. */
+const answering = (transform: Transform) => (clock: Clock) =>
+  startProxy({ upstream: 'http://127.0.0.1:9', transform, clock });
+
+const LOGIN = {
+  status: 200,
+  headers: { 'content-type': 'text/html' },
+  body: '<!doctype html><form action="/login"><input type="password"></form>',
+};
+
+const unreachable: DeadPeer[] = [
+  peer('nothing-listens', 'Nothing listens.', 'refused', async () => {
+    const listening = await http(() => {});
+    await listening.stop();
+    return { url: listening.url, stop: () => Promise.resolve() };
+  }),
+  peer('tls-not-trusted', 'Has a certificate that nobody trusts.', 'tls', async () => {
+    // Loaded here, since only this peer needs it.
+    const { generate } = await import('selfsigned');
+    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
+    return listen(
+      createTlsServer({ cert, key }, (_request, response) => response.end('{}')),
+      'https',
+    );
+  }),
+  peer('plain-http', 'Speaks plain HTTP where TLS is asked for.', 'plain_http', () =>
+    http((_request, response) => response.end('{}'), 'https'),
+  ),
+  peer('resets', 'Drops every connection at once.', 'reset', () => socket((one) => one.destroy())),
+  peer('resets-mid-body', 'Drops every connection in the middle of the body.', 'reset', () =>
+    http((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+      response.write('{"choices": [', () => response.destroy());
+    }),
+  ),
+  peer('not-http', 'Speaks another protocol.', 'protocol', () =>
+    socket((one) => one.write('SSH-2.0-OpenSSH_9.6\r\n')),
+  ),
+  peer('never-answers', 'Takes requests and answers none.', 'timeout', () => http(() => {}), 100),
+  peer(
+    'slow-drip',
+    'Sends a byte a second.',
+    'timeout',
+    (clock) =>
+      http((_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        void drip();
+        async function drip(): Promise<void> {
+          while (!response.destroyed) {
+            response.write(' ');
+            await clock.sleep(1_000);
+          }
+        }
+      }),
+    100,
+  ),
+];
+
+const others: DeadPeer[] = [
+  peer(
+    'login-page',
+    'Shows a page to log in, whatever is asked.',
+    'login_page',
+    answering(() => Promise.resolve(LOGIN)),
+  ),
+  peer(
+    'login-page-for-health',
+    'Shows a page to log in when asked for health.',
+    'login_page',
+    answering((asked, _forward, clock) =>
+      Promise.resolve(asked.endpoint === 'health' ? LOGIN : acceptance(asked, clock)),
+    ),
+  ),
+  peer(
+    'html-404',
+    'Answers everything with an HTML page for 404.',
+    'login_page',
+    answering(() =>
+      Promise.resolve({
+        status: 404,
+        headers: { 'content-type': 'text/html' },
+        body: '<html><title>404 Not Found</title></html>',
+      }),
+    ),
+  ),
+  peer(
+    'empty',
+    'Answers everything with an empty 200.',
+    'empty',
+    answering(() => Promise.resolve({ status: 200, headers: {}, body: '' })),
+  ),
+  ...[301, 302, 307, 308].map((status) =>
+    peer(
+      `redirects-${status}`,
+      `Redirects everything with ${status}.`,
+      'redirect',
+      answering(() =>
+        Promise.resolve({ status, headers: { location: 'https://sandbox.example/' }, body: '' }),
+      ),
+    ),
+  ),
+  ...[401, 403].map((status) =>
+    peer(
+      `key-refused-${status}`,
+      `Is healthy, and refuses every key with ${status}.`,
+      'key_refused',
+      answering((asked, _forward, clock) =>
+        Promise.resolve(
+          asked.endpoint === 'health' ? acceptance(asked, clock) : failure(status, 'bad_request'),
+        ),
+      ),
+    ),
+  ),
+  peer(
+    'always-429',
+    'Puts every request off.',
+    'rate_limited',
+    answering(() => Promise.resolve(failure(429, 'rate_limit_exceeded'))),
+    50,
+  ),
+  peer(
+    'always-429-for-an-hour',
+    'Puts every request off for an hour.',
+    'rate_limited',
+    answering(() => {
+      const { status, body } = failure(429, 'rate_limit_exceeded');
+      return Promise.resolve({ status, headers: { 'retry-after': '3600' }, body });
+    }),
+  ),
+];
+
+/** Every dead peer. */
+export const deadPeers: readonly DeadPeer[] = [...unreachable, ...others];

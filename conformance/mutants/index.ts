@@ -1,0 +1,12 @@
+/** All that the judge is proven by. */
+import { chatMutants } from './chat.ts';
+import { healthMutants } from './health.ts';
+import type { Mutant } from './mutant.ts';
+import { usersMutants } from './users.ts';
+
+export { deadPeers, type DeadPeer } from './dead-peers.ts';
+export { variants } from './variants.ts';
+export type { Mutant, Variant } from './mutant.ts';
+
+/** Every mutant. */
+export const mutants: readonly Mutant[] = [...chatMutants, ...healthMutants, ...usersMutants];

@@ -1,0 +1,38 @@
+import { systemClock } from '../src/shared/clock.ts';
+import type { SelftestOptions, SelftestResult } from './mutants/selftest.ts';
+
+// The mutants are loaded when they are asked for: a check needs none of them.
+
+/** How many sandboxes a self-test runs: those with `only` in their id, all when left out. */
+export async function selftestSize(only = ''): Promise<number> {
+  const { deadPeers, mutants, variants } = await import('./mutants/index.ts');
+  return [...deadPeers, ...mutants, ...variants].filter(({ id }) => id.includes(only)).length;
+}
+
+/** Proves the judge against a conforming sandbox: see `mutants/`. */
+export async function selftest(options: SelftestOptions): Promise<SelftestResult> {
+  const { selftest: run } = await import('./mutants/selftest.ts');
+  return run(options);
+}
+
+/** A mutant that listens. */
+export interface RunningMutant {
+  url: string;
+  /** What it does wrong, in one sentence. */
+  breaks: string;
+  stop(): Promise<void>;
+}
+
+/** Puts a mutant before a sandbox; undefined when there is none of that id. */
+export async function startMutant(
+  id: string,
+  upstream: string,
+): Promise<RunningMutant | undefined> {
+  const { mutants } = await import('./mutants/index.ts');
+  const mutant = mutants.find((one) => one.id === id);
+  if (!mutant) return undefined;
+  const { startProxy } = await import('./mutants/proxy.ts');
+  const transform = mutant.transform();
+  const { url, stop } = await startProxy({ upstream, transform, clock: systemClock });
+  return { url, breaks: mutant.breaks, stop };
+}

@@ -1,0 +1,53 @@
+import type { SelftestResult, SelftestRow } from '../mutants/selftest.ts';
+import { wrap } from '../../src/shared/paint.ts';
+import type { ListingOptions } from './listing.ts';
+
+/** The kill matrix for people: which requirement catches which fault, and what went wrong. */
+export function selftestText(result: SelftestResult, options: ListingOptions): string {
+  const { paint, width } = options;
+  if (result.cause !== undefined) return `${wrap(result.cause, width).join('\n')}\n`;
+  const matrix = Object.entries(result.matrix).flatMap(([id, mutants]) => {
+    const [first = '', ...more] = wrap(mutants.join(', '), width - 15);
+    return [
+      `  ${paint('bold', id.padEnd(11))}  ${first}`,
+      ...more.map((line) => `${' '.repeat(15)}${line}`),
+    ];
+  });
+  const wrong = result.rows.filter(({ ok }) => !ok).flatMap((row) => wrongRow(row, options));
+  return [
+    paint('bold', 'Requirement and the faults that it catches'),
+    ...matrix,
+    '',
+    ...(wrong.length === 0 ? [] : [paint('red', 'Not as it must be'), ...wrong, '']),
+    ...tally(result, options),
+    '',
+  ].join('\n');
+}
+
+function wrongRow({ kind, id, expected, got }: SelftestRow, { paint }: ListingOptions): string[] {
+  return [
+    `  ${paint('red', id)} (${kind})`,
+    `    expected  ${expected.join(', ') || 'nothing red'}`,
+    `    got       ${got.join(', ') || 'nothing red'}`,
+  ];
+}
+
+const sentences: Record<SelftestRow['kind'], string> = {
+  mutant: 'faults caught, each by exactly its requirements',
+  variant: 'odd but legal sandboxes left in peace',
+  'dead peer': 'dead peers told by their one cause',
+};
+
+function tally({ rows, unkilled, seed, ok }: SelftestResult, { paint }: ListingOptions): string[] {
+  const kinds: SelftestRow['kind'][] = ['mutant', 'variant', 'dead peer'];
+  const lines = kinds.flatMap((kind) => {
+    const all = rows.filter((row) => row.kind === kind);
+    const right = all.filter((row) => row.ok);
+    return all.length === 0 ? [] : [`${right.length} of ${all.length} ${sentences[kind]}`];
+  });
+  const seconds = rows.reduce((sum, { ms }) => sum + ms, 0) / 1000;
+  const verdict = ok ? paint('green', 'PROVEN') : paint('red', 'NOT PROVEN');
+  const rest =
+    unkilled.length === 0 ? [] : [`no fault in this run for ${unkilled.length} requirements`];
+  return [...lines, ...rest, `${verdict}  ${seconds.toFixed(1)} s, seed ${seed}`];
+}

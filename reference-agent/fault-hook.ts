@@ -1,0 +1,98 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AgentFault, Health } from '../src/contract/index.ts';
+import { Refusal } from './errors.ts';
+import { faultFromText, type FaultRoute, type Faults } from './faults.ts';
+import type { Gate } from './gate.ts';
+import { jsonType } from './wire.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What a health check has to say of the agent. */
+    healthStatus: Health['status'];
+  }
+}
+
+/** The request header that brings a fault of its own, as JSON or in the short form. */
+export const faultHeader = 'x-sandbox-kit-fault';
+
+// A Retry-After that a client can wait for in a test.
+const retryAfterSecondsDefault = 1;
+
+/** An `onRequest` hook of fastify that can also be called from another. */
+export type FaultHook = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+) => void;
+
+/** What the hook needs. */
+export interface FaultHookDeps {
+  faults: Faults;
+  gate: Gate;
+  /** Waits so many milliseconds, or until the agent stops. */
+  pause: (ms: number) => Promise<void>;
+  /** Told of a request whose connection was dropped: fastify holds it for unanswered. */
+  dropped: (request: FastifyRequest, reply: FastifyReply) => void;
+}
+
+/** Makes the requests to a route suffer its faults, before their body is read. */
+export function faultHook(deps: FaultHookDeps, route: FaultRoute): FaultHook {
+  const { faults, gate, pause, dropped } = deps;
+  return (request, reply, done) => {
+    const header = request.headers[faultHeader];
+    if (header === undefined && faults.isEmpty()) {
+      done();
+      return;
+    }
+    const isHeeded = header !== undefined && gate.mayBringFault(request);
+    const brought = isHeeded ? faultFromText(String(header)) : undefined;
+    const { waitMs, fault } = faults.suffer(route, brought);
+    const showIt = (): void => {
+      if (fault?.kind === 'dropped_connection') dropConnection(request, reply);
+      else done(fault && show(fault, request, reply));
+    };
+    if (waitMs === 0) showIt();
+    else void pause(waitMs).then(showIt);
+  };
+
+  function dropConnection(request: FastifyRequest, reply: FastifyReply): void {
+    reply.hijack();
+    request.raw.socket.destroy();
+    dropped(request, reply);
+  }
+}
+
+/** What to answer instead, or nothing for a fault that shows in the answer itself. */
+function show(
+  fault: AgentFault,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Refusal | undefined {
+  switch (fault.kind) {
+    case 'rate_limit': {
+      const seconds = fault.retry_after_s ?? retryAfterSecondsDefault;
+      const message = `too many requests; try again in ${seconds} s`;
+      return new Refusal('rate_limit_exceeded', message, { 'retry-after': String(seconds) });
+    }
+    case 'server_error':
+      return new Refusal('server_error', 'a server_error fault is set on this agent');
+    case 'health_check_failed':
+      return new Refusal('health_check_failed', 'the health check itself failed');
+    case 'degraded':
+    case 'unhealthy':
+      request.healthStatus = fault.kind;
+      return undefined;
+    case 'malformed_body':
+      reply.type(jsonType).serializer(firstHalf);
+      return undefined;
+    case 'latency':
+    case 'dropped_connection':
+      return undefined;
+  }
+}
+
+/** The first half of an answer's JSON, which never parses: every answer is an object. */
+function firstHalf(payload: unknown): string {
+  const text = JSON.stringify(payload);
+  return text.slice(0, Math.floor(text.length / 2));
+}

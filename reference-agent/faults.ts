@@ -1,0 +1,179 @@
+import { explain, violations, isMessage, type AgentFault } from '../src/contract/index.ts';
+import type { Chance } from '../src/shared/chance.ts';
+import type { Clock } from '../src/shared/clock.ts';
+import { Refusal } from './errors.ts';
+
+/** Where faults show. */
+export type FaultRoute = NonNullable<AgentFault['route']>;
+
+/** Where a fault was set: on start, or by `/__admin/faults`. */
+export type FaultSource = 'admin' | 'options';
+
+/** What a request has to suffer. */
+export interface Suffering {
+  /** Milliseconds to wait first. */
+  waitMs: number;
+  /** What it shows then instead of the right answer; never a latency. */
+  fault: AgentFault | undefined;
+}
+
+/** A fault that is set, and how often it has shown. */
+export interface SetFault {
+  fault: AgentFault;
+  source: FaultSource;
+  shown: number;
+  /** Whether it can still show: neither its `times` nor its `ttl_ms` is over. */
+  active: boolean;
+}
+
+/** The faults that the agent shows on demand. */
+export interface Faults {
+  /** Whether nothing is set; the usual case, asked on every request. */
+  isEmpty(): boolean;
+  /**
+   * What a request to `route` suffers; counts as shown. One latency and one other fault at most:
+   * of each the first, by precedence: the request's own header, then admin, then options.
+   */
+  suffer(route: FaultRoute, fromHeader: AgentFault | undefined): Suffering;
+  /** Replaces all that was set by admin. */
+  setAdmin(faults: AgentFault[]): void;
+  /** @throws Refusal `bad_request` when there are too many. */
+  addAdmin(fault: AgentFault): void;
+  list(): SetFault[];
+  /** Takes away what was set by admin and winds the options' faults up again. */
+  reset(): void;
+}
+
+const faultsMax = 100;
+
+// Where a fault shows that names no route. A 429 and a 500 server_error are answers of chat and
+// users (spec 4.5, 7); what health may say of itself is said on health alone.
+const routesOf: Record<AgentFault['kind'], readonly FaultRoute[]> = {
+  latency: ['chat', 'health', 'users'],
+  rate_limit: ['chat', 'users'],
+  server_error: ['chat', 'users'],
+  degraded: ['health'],
+  unhealthy: ['health'],
+  health_check_failed: ['health'],
+  malformed_body: ['chat', 'health', 'users'],
+  dropped_connection: ['chat', 'health', 'users'],
+};
+const healthOnly: ReadonlySet<string> = new Set(['degraded', 'unhealthy', 'health_check_failed']);
+
+interface Armed {
+  fault: AgentFault;
+  source: FaultSource;
+  shown: number;
+  endsMs: number;
+}
+
+/** Keeps the faults that are set. Waits are drawn from `chance` in the order in which they show. */
+export function faultBoard(deps: { clock: Clock; chance: Chance; options: AgentFault[] }): Faults {
+  const { clock, chance } = deps;
+  const arm = (fault: AgentFault, source: FaultSource): Armed => ({
+    fault,
+    source,
+    shown: 0,
+    endsMs: clock.monotonicMs() + (fault.ttl_ms ?? Infinity),
+  });
+  const armOptions = (): Armed[] => deps.options.map((fault) => arm(fault, 'options'));
+  const isActive = ({ fault, shown, endsMs }: Armed): boolean =>
+    shown < (fault.times ?? Infinity) && clock.monotonicMs() < endsMs;
+
+  let admin: Armed[] = [];
+  let options = armOptions();
+  return {
+    isEmpty: () => admin.length === 0 && options.length === 0,
+    suffer(route, fromHeader) {
+      const candidates = [...admin, ...options].filter((armed) => isActive(armed));
+      if (fromHeader) candidates.unshift(arm(fromHeader, 'admin'));
+      const here = candidates.filter(({ fault }) => showsOn(fault, route));
+      const late = here.find(({ fault }) => fault.kind === 'latency');
+      const wrong = here.find(({ fault }) => fault.kind !== 'latency');
+      for (const armed of [late, wrong]) if (armed) armed.shown += 1;
+      const { min_ms: min, max_ms: max } = late?.fault.latency ?? { min_ms: 0, max_ms: 0 };
+      return { waitMs: max > 0 ? chance.integer(min, max) : 0, fault: wrong?.fault };
+    },
+    setAdmin(faults) {
+      admin = faults.map((fault) => arm(fault, 'admin'));
+    },
+    addAdmin(fault) {
+      admin = admin.filter((armed) => isActive(armed));
+      if (admin.length >= faultsMax) {
+        throw new Refusal('bad_request', `at most ${faultsMax} faults can be set at a time`);
+      }
+      admin.push(arm(fault, 'admin'));
+    },
+    list: () =>
+      [...admin, ...options].map((armed) => ({
+        fault: armed.fault,
+        source: armed.source,
+        shown: armed.shown,
+        active: isActive(armed),
+      })),
+    reset() {
+      admin = [];
+      options = armOptions();
+    },
+  };
+}
+
+function showsOn(fault: AgentFault, route: FaultRoute): boolean {
+  return fault.route === undefined ? routesOf[fault.kind].includes(route) : fault.route === route;
+}
+
+/**
+ * A value as a fault.
+ * @throws Refusal `bad_request` that says what is wrong, also where the schema is content: a
+ * latency without its bounds, or an unhealthy chat.
+ */
+export function toFault(value: unknown): AgentFault {
+  if (!isMessage('AgentFault', value)) {
+    throw new Refusal('bad_request', `not a fault: ${explain(violations('AgentFault', value))}`);
+  }
+  const { kind, route, latency } = value;
+  if (kind === 'latency' && (latency === undefined || latency.min_ms > latency.max_ms)) {
+    throw new Refusal('bad_request', 'a latency fault needs /latency with min_ms up to max_ms');
+  }
+  if (healthOnly.has(kind) && route !== undefined && route !== 'health') {
+    throw new Refusal('bad_request', `a fault ${kind} shows on health only, not on ${route}`);
+  }
+  return value;
+}
+
+/** A list of faults. @throws Refusal `bad_request`. */
+export function toFaults(value: unknown): AgentFault[] {
+  if (!Array.isArray(value) || value.length > faultsMax) {
+    throw new Refusal('bad_request', `the body must be a list of at most ${faultsMax} faults`);
+  }
+  return value.map(toFault);
+}
+
+/**
+ * A fault from text: JSON of an AgentFault, or its short form such as
+ * `rate_limit;route=chat;retry_after_s=1` or `latency;min_ms=100;max_ms=300`.
+ * @throws Refusal `bad_request` that says what is wrong.
+ */
+export function faultFromText(text: string): AgentFault {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('{')) return toFault(fromShortForm(trimmed));
+  let value: unknown;
+  try {
+    value = JSON.parse(trimmed);
+  } catch {
+    throw new Refusal('bad_request', 'not a fault: it starts like JSON and is not JSON');
+  }
+  return toFault(value);
+}
+
+function fromShortForm(text: string): Record<string, unknown> {
+  const [kind, ...pairs] = text.split(';').map((part) => part.trim());
+  const fault: Record<string, unknown> = { kind };
+  const latency: Record<string, unknown> = {};
+  for (const pair of pairs.filter((pair) => pair !== '')) {
+    const [key = '', word = ''] = pair.split('=').map((part) => part.trim());
+    const value = /^\d+$/.test(word) ? Number(word) : word;
+    (key === 'min_ms' || key === 'max_ms' ? latency : fault)[key] = value;
+  }
+  return Object.keys(latency).length > 0 ? { ...fault, latency } : fault;
+}

@@ -1,0 +1,73 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { Refusal } from './errors.ts';
+
+/** Who may do what. */
+export interface Gate {
+  /** @throws Refusal `unauthorized` when the agent has a key and the request does not carry it. */
+  checkKey(request: FastifyRequest): void;
+  /** @throws Refusal `forbidden` or `unauthorized` for a request that may not use `/__admin`. */
+  checkAdmin(request: FastifyRequest): void;
+  /** Whether the request may choose its own fault; where not, its fault header means nothing. */
+  mayBringFault(request: FastifyRequest): boolean;
+}
+
+/** A gate for an agent that listens on `host`, with the key it wants, or null for none. */
+export function gate(options: { host: string; apiKey: string | null }): Gate {
+  const { host, apiKey } = options;
+  const wanted = apiKey === null ? null : digest(`Bearer ${apiKey}`);
+  // Digests have one length whatever was sent, so the comparison tells nothing by its time.
+  const holdsKey = ({ headers }: FastifyRequest): boolean =>
+    wanted !== null &&
+    timingSafeEqual(digest((headers.authorization ?? '').replace(/^bearer +/i, 'Bearer ')), wanted);
+  const local = isLoopback(host);
+
+  const checkKey = (request: FastifyRequest): void => {
+    if (wanted === null || holdsKey(request)) return;
+    throw new Refusal('unauthorized', 'Authorization must be Bearer with the key of this agent', {
+      'www-authenticate': 'Bearer',
+    });
+  };
+  return {
+    checkKey,
+    checkAdmin(request) {
+      if (local) {
+        checkLocal(request);
+        return;
+      }
+      if (wanted === null) {
+        throw new Refusal('forbidden', '/__admin needs an agent on loopback or one with a key');
+      }
+      checkKey(request);
+    },
+    mayBringFault: (request) => (local && isLocalHost(request.headers.host)) || holdsKey(request),
+  };
+}
+
+/** Whether a host to listen on can be reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/**
+ * A page in a browser of this machine must not get in: its name that leads here shows in Host, and
+ * where it comes from in Origin.
+ */
+function checkLocal({ headers }: FastifyRequest): void {
+  if (!isLocalHost(headers.host)) {
+    throw new Refusal('forbidden', 'Host must name this machine: localhost or a loopback address');
+  }
+  const { origin } = headers;
+  if (origin !== undefined && !origin.endsWith(`://${headers.host ?? ''}`)) {
+    throw new Refusal('forbidden', 'a page of another origin may not use /__admin');
+  }
+}
+
+function isLocalHost(host: string | undefined): boolean {
+  const [, name = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(host ?? '') ?? [];
+  return isLoopback(name.replace(/^\[|\]$/g, '').toLowerCase());
+}
+
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}

@@ -1,0 +1,157 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { AgentFault } from '../src/contract/index.ts';
+import { seededChance } from '../src/shared/chance.ts';
+import { systemClock, type Clock } from '../src/shared/clock.ts';
+import { silentLog, type Log } from '../src/shared/log.ts';
+import { buildAgent, type AgentParts } from './agent.ts';
+import { CannotStart, orCannotStart } from './errors.ts';
+import { faultBoard, faultFromText, toFaults } from './faults.ts';
+import { gate, isLoopback } from './gate.ts';
+import { healthCheck } from './health.ts';
+import { requestJournal } from './journal.ts';
+import { prompter, type Script } from './script.ts';
+import { keyPairFor, type TlsOptions } from './tls.ts';
+import { userRegistry } from './users.ts';
+
+/** How an agent is started. */
+export interface AgentOptions {
+  /** Where to listen; `127.0.0.1`. */
+  host: string;
+  /** 0, the default, takes a free one. */
+  port: number;
+  /** The bearer key that callers must present; null, the default, for none. */
+  apiKey: string | null;
+  /** Allows an agent without a key to listen beyond loopback. */
+  open: boolean;
+  /** All ids and waits follow from it; `reference`. */
+  seed: string;
+  clock: Clock;
+  log: Log;
+  /** Plain http when null, the default. */
+  tls: TlsOptions | null;
+  /** Faults that show from the start. */
+  faults: AgentFault[];
+  /** Replies that come before the agent's own. */
+  script: Script | null;
+  /** How many requests `/__admin/requests` remembers; 1000. */
+  journalEntriesMax: number;
+  /** Whether it remembers what was said, too; false. */
+  journalBodies: boolean;
+}
+
+/** An agent that listens. */
+export interface RunningAgent {
+  /** Its base address, without a slash at the end. */
+  url: string;
+  apiKey: string | null;
+  /** The certificate to trust as CA, PEM; where the agent made one, else null. */
+  caPem: string | null;
+  /** Takes no more connections, finishes what it is at, and ends after 5 s at the latest. */
+  stop(): Promise<void>;
+}
+
+const stopMsMax = 5_000;
+
+/**
+ * Starts a sandbox that obeys area B of the interface, or breaks it on demand.
+ * @throws CannotStart that says what to change: beyond loopback without a key, a port that is
+ * taken, a certificate that can't be read or used, faults that make no sense.
+ */
+export async function startAgent(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+  const { host = '127.0.0.1', port = 0, apiKey = null, open = false, tls = null } = options;
+  const { clock = systemClock, log = silentLog, seed = 'reference', script = null } = options;
+  if (apiKey === '') throw new CannotStart('the API key is empty; leave it out to have none');
+  if (apiKey === null && !isLoopback(host) && !open) {
+    throw new CannotStart(
+      `an agent on ${host} can be reached by others: give it an API key, or say that it is open`,
+    );
+  }
+  const chance = seededChance(seed);
+  const keyPair = tls ? await keyPairFor(tls) : undefined;
+  const journal = requestJournal(options.journalEntriesMax ?? 1000);
+  const stopping = new AbortController();
+  const app = createAgent({
+    clock,
+    log,
+    seed,
+    gate: gate({ host, apiKey }),
+    users: userRegistry(clock),
+    faults: faultBoard({
+      clock,
+      chance: chance.fork('latency'),
+      options: orCannotStart(() => toFaults(options.faults ?? [])),
+    }),
+    journal,
+    journalBodies: options.journalBodies ?? false,
+    health: healthCheck({ clock, traffic: journal.traffic }),
+    prompter: script ? prompter(script) : undefined,
+    keyPair,
+    pause: (ms) => pause(clock, ms, stopping.signal),
+  });
+  await listen(app, host, port);
+  const url = addressOf(app, host, keyPair ? 'https' : 'http');
+  log.info('agent listens', { url });
+  let stopped: Promise<void> | undefined;
+  return {
+    url,
+    apiKey,
+    caPem: tls?.kind === 'made' && keyPair ? keyPair.cert : null,
+    stop: () => (stopped ??= stop(app, clock, stopping)),
+  };
+}
+
+/** A certificate that can't be used shows when the server is made. */
+function createAgent(parts: AgentParts): FastifyInstance {
+  try {
+    return buildAgent(parts);
+  } catch (error) {
+    if (!parts.keyPair) throw error;
+    const why = error instanceof Error ? error.message : '';
+    throw new CannotStart(`the certificate can't be used: ${why}`, { cause: error });
+  }
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    await app.close();
+    const why = error instanceof Error ? error.message : '';
+    throw new CannotStart(`can't listen on ${host}, port ${port}: ${why}`, { cause: error });
+  }
+}
+
+async function stop(app: FastifyInstance, clock: Clock, stopping: AbortController): Promise<void> {
+  // Requests that wait out a latency answer now.
+  stopping.abort();
+  // A connection that is in use is idle right after; it must not be kept for a next request.
+  app.server.keepAliveTimeout = 1;
+  app.server.keepAliveTimeoutBuffer = 0;
+  using deadline = clock.deadline(stopMsMax);
+  deadline.signal.addEventListener('abort', () => app.server.closeAllConnections());
+  await app.close();
+}
+
+async function pause(clock: Clock, ms: number, stopping: AbortSignal): Promise<void> {
+  if (stopping.aborted) return;
+  // Rejects only when the agent stops, and then there is nothing left to wait for.
+  await clock.sleep(ms, stopping).catch(() => {});
+}
+
+/**
+ * A fault from text, as a flag or a file has it: JSON of an AgentFault, or its short form such as
+ * `rate_limit;route=chat;retry_after_s=1` or `latency;min_ms=100;max_ms=300`.
+ * @throws CannotStart that says what is wrong.
+ */
+export function readFault(text: string): AgentFault {
+  return orCannotStart(() => faultFromText(text));
+}
+
+/** An address that a client of this machine can use. */
+function addressOf(app: FastifyInstance, host: string, scheme: string): string {
+  const { port } = app.server.address() as AddressInfo;
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const name = reachable.includes(':') ? `[${reachable}]` : reachable;
+  return `${scheme}://${name}:${port}`;
+}

@@ -50,19 +50,21 @@ export function neverBroken(isOf: (one: Exchange) => boolean, unjudged: Check['u
  * this one is not why it was refused.
  */
 export function oncePlain(
-  isPlain: (one: Exchange) => boolean,
-  isTaken: (one: Exchange) => boolean,
+  isPlainOf: (plain: Exchange, one: Exchange) => boolean,
+  isTaken: (plain: Exchange) => boolean,
   check: Check,
 ): Check {
-  const refusedPlain = ({ exchanges }: Transcript): Exchange | undefined => {
-    const plain = exchanges.filter((one) => isPlain(one) && !putOff(one));
+  const refusedPlain = (one: Exchange, { exchanges }: Transcript): Exchange | undefined => {
+    const plain = exchanges.filter((other) => isPlainOf(other, one) && !putOff(other));
     return plain.some(isTaken) ? undefined : plain[0];
   };
   return {
     ...check,
-    evidence: (transcript) => (refusedPlain(transcript) ? [] : check.evidence(transcript)),
+    evidence: (transcript) =>
+      check.evidence(transcript).filter((one) => !refusedPlain(one, transcript)),
     unjudged(transcript) {
-      const plain = refusedPlain(transcript);
+      const [first] = check.evidence(transcript);
+      const plain = first && refusedPlain(first, transcript);
       if (!plain) return check.unjudged(transcript);
       const reason = `The plain request (exchange ${plain.id}) was not taken: ${outcome(plain)}.`;
       return { verdict: 'blocked', reason };

@@ -53,7 +53,7 @@ const plainOf = (name: string): string => (/^(only|known)/.test(name) ? 'minimal
 
 const stepOncePlain = (...names: (keyof typeof ownSteps)[]): Check =>
   oncePlain(
-    (one) => one.endpoint === 'chat' && one.step === plainOf(names[0] ?? ''),
+    (plain, one) => plain.endpoint === 'chat' && plain.step === plainOf(one.step),
     replies,
     answered('chat', (step) => names.some((name) => name === step), unanswered),
   );

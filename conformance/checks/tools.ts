@@ -132,7 +132,9 @@ export function toolsAreRun(replies: Answers, unjudged: Check['unjudged']): Chec
       messagesOf(one).flatMap(([pointer, message]): Finding[] => {
         const waiting = callsOf(one).find(
           (seen) =>
-            seen.pointer.startsWith(pointer) && !Object.hasOwn(seen.function ?? {}, 'result'),
+            seen.pointer.startsWith(pointer) &&
+            seen.function !== undefined &&
+            !Object.hasOwn(seen.function, 'result'),
         );
         const silent = (message['content'] ?? '') === '';
         if (!waiting || !silent) return [];

@@ -38,7 +38,7 @@ export function failedGate({ run, exchanges }: Transcript): Gate | undefined {
     loginPage(final) ??
     redirect(final) ??
     keyRefused(final, run.keyGiven) ??
-    allAlike(final)
+    allAlike(final, run.target)
   );
 }
 
@@ -159,14 +159,16 @@ const alike: Partial<Record<string, Pick<Gate, 'says' | 'cure'>>> = {
 };
 
 /** Every probe, of two at least, went wrong in a way that no sandbox does. */
-function allAlike(probes: Exchange[]): Gate | undefined {
+function allAlike(probes: Exchange[], target: string): Gate | undefined {
   const kinds = probes.map(deadness);
   const [first] = probes;
   const [kind] = kinds;
   const known = alike[kind ?? ''];
   if (!first || !kind || !known || kinds.includes(undefined)) return undefined;
   if (probes.length < 2 && kind !== 'reset' && kind !== 'protocol') return undefined;
-  return { id: kind, ...known, evidence: first };
+  const perhapsPlain = kind === 'reset' && target.startsWith('https:');
+  const cure = perhapsPlain ? `${known.cure} Or the port has no TLS: try http://.` : known.cure;
+  return { id: kind, says: known.says, cure, evidence: first };
 }
 
 function deadness(one: Exchange): Gate['id'] | undefined {

@@ -2,7 +2,6 @@ import type { RequirementId } from '../requirements/index.ts';
 import { isObject } from '../transcript/transcript.ts';
 import {
   acceptsInstead,
-  delays,
   failure,
   isError,
   refusesInstead,
@@ -72,7 +71,12 @@ const narrow: Mutant[] = [
     ['CHAT-007'],
     hasKeys('messages', 'session_id'),
   ),
-  refuses('metadata-alone', 'metadata on its own', ['CHAT-008'], hasKeys('messages', 'metadata')),
+  refuses(
+    'metadata-alone',
+    'metadata on its own',
+    ['CHAT-008', 'CHAT-009'],
+    hasKeys('messages', 'metadata'),
+  ),
   refuses('other-metadata', 'metadata with keys of a scenario', ['CHAT-009'], otherMetadata),
   refuses('role-system', 'a system message', ['CHAT-010', 'CHAT-015'], said(/"role":"system"/)),
   refuses('non-ascii', 'content beyond ASCII', ['CHAT-011'], said(/[^\x20-\x7e]/)),
@@ -144,112 +148,6 @@ const wide: Mutant[] = [
   ),
   refuses('with-user-id', 'every request with user_id', ['CHAT-001', 'CHAT-006'], has('user_id')),
 ];
-
-const OVERLAPPING = /My reference number is/;
-
-/** Valid requests that get no 2xx, or one that is no object, for another reason. */
-const failing: Mutant[] = [
-  mutant(
-    'overlap-500',
-    'Fails some of the requests that overlap.',
-    ['CHAT-014', 'CHAT-016'],
-    refusesInstead(to('chat', said(OVERLAPPING)), 500, 'server_error'),
-  ),
-  mutant('fifteenth-500', 'Fails the fifteenth request.', ['CHAT-014', 'CHAT-016'], () => {
-    let asked = 0;
-    return async (one, forward) => {
-      if (one.endpoint === 'chat') asked++;
-      return one.endpoint === 'chat' && asked === 15 ? failure(500, 'server_error') : forward(one);
-    };
-  }),
-  mutant(
-    'event-stream',
-    'Streams where nobody asked for a stream.',
-    ['CHAT-002'],
-    replaces(to('chat', hasKeys('messages')), {
-      headers: { 'content-type': 'text/event-stream' },
-      body: 'data: {"choices":[{"delta":{"content":"Hello"}}]}\n\ndata: [DONE]\n\n',
-    }),
-  ),
-  mutant(
-    'array-reply',
-    'Wraps its reply into an array.',
-    ['CHAT-002'],
-    replaces(to('chat', hasKeys('messages')), { body: '[{}]' }),
-  ),
-  mutant(
-    'drops-unicode',
-    'Drops the connection when content is beyond ASCII.',
-    ['CHAT-011', 'CHAT-016'],
-    () => async (asked, forward) =>
-      asked.endpoint === 'chat' && said(/[^\x20-\x7e]/)(asked) ? 'dropped' : forward(asked),
-  ),
-  mutant(
-    'hangs-on-history',
-    'Never answers a request with a history.',
-    ['CHAT-010', 'CHAT-015', 'CHAT-016'],
-    delays(to('chat', said(/"role":"system"/)), 60_000),
-    { clockFactor: 100 },
-  ),
-  mutant(
-    'slow',
-    'Takes six seconds for a reply.',
-    ['CHAT-080'],
-    delays(
-      to('chat', ({ json }) => isObject(json)),
-      6_000,
-    ),
-    { clockFactor: 40 },
-  ),
-  mutant(
-    'dies-of-malformed-json',
-    'Fails every well-formed request after one that was not JSON.',
-    ['CHAT-013', 'CHAT-016'],
-    diesOfMalformedJson(() => failure(500, 'server_error')),
-  ),
-  mutant(
-    'hangs-after-malformed-json',
-    'Answers no new session after a request that was not JSON.',
-    ['CHAT-013', 'CHAT-016'],
-    hangsAfterMalformedJson,
-    { clockFactor: 100 },
-  ),
-  {
-    id: 'chat/plain-http',
-    areas: ['chat'],
-    breaks: 'Is reached over plain HTTP on a host that is not this machine.',
-    kills: ['CHAT-082'],
-    transform: () => (asked, forward) => forward(asked),
-    run: (run) => ({ ...run, target: 'http://sandbox.example' }),
-  },
-];
-
-function diesOfMalformedJson(answer: () => ReturnType<typeof failure>): TransformFactory {
-  return () => {
-    let dead = false;
-    return async (asked, forward) => {
-      if (asked.endpoint !== 'chat') return forward(asked);
-      if (asked.json === undefined) dead = true;
-      return dead && isValid(asked) ? answer() : forward(asked);
-    };
-  };
-}
-
-/** Has every part in the right shape, as far as the judge sends wrong ones. */
-const isValid: When = (asked) =>
-  isObject(asked.json) && !Object.values(malformedChats).some(({ when }) => when(asked));
-
-function hangsAfterMalformedJson(): ReturnType<TransformFactory> {
-  let isHanging = false;
-  const sessions = new Set<string | undefined>();
-  return async (asked, forward, clock) => {
-    if (asked.endpoint === 'chat' && asked.json === undefined) isHanging = true;
-    const session = textAt('session_id', asked);
-    if (isHanging && session !== undefined && !sessions.has(session)) await clock.sleep(60_000);
-    sessions.add(session);
-    return forward(asked);
-  };
-}
 
 const accepts: Mutant[] = Object.entries(malformedChats).map(([name, { when, requirement }]) =>
   mutant(
@@ -323,7 +221,6 @@ export const chatRequestMutants: readonly Mutant[] = [
   ...narrow,
   ...turns,
   ...wide,
-  ...failing,
   ...accepts,
   ...otherwise,
 ];

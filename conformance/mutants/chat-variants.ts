@@ -17,7 +17,7 @@ import {
   type When,
 } from './combinators.ts';
 import type { Asked, TransformFactory, Variant } from './mutant.ts';
-import { lacks, saidIn, where } from './requests.ts';
+import { lacks, saidIn, textAt, where } from './requests.ts';
 
 const variant = (
   name: string,
@@ -122,9 +122,7 @@ const sessions: Variant[] = [
     'Repeats all that its own conversation said, the session id too.',
     onChat(
       set(`${MESSAGE}/content`, (asked: Asked) => saidIn(asked)),
-      set('/chat_id', (asked: Asked) =>
-        isObject(asked.json) ? String(asked.json['session_id'] ?? 'none') : 'none',
-      ),
+      set('/chat_id', (asked: Asked) => textAt('session_id', asked) ?? 'none'),
     ),
   ),
 ];
@@ -178,7 +176,7 @@ const requests: Variant[] = [
     'Adds fields to its errors.',
     onErrors(chat, set('/error/param', 'messages'), set('/request_id', 'r-1')),
   ),
-  variant('slow-but-in-time', 'Takes 3 s for a reply.', delays(chat, 3_000), { clockFactor: 40 }),
+  variant('slow-but-in-time', 'Takes 2 s for a reply.', delays(chat, 2_000), { clockFactor: 20 }),
   variant('once-slow', 'Takes 12 s for one reply.', onceSlow, { clockFactor: 40 }),
 ];
 

@@ -26,7 +26,7 @@ export function set(pointer: string, value: unknown): Edit {
     for (const [index, key] of keys.entries()) {
       const next = here[key];
       const fresh = /^\d+$/.test(keys[index + 1] ?? last) ? [] : {};
-      here = (here[key] = typeof next === 'object' && next ? next : fresh) as typeof here;
+      here = here[key] = typeof next === 'object' && next ? next : fresh;
     }
     here[last] = typeof value === 'function' ? (value as (asked: Asked) => unknown)(asked) : value;
   };
@@ -144,7 +144,8 @@ export function acceptance({ endpoint, json: sent, path }: Asked, clock: Clock):
       const userId = typeof id === 'string' ? id : 'anybody';
       return json(201, { user_id: userId, created_at: now, status: 'active' });
     }
-    default: {
+    case 'delete':
+    case undefined: {
       const userId = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
       return json(200, { user_id: userId, deleted_at: now, status: 'deleted' });
     }

@@ -21,7 +21,7 @@ export interface DeadPeer {
   gate: Gate['id'];
   /** How many times as fast as the machine's the clock runs, where there is something to wait for. */
   clockFactor?: number;
-  start(clock: Clock): Promise<Listening>;
+  start: (clock: Clock) => Promise<Listening>;
 }
 
 const peer = (

@@ -76,7 +76,7 @@ const states: Variant[] = [
       set('/metrics/response_time_avg', 0.5),
     ),
   ),
-  variant('slow-but-in-time', 'Takes 1.5 s.', delays(to('health'), 1_500), { clockFactor: 10 }),
+  variant('slow-but-in-time', 'Takes 1 s.', delays(to('health'), 1_000), { clockFactor: 5 }),
 ];
 
 const timed = (time: string): TransformFactory => {

@@ -85,7 +85,7 @@ interface Run {
   kind: SelftestRow['kind'];
   id: string;
   waits: boolean;
-  run(): Promise<Outcome>;
+  run: () => Promise<Outcome>;
 }
 
 function runsOf(options: SelftestOptions, seed: string): Run[] {

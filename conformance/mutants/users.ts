@@ -1,7 +1,17 @@
 import { userErrorMutants } from './user-errors.ts';
 import { userRequestMutants } from './user-requests.ts';
 import type { RequirementId } from '../requirements/index.ts';
-import { drop, failure, json, onAccepted, replaces, set, to, type Edit } from './combinators.ts';
+import {
+  drop,
+  failure,
+  isAccepted,
+  json,
+  onAccepted,
+  replaces,
+  set,
+  to,
+  type Edit,
+} from './combinators.ts';
 import type { Asked, Mutant, TransformFactory } from './mutant.ts';
 import { textAt, userOf } from './requests.ts';
 import { knowing } from './user-requests.ts';
@@ -34,7 +44,7 @@ function swapped(endpoint: 'create' | 'delete', idOf: (asked: Asked) => unknown)
     let latest: unknown;
     return async (asked, forward, clock) => {
       if (asked.endpoint !== endpoint) return forward(asked);
-      latest = idOf(asked);
+      latest = idOf(asked) ?? latest;
       const answer = await forward(asked);
       await clock.sleep(MEETING_MS);
       const transform = onAccepted(endpoint, set('/user_id', latest))();
@@ -99,13 +109,13 @@ const deleting: Mutant[] = [
     'delete-204',
     'Deletes with an empty 204.',
     'USERS-030',
-    replaces(remove, { status: 204, headers: {}, body: '' }, ({ status }) => status === 200),
+    replaces(remove, { status: 204, headers: {}, body: '' }, isAccepted),
   ),
   mutant(
     'delete-text',
     'Deletes with the word OK.',
     'USERS-030',
-    replaces(remove, { body: 'OK' }, ({ status }) => status === 200),
+    replaces(remove, { body: 'OK' }, isAccepted),
   ),
   mutant(
     'delete-500',
@@ -119,7 +129,7 @@ const deleting: Mutant[] = [
     'delete-403',
     'Does not let users be deleted.',
     'USERS-030',
-    replaces(remove, { status: 403 }, ({ status }) => status === 200),
+    replaces(remove, { status: 403 }, isAccepted),
   ),
   deleted('deleted-id-missing', 'Deletes without user_id.', 'USERS-031', drop('/user_id')),
   deleted(

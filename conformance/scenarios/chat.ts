@@ -1,54 +1,18 @@
-import {
-  userIdLengthMax,
-  valueAt,
-  type ChatMessage,
-  type ChatRequest,
-} from '../../src/contract/index.ts';
+import { userIdLengthMax, valueAt, type ChatMessage } from '../../src/contract/index.ts';
+import type { World } from '../drive/world.ts';
 import { PREFLIGHT } from '../judge/gate.ts';
-import type { Step, World } from '../drive/world.ts';
+import { refusals, silences } from './chat-refusals.ts';
+import {
+  fullRequest,
+  GREETING,
+  knownMetadata,
+  otherMetadata,
+  sessionId,
+  user,
+  valid,
+  without,
+} from './chat-requests.ts';
 import { cost, type Scenario } from './scenario.ts';
-
-const user = (content: string): ChatMessage => ({ role: 'user', content });
-const GREETING = 'Hello, what can you help me with?';
-
-/** Both cases, a hyphen and some length: an echo that folds or cuts the id shows. */
-const sessionId = ({ chance }: World): string =>
-  `sk_${chance.id(6)}${chance.id(6).toUpperCase()}-Conformance-Check-Session`;
-
-const knownMetadata = {
-  scenario_id: 'late-parcel',
-  persona: 'friendly',
-  time_of_day: 'evening',
-};
-
-const otherMetadata = {
-  session_type: 'support',
-  stress_level: 3,
-  location: { city: 'Zurich', coordinates: [47.37, 8.54] },
-  tags: ['first', null, true],
-};
-
-function fullRequest(world: World): ChatRequest {
-  return {
-    messages: [user(GREETING)],
-    ...(world.people.chatAs === undefined ? {} : { user_id: world.people.chatAs }),
-    session_id: sessionId(world),
-    metadata: knownMetadata,
-  };
-}
-
-const valid = (step: string, json: ChatRequest): Step => ({
-  endpoint: 'chat',
-  step,
-  intent: 'valid',
-  body: { json },
-});
-
-function without(request: ChatRequest, key: keyof ChatRequest): ChatRequest {
-  const rest = { ...request };
-  Reflect.deleteProperty(rest, key);
-  return rest;
-}
 
 const probe: Scenario = {
   id: PREFLIGHT,
@@ -200,88 +164,6 @@ const prompts: Scenario = {
       messages: [user(text)],
     }));
     await Promise.all(requests.map((request) => world.send(valid('prompt', request))));
-  },
-};
-
-/** Each edit of the control request, by the name of its step: another body, as JSON or as text. */
-function editsOf(request: ChatRequest): Record<string, NonNullable<Step['body']>> {
-  const { messages: sent, ...rest } = request;
-  const messages = (value: unknown): { json: unknown } => ({ json: { ...rest, messages: value } });
-  const message = (value: object): { json: unknown } => messages([value]);
-  return {
-    'messages missing': { json: rest },
-    'messages a string': messages(GREETING),
-    'messages an object': messages(user(GREETING)),
-    'messages null': messages(null),
-    'message a string': messages([GREETING]),
-    'role missing': message({ content: GREETING }),
-    'role a number': message({ role: 1, content: GREETING }),
-    'role tool': message({ role: 'tool', content: GREETING }),
-    'role unknown': message({ role: 'customer', content: GREETING }),
-    'content missing': message({ role: 'user' }),
-    'role unknown in the last of two': messages([
-      user(GREETING),
-      { role: 'customer', content: GREETING },
-    ]),
-    'content missing in the first of two': messages([{ role: 'user' }, user(GREETING)]),
-    'content a number': message({ role: 'user', content: 42 }),
-    'content an object': message({ role: 'user', content: { text: GREETING } }),
-    'content null': message({ role: 'user', content: null }),
-    'body not JSON': { text: JSON.stringify(request).slice(0, -1) },
-    'body empty': { text: '' },
-    'body an array': { json: [request] },
-  };
-}
-
-const refusals: Scenario = {
-  id: 'chat/refusals',
-  area: 'chat',
-  phase: 'refused',
-  exercises: [
-    ...(['CHAT-060', 'CHAT-061', 'CHAT-062', 'CHAT-063', 'CHAT-064', 'CHAT-065'] as const),
-    ...(['CHAT-066', 'CHAT-070', 'CHAT-071', 'CHAT-072'] as const),
-  ],
-  cost: cost(19, 1),
-  async drive(world) {
-    const request = fullRequest(world);
-    const control = await world.send(valid('control', request));
-    if (!control) return;
-    await Promise.all(
-      Object.entries(editsOf(request)).map(([step, body]) =>
-        world.send({ endpoint: 'chat', step, intent: 'refuse', control, body }),
-      ),
-    );
-  },
-};
-
-/** Requests about which the specification is silent: their answers make the dialect. */
-const silences: Scenario = {
-  id: 'chat/silences',
-  area: 'chat',
-  phase: 'refused',
-  exercises: ['CHAT-083'],
-  cost: cost(7, 7),
-  async drive(world) {
-    const request = fullRequest(world);
-    const open = (step: string, json: unknown, more: Partial<Step> = {}): Step => ({
-      endpoint: 'chat',
-      step,
-      intent: 'open',
-      body: { json },
-      ...more,
-    });
-    const parts = [{ role: 'user', content: [{ type: 'text', text: GREETING }] }];
-    await Promise.all(
-      [
-        open('wrong key', request, { key: 'wrong' }),
-        open('no key', request, { key: 'none' }),
-        open('no messages', { ...request, messages: [] }),
-        open('content in parts', { ...request, messages: parts }),
-        open('user_id a number', { ...request, user_id: 7 }),
-        open('metadata a string', { ...request, metadata: 'evening' }),
-        open('content type text/plain', request, { headers: { 'content-type': 'text/plain' } }),
-      ].map((step) => world.send(step)),
-    );
   },
 };
 

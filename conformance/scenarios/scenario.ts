@@ -22,7 +22,7 @@ export interface Scenario {
   phase: Phase;
   /** Requirements that must have evidence of it, against a sandbox that has everything. */
   exercises: readonly RequirementId[];
-  cost(prompts: readonly string[]): Cost;
+  cost: (prompts: readonly string[]) => Cost;
   drive(world: World): Promise<void>;
 }
 

@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Test } from 'tap';
+
+/** What the plain sandbox answers: a status and a body. */
+type Plain = [status: number, body: unknown];
+
+const refusal = (status: number, type: string, code: string): Plain => [
+  status,
+  { error: { message: 'It is not right.', type, code } },
+];
+const badRequest = refusal(400, 'invalid_request_error', 'bad_request');
+
+/**
+ * A sandbox that shares nothing with the reference agent, and answers with as little as it may: so
+ * that what is proven against that one is not proven for that one alone.
+ */
+export async function withPlainSandbox(t: Test): Promise<string> {
+  const users = new Set<string>();
+  const server = createServer((request, response) => {
+    void textOf(request).then((text) => {
+      const [status, body] = answerTo(users, request.method ?? '', request.url ?? '', text);
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
+
+function answerTo(users: Set<string>, method: string, path: string, text: string): Plain {
+  if (method === 'GET' && path === '/health') {
+    return [200, { status: 'degraded', timestamp: '2026-W47-5' }];
+  }
+  if (method === 'DELETE') return remove(users, decodeURIComponent(path.slice('/users/'.length)));
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return badRequest;
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return badRequest;
+  return path === '/users' ? create(users, body) : chat(body);
+}
+
+function create(users: Set<string>, body: { user_id?: unknown }): Plain {
+  const { user_id: id } = body;
+  if (typeof id !== 'string' || !/^[a-z0-9_]{1,64}$/i.test(id)) return badRequest;
+  if (users.has(id)) return refusal(400, 'duplicate_user_error', 'user_exists');
+  users.add(id);
+  return [200, { user_id: id, created_at: '20261120T093000Z', status: 'pending' }];
+}
+
+function remove(users: Set<string>, id: string): Plain {
+  if (!users.delete(id)) return [404, 'nobody'];
+  return [202, { user_id: id, deleted_at: '2026-11-20', status: 'deleted' }];
+}
+
+const roles = ['system', 'user', 'assistant'];
+
+function chat({ messages }: { messages?: unknown }): Plain {
+  const isRight = (message: { role?: unknown; content?: unknown } | null): boolean =>
+    typeof message === 'object' &&
+    typeof message?.content === 'string' &&
+    roles.some((role) => role === message.role);
+  if (!Array.isArray(messages) || !messages.every(isRight)) return badRequest;
+  return [201, { choices: [{ message: { role: 'assistant', content: '' } }] }];
+}

@@ -1,0 +1,78 @@
+/**
+ * The judge is held by what it must catch and by what it must leave alone: every mutant turns
+ * exactly its requirements red, no legal variant any, and every dead peer gives its one cause.
+ */
+import t, { type Test } from 'tap';
+import { deadPeers, mutants, variants } from '../conformance/mutants/index.ts';
+import {
+  killable,
+  selftest,
+  selftestSize,
+  type SelftestRow,
+} from '../conformance/mutants/selftest.ts';
+import { startAgent } from '../reference-agent/index.ts';
+import { withPlainSandbox } from './helpers/plain-sandbox.ts';
+
+t.setTimeout(180_000);
+
+const isRight =
+  (t: Test) =>
+  ({ kind, id, expected, got }: SelftestRow): void => {
+    t.same(got, expected, `${kind} ${id}`);
+  };
+
+void t.test('there is a mutant for every requirement that can turn red', (t) => {
+  const killed = new Set<string>(mutants.flatMap(({ kills }) => kills));
+  for (const id of killable()) t.ok(killed.has(id), `${id} is killed by a mutant`);
+  t.ok(mutants.length >= 60, `${mutants.length} mutants`);
+  t.ok(variants.length >= 20, `${variants.length} variants`);
+  t.end();
+});
+
+void t.test('every id is given once, and says its kind', (t) => {
+  const ids = [...mutants, ...variants, ...deadPeers].map(({ id }) => id);
+  t.equal(new Set(ids).size, ids.length, 'ids differ');
+  for (const { id, kills } of mutants) {
+    t.match(id, /^(chat|health|users)\/[a-z0-9-]+$/);
+    t.equal(new Set(kills).size, kills.length, `${id} names each requirement once`);
+    t.ok(kills.length > 0, `${id} kills something`);
+  }
+  for (const { id } of variants) t.match(id, /^legal\/[a-z0-9-]+$/);
+  for (const { id } of deadPeers) t.match(id, /^dead\/[a-z0-9-]+$/);
+  t.equal(selftestSize(), ids.length, 'the size of a self-test is known before it runs');
+  t.equal(selftestSize('dead/'), deadPeers.length);
+  t.end();
+});
+
+void t.test('against the reference agent', async (t) => {
+  const agent = await startAgent({ apiKey: 'a-key-of-the-sandbox' });
+  t.teardown(() => agent.stop());
+  const result = await selftest({
+    url: agent.url,
+    apiKey: 'a-key-of-the-sandbox',
+    kitVersion: 'test',
+    onResult: isRight(t),
+  });
+  t.equal(result.cause, undefined, `it conforms untouched; seed ${result.seed}`);
+  t.same(result.unkilled, [], 'nothing survives');
+  t.equal(result.rows.length, selftestSize());
+  t.ok(result.ok);
+});
+
+void t.test('against a sandbox that is written otherwise', async (t) => {
+  const url = await withPlainSandbox(t);
+  for (const only of ['chat/c', 'chat/s', 'chat/refuses-', 'health/', 'users/', 'legal/users-']) {
+    const result = await selftest({ url, kitVersion: 'test', only, onResult: isRight(t) });
+    t.equal(result.cause, undefined, `it conforms untouched; seed ${result.seed}`);
+    t.ok(result.ok, `all of ${only}`);
+  }
+});
+
+void t.test('a sandbox that does not conform is not built upon', async (t) => {
+  const agent = await startAgent({ faults: [{ route: 'chat', kind: 'malformed_body' }] });
+  t.teardown(() => agent.stop());
+  const result = await selftest({ url: agent.url, kitVersion: 'test' });
+  t.notOk(result.ok);
+  t.match(result.cause, /not-conforming before anything is changed/);
+  t.same(result.rows, []);
+});

@@ -4,16 +4,17 @@ import {
   type Endpoint,
   type SandboxErrorCode,
 } from '../../src/contract/index.ts';
+import { because, each, wrongOutcome, type Check, type Finding, type Repair } from './check.ts';
+import { shape } from './shape.ts';
 import {
+  type Exchange,
+  type Transcript,
   accepted,
+  errorOf,
   isObject,
   outcome,
   putOff,
-  type Exchange,
-  type Transcript,
-} from '../transcript/transcript.ts';
-import { because, each, wrongOutcome, type Check, type Finding, type Repair } from './check.ts';
-import { shape } from './shape.ts';
+} from '../transcript/reading.ts';
 
 /** Valid requests of some steps must be accepted and answered with a JSON object. */
 export function answered(
@@ -245,14 +246,6 @@ export function errorPair(
     },
     absent,
   );
-}
-
-/** The error object of an answer, where its type and code are strings. */
-export function errorOf({ json }: Exchange): { type: string; code: string } | undefined {
-  const error = isObject(json) ? json['error'] : undefined;
-  if (!isObject(error)) return undefined;
-  const { type, code } = error;
-  return typeof type === 'string' && typeof code === 'string' ? { type, code } : undefined;
 }
 
 /** Whether a wrong key is refused: recorded, since a key is only recommended (spec 5). */

@@ -1,6 +1,5 @@
 import { brief, chatResponseMsTarget } from '../../src/contract/index.ts';
 import type { chatRequirements } from '../requirements/chat.ts';
-import { isObject, type Exchange } from '../transcript/transcript.ts';
 import {
   answered,
   errorPair,
@@ -17,6 +16,7 @@ import { leaks, sharedChatIds } from './sessions.ts';
 import { answersOf, shape } from './shape.ts';
 import { overHttps, typical, usualTime, worstTime } from './targets.ts';
 import { argumentsAreJson, callsForToolsUsed, toolsAreRun } from './tools.ts';
+import { type Exchange, isObject } from '../transcript/reading.ts';
 
 const unanswered = notAnswered('chat');
 const replies = answersOf('chat');

@@ -1,13 +1,13 @@
 import { type Endpoint } from '../../src/contract/index.ts';
 import {
+  type Exchange,
+  type Transcript,
   accepted,
   isObject,
   outcome,
   printable,
   putOff,
-  type Exchange,
-  type Transcript,
-} from '../transcript/transcript.ts';
+} from '../transcript/reading.ts';
 
 /** A place where an exchange is not what a requirement asks. */
 export interface Finding {

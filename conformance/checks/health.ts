@@ -1,11 +1,18 @@
 import { healthResponseMsTarget, healthTimeoutMs } from '../../src/contract/index.ts';
 import { instantMs } from '../../src/shared/clock.ts';
 import type { healthRequirements } from '../requirements/health.ts';
-import { accepted, isObject, putOff, tookMs, type Exchange } from '../transcript/transcript.ts';
-import { errorOf, oncePlain } from './answers.ts';
+import { oncePlain } from './answers.ts';
 import { because, each, wrongOutcome, type Check, type Finding } from './check.ts';
 import { shape } from './shape.ts';
 import { hasStatus, typical, usualTime } from './targets.ts';
+import {
+  type Exchange,
+  accepted,
+  errorOf,
+  isObject,
+  putOff,
+  tookMs,
+} from '../transcript/reading.ts';
 
 const isHealth = (one: Exchange): boolean => one.endpoint === 'health';
 const statusOf = (one: Exchange): number => one.response?.status ?? 0;

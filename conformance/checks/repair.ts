@@ -1,6 +1,6 @@
 import type { Endpoint, Violation } from '../../src/contract/index.ts';
-import { isObject } from '../transcript/transcript.ts';
 import type { Repair } from './check.ts';
+import { isObject } from '../transcript/reading.ts';
 
 /** Puts what the schema wants in the place of what stands there, in every answer alike. */
 export function repairOf({ pointer, expected }: Violation, endpoint: Endpoint): Repair {
@@ -35,7 +35,10 @@ function sampleOf(expected: string, now: unknown): unknown {
   if (expected.startsWith('a string') && now !== undefined && now !== null) {
     return JSON.stringify(now);
   }
-  if (expected === 'an integer' && !Number.isNaN(Number(now))) return Math.round(Number(now));
+  if (expected === 'an integer') {
+    const number = typeof now === 'string' || typeof now === 'number' ? Number(now) : 0;
+    return Number.isFinite(number) ? Math.round(number) : 0;
+  }
   return samples.find(([words]) => words.test(expected))?.[1] ?? null;
 }
 

@@ -1,7 +1,7 @@
 import { brief } from '../../src/contract/index.ts';
-import { isObject, type Exchange } from '../transcript/transcript.ts';
 import { each, type Check, type Finding } from './check.ts';
 import { answersOf } from './shape.ts';
+import { type Exchange, isObject } from '../transcript/reading.ts';
 
 const replies = answersOf('chat');
 

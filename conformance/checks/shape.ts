@@ -4,9 +4,9 @@ import {
   type MessageName,
   type Violation,
 } from '../../src/contract/index.ts';
-import { accepted, isObject, type Exchange } from '../transcript/transcript.ts';
 import { each, type Check } from './check.ts';
 import { repairOf } from './repair.ts';
+import { type Exchange, accepted, isObject } from '../transcript/reading.ts';
 
 /** Whether the answer is one whose body a message schema may judge. */
 export type Answers = (exchange: Exchange) => boolean;

@@ -1,7 +1,7 @@
 import { brief, valueAt, type Endpoint } from '../../src/contract/index.ts';
-import { accepted, isObject, putOff, tookMs, type Exchange } from '../transcript/transcript.ts';
 import { because, each, type Check } from './check.ts';
 import type { Answers } from './shape.ts';
+import { type Exchange, accepted, isObject, putOff, tookMs } from '../transcript/reading.ts';
 
 /** Answers whose time counts: accepted ones, and those that never came. */
 function timed(endpoint: Endpoint): (one: Exchange) => boolean {
@@ -96,11 +96,12 @@ export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\]|.*\.localhost)$/.test(host);
 }
 
+const isHttps = (target: string): boolean => URL.parse(target)?.protocol === 'https:';
+
 /** Why plain HTTP is waived for a target, or undefined where it is not. */
 export function httpWaiver(target: string, allowHttp: boolean): string | undefined {
-  const { protocol, hostname } = new URL(target);
-  if (protocol === 'https:') return undefined;
-  if (isLoopback(hostname)) return 'waived: plain HTTP on loopback';
+  if (isHttps(target)) return undefined;
+  if (isLoopback(URL.parse(target)?.hostname ?? '')) return 'waived: plain HTTP on loopback';
   return allowHttp ? 'waived: plain HTTP by --allow-http' : undefined;
 }
 
@@ -110,7 +111,7 @@ export function overHttps(): Check {
     evidence: ({ run, exchanges }) =>
       httpWaiver(run.target, run.allowHttp) ? [] : exchanges.filter(({ response }) => response),
     judge: ([first], { run }) =>
-      first && new URL(run.target).protocol !== 'https:'
+      first && !isHttps(run.target)
         ? [
             {
               exchange: first.id,

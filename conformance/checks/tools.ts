@@ -1,7 +1,7 @@
 import { brief } from '../../src/contract/index.ts';
-import { isObject, type Exchange } from '../transcript/transcript.ts';
 import { each, type Check, type Finding } from './check.ts';
 import type { Answers } from './shape.ts';
+import { type Exchange, isObject } from '../transcript/reading.ts';
 
 /** A tool call as it stands in a reply, whatever its shape, with the pointer to it. */
 interface SeenCall {

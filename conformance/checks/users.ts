@@ -1,6 +1,5 @@
 import { brief, valueAt, type Endpoint } from '../../src/contract/index.ts';
 import type { usersRequirements } from '../requirements/users.ts';
-import { accepted, type Exchange, type Transcript } from '../transcript/transcript.ts';
 import {
   answered,
   errorPair,
@@ -15,22 +14,15 @@ import {
 } from './answers.ts';
 import { because, each, notAnswered, wrongOutcome, type Check } from './check.ts';
 import { answersOf, shape } from './shape.ts';
+import { type Exchange, type Transcript, accepted, saysAbsent } from '../transcript/reading.ts';
 
 const statusOf = (one: Exchange): number => one.response?.status ?? 0;
 const isUsers = (one: Exchange): boolean => one.endpoint === 'create' || one.endpoint === 'delete';
-
-/** Statuses that say: there is no such endpoint here. */
-const ABSENT = [404, 405, 501];
 
 /** Whether a sandbox leaves an optional endpoint out: every valid request says so. */
 export function isAbsent(endpoint: Endpoint, { exchanges }: Transcript): boolean {
   const valid = exchanges.filter((one) => one.endpoint === endpoint && one.intent === 'valid');
   return valid.length > 0 && valid.every(saysAbsent);
-}
-
-/** Whether an answer says that there is no such endpoint. */
-export function saysAbsent(one: Exchange): boolean {
-  return ABSENT.includes(statusOf(one));
 }
 
 function unlessAbsent(endpoint: 'create' | 'delete', check: Check): Check {
@@ -198,9 +190,7 @@ function deletesTheRightOne(): Check {
   return each(
     (one) => deleted(one) && one.intent === 'valid',
     (one) => {
-      const wanted = decodeURIComponent(
-        one.request.path.slice(one.request.path.lastIndexOf('/') + 1),
-      );
+      const wanted = userOf(one.request.path);
       const got = valueAt(one.json, '/user_id');
       return got === wanted
         ? []
@@ -215,6 +205,16 @@ function deletesTheRightOne(): Check {
     },
     notDeleted,
   );
+}
+
+/** The user id in a path; as it stands there, where a recording has a path that no request has. */
+function userOf(path: string): string {
+  const last = path.slice(path.lastIndexOf('/') + 1);
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
 }
 
 function survivesUnknown(): Check {
@@ -270,7 +270,7 @@ function leftBehind(): Check {
                 other.endpoint === 'delete' &&
                 accepted(other) &&
                 other.id > one.id &&
-                other.request.path.endsWith(`/${encodeURIComponent(String(idOf(one)))}`),
+                userOf(other.request.path) === idOf(one),
             ),
         )
         .map((one) => ({

@@ -2,12 +2,18 @@ import type { Area, Endpoint, RunRecord } from '../../src/contract/index.ts';
 import { seededChance } from '../../src/shared/chance.ts';
 import { isoTime, type Clock } from '../../src/shared/clock.ts';
 import { failedGate } from '../judge/gate.ts';
-import { scenarios, type Cost, type Phase, type Scenario } from '../scenarios/index.ts';
+import {
+  scenarios,
+  type Cost,
+  type People,
+  type Phase,
+  type Scenario,
+} from '../scenarios/index.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
 import { httpClient } from './http-client.ts';
 import { recorder } from './recorder.ts';
 import { turnstile } from './turnstile.ts';
-import { sender, type People } from './world.ts';
+import { sender } from './sender.ts';
 
 /** What to check, and how. */
 export interface DriveOptions {

@@ -1,13 +1,13 @@
 import { brief, valueAt, type Dialect } from '../../src/contract/index.ts';
-import { errorOf } from '../checks/answers.ts';
 import {
+  type Exchange,
+  type Transcript,
   accepted,
+  errorOf,
   outcome,
   printable,
   putOff,
-  type Exchange,
-  type Transcript,
-} from '../transcript/transcript.ts';
+} from '../transcript/reading.ts';
 
 /** A silence of the specification: what it is called, and which exchanges show it. */
 interface Silence {

@@ -1,4 +1,10 @@
-import { printable, putOff, type Exchange, type Transcript } from '../transcript/transcript.ts';
+import {
+  type Exchange,
+  PREFLIGHT,
+  type Transcript,
+  printable,
+  putOff,
+} from '../transcript/reading.ts';
 
 /** The one cause for which a run could not be judged, found by the requests of the preflight. */
 export interface Gate {
@@ -22,9 +28,6 @@ export interface Gate {
   /** The exchange that shows it. */
   evidence: Exchange;
 }
-
-/** The scenario whose exchanges decide about the gates. */
-export const PREFLIGHT = 'preflight';
 
 /**
  * Decides whether a run is judged at all. No status and no body of `/health` alone stops a run, an

@@ -1,6 +1,5 @@
 import type { Endpoint } from '../../src/contract/index.ts';
 import type { RequirementId } from '../requirements/index.ts';
-import { isObject } from '../transcript/transcript.ts';
 import {
   drop,
   failure,
@@ -17,6 +16,7 @@ import {
 } from './combinators.ts';
 import type { Mutant, TransformFactory } from './mutant.ts';
 import { isNoObject, where } from './requests.ts';
+import { isObject } from '../transcript/reading.ts';
 
 const mutant = (
   name: string,

@@ -1,8 +1,8 @@
 import type { RequirementId } from '../requirements/index.ts';
-import { isObject } from '../transcript/transcript.ts';
 import { delays, failure, refusesInstead, replaces, to, type When } from './combinators.ts';
 import type { Mutant, TransformFactory } from './mutant.ts';
 import { hasKeys, malformedChats, saidIn, textAt } from './requests.ts';
+import { isObject } from '../transcript/reading.ts';
 
 const mutant = (
   name: string,

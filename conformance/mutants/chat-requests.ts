@@ -1,5 +1,4 @@
 import type { RequirementId } from '../requirements/index.ts';
-import { isObject } from '../transcript/transcript.ts';
 import {
   acceptsInstead,
   failure,
@@ -11,6 +10,7 @@ import {
 } from './combinators.ts';
 import type { Asked, Mutant, TransformFactory } from './mutant.ts';
 import { hasKeys, isNoObject, lacks, malformedChats, saidIn, textAt, where } from './requests.ts';
+import { isObject } from '../transcript/reading.ts';
 
 const mutant = (
   name: string,

@@ -1,4 +1,3 @@
-import { isObject } from '../transcript/transcript.ts';
 import {
   acceptsInstead,
   changes,
@@ -18,6 +17,7 @@ import {
 } from './combinators.ts';
 import type { Asked, TransformFactory, Variant } from './mutant.ts';
 import { lacks, saidIn, textAt, where } from './requests.ts';
+import { isObject } from '../transcript/reading.ts';
 
 const variant = (
   name: string,

@@ -5,8 +5,8 @@ import {
   type SandboxErrorCode,
 } from '../../src/contract/index.ts';
 import { isoTime, type Clock } from '../../src/shared/clock.ts';
-import { isObject } from '../transcript/transcript.ts';
 import type { Answer, Asked, Transform, TransformFactory } from './mutant.ts';
+import { isObject } from '../transcript/reading.ts';
 
 /** Whether a distortion concerns a request. */
 export type When = (asked: Asked) => boolean;

@@ -1,7 +1,7 @@
-import { isObject } from '../transcript/transcript.ts';
 import type { RequirementId } from '../requirements/index.ts';
 import type { When } from './combinators.ts';
 import type { Asked } from './mutant.ts';
+import { isObject } from '../transcript/reading.ts';
 
 /** The body has exactly these keys. */
 export function hasKeys(...keys: string[]): When {

@@ -1,5 +1,4 @@
 import type { RequirementId } from '../requirements/index.ts';
-import { isObject } from '../transcript/transcript.ts';
 import { putOffOnce } from './chat-errors.ts';
 import {
   drop,
@@ -17,6 +16,7 @@ import {
 import type { Mutant, TransformFactory } from './mutant.ts';
 import { isNoObject, malformedUsers, where } from './requests.ts';
 import { onDuplicate } from './user-requests.ts';
+import { isObject } from '../transcript/reading.ts';
 
 const mutant = (
   name: string,

@@ -1,6 +1,5 @@
 import type { Clock } from '../../src/shared/clock.ts';
 import type { RequirementId } from '../requirements/index.ts';
-import { isObject } from '../transcript/transcript.ts';
 import {
   acceptance,
   acceptsInstead,
@@ -14,6 +13,7 @@ import {
 } from './combinators.ts';
 import type { Answer, Asked, Mutant, TransformFactory } from './mutant.ts';
 import { hasKeys, isNoObject, malformedUsers, textAt, userOf, where } from './requests.ts';
+import { isObject } from '../transcript/reading.ts';
 
 const mutant = (
   name: string,

@@ -1,7 +1,7 @@
 import { sandboxErrors, type Area } from '../../src/contract/index.ts';
-import { isObject } from '../transcript/transcript.ts';
 import { always, changes, json, jsonOf, replaces } from './combinators.ts';
 import type { Answer, TransformFactory, Variant } from './mutant.ts';
+import { isObject } from '../transcript/reading.ts';
 
 const ALL: readonly Area[] = ['chat', 'health', 'users'];
 

@@ -1,7 +1,7 @@
 import { wrap } from '../../src/shared/paint.ts';
 import type { Gate } from '../judge/gate.ts';
-import { outcome, tookMs, type Exchange } from '../transcript/transcript.ts';
 import type { ListingOptions } from './listing.ts';
+import { type Exchange, outcome, tookMs } from '../transcript/reading.ts';
 
 /** What the preflight saw. */
 export interface Diagnosis {

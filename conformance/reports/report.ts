@@ -10,8 +10,8 @@ import { dialectOf } from '../judge/dialect.ts';
 import type { Gate } from '../judge/gate.ts';
 import { judge, type Judged, type JudgeOptions } from '../judge/judge.ts';
 import { areaOf, requirement, type RequirementId } from '../requirements/index.ts';
-import { outcome, type Exchange, type Transcript } from '../transcript/transcript.ts';
 import { curlOf } from './curl.ts';
+import { type Exchange, type Transcript, outcome } from '../transcript/reading.ts';
 
 /** Exchanges that a report names for one requirement; the recording has them all. */
 const EVIDENCE_MAX = 10;

@@ -1,5 +1,5 @@
 import type { ChatRequest } from '../../src/contract/index.ts';
-import type { Step } from '../drive/world.ts';
+import type { Step } from './world.ts';
 import { fullRequest, GREETING, user, valid } from './chat-requests.ts';
 import { cost, type Scenario } from './scenario.ts';
 

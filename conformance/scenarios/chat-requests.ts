@@ -1,5 +1,5 @@
 import type { ChatMessage, ChatRequest } from '../../src/contract/index.ts';
-import type { Step, World } from '../drive/world.ts';
+import type { Step, World } from './world.ts';
 
 /** A message of the user. */
 export const user = (content: string): ChatMessage => ({ role: 'user', content });

@@ -1,6 +1,5 @@
 import { userIdLengthMax, valueAt, type ChatMessage } from '../../src/contract/index.ts';
-import type { World } from '../drive/world.ts';
-import { PREFLIGHT } from '../judge/gate.ts';
+import type { World } from './world.ts';
 import { refusals, silences } from './chat-refusals.ts';
 import {
   fullRequest,
@@ -13,6 +12,7 @@ import {
   without,
 } from './chat-requests.ts';
 import { cost, type Scenario } from './scenario.ts';
+import { PREFLIGHT } from '../transcript/reading.ts';
 
 const probe: Scenario = {
   id: PREFLIGHT,

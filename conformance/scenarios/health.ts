@@ -1,6 +1,6 @@
-import type { Step } from '../drive/world.ts';
-import { PREFLIGHT } from '../judge/gate.ts';
+import type { Step } from './world.ts';
 import { cost, type Scenario } from './scenario.ts';
+import { PREFLIGHT } from '../transcript/reading.ts';
 
 const get = (step: string, headers: Record<string, string> = {}): Step => ({
   endpoint: 'health',

@@ -3,6 +3,7 @@ import { healthScenarios } from './health.ts';
 import type { Scenario } from './scenario.ts';
 import { usersScenarios } from './users.ts';
 
+export type { People, Step, World } from './world.ts';
 export type { Cost, Phase, Scenario } from './scenario.ts';
 
 /** Every scenario, in the order in which those of a phase are started. */

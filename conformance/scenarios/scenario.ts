@@ -1,5 +1,5 @@
 import type { Area } from '../../src/contract/index.ts';
-import type { World } from '../drive/world.ts';
+import type { World } from './world.ts';
 import type { RequirementId } from '../requirements/index.ts';
 
 /** When a scenario runs: each phase ends before the next begins. */

@@ -1,10 +1,7 @@
 import { userIdLengthMax, valueAt, type UserCreateRequest } from '../../src/contract/index.ts';
-import { errorOf } from '../checks/answers.ts';
-import { saysAbsent } from '../checks/users.ts';
-import type { Step, World } from '../drive/world.ts';
-import { PREFLIGHT } from '../judge/gate.ts';
-import { accepted, type Exchange } from '../transcript/transcript.ts';
+import type { Step, World } from './world.ts';
 import { cost, type Scenario } from './scenario.ts';
+import { type Exchange, PREFLIGHT, accepted, errorOf, saysAbsent } from '../transcript/reading.ts';
 
 const metadata = {
   scenario_id: 'late-parcel',

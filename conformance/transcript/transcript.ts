@@ -71,37 +71,3 @@ export function writeTranscript({ run, exchanges }: Transcript): string {
   const records = exchanges.map(({ json, sent, ...record }) => record);
   return [run, ...records].map((record) => `${JSON.stringify(record)}\n`).join('');
 }
-
-/** Whether a value is a JSON object: neither null nor an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Whether the sandbox took the request: any 2xx. */
-export function accepted(exchange: Exchange): boolean {
-  const status = exchange.response?.status ?? 0;
-  return status >= 200 && status < 300;
-}
-
-/** Whether the sandbox put the request off (429); such an exchange says nothing else about it. */
-export function putOff(exchange: Exchange): boolean {
-  return exchange.response?.status === 429;
-}
-
-/** Milliseconds from sending the request to the end of the answer. */
-export function tookMs(exchange: Exchange): number {
-  return exchange.endedMs - exchange.startedMs;
-}
-
-/** What came of an exchange in a few words: "200", "timeout", "200, then reset". */
-export function outcome({ response, failure }: ExchangeRecord): string {
-  if (response) return String(response.status);
-  if (!failure) return 'nothing';
-  return failure.status === undefined ? failure.kind : `${failure.status}, then ${failure.kind}`;
-}
-
-/** Text of a sandbox as one short line without control characters, fit for a terminal. */
-export function printable(text: string, lengthMax = 80): string {
-  const line = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
-  return line.length > lengthMax ? `${line.slice(0, lengthMax - 3)}...` : line;
-}

@@ -1,56 +1,13 @@
-import type { Endpoint, ExchangeRecord, Intent } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Endpoint, ExchangeRecord } from '../../src/contract/index.ts';
 import { httpDateMs, type Clock } from '../../src/shared/clock.ts';
-import { putOff, type Exchange } from '../transcript/transcript.ts';
+import type { Step } from '../scenarios/index.ts';
+import { putOff, type Exchange } from '../transcript/reading.ts';
 import type { HttpClient, Outgoing } from './http-client.ts';
 import type { Recorder } from './recorder.ts';
 import type { Turnstile } from './turnstile.ts';
 
-/** One request of a scenario. */
-export interface Step {
-  endpoint: Endpoint;
-  /** What is special about it; checks find it by this name. */
-  step: string;
-  intent: Intent;
-  /** The exchange that it is one edit away from. */
-  control?: Exchange | undefined;
-  /** A value to send as JSON, or text to send as it is. */
-  body?: { json: unknown } | { text: string };
-  /** Of whom `DELETE /users/{user_id}` speaks. */
-  userId?: string;
-  /** Which key goes along: the given one unless it says otherwise. */
-  key?: 'none' | 'wrong';
-  /** `kept` sends it on the connection of the last one that was kept. */
-  connection?: 'kept';
-  /** Headers besides the usual ones, or in their place. */
-  headers?: Record<string, string>;
-}
-
-/** What a scenario can do, and what it knows of the run. */
-export interface World {
-  /** Sends a request, again if it is put off; undefined when the endpoint was given up. */
-  send(step: Step): Promise<Exchange | undefined>;
-  readonly people: People;
-  /** Chance for this scenario alone. */
-  readonly chance: Chance;
-  /** Messages that may make the agent use a tool. */
-  readonly prompts: readonly string[];
-}
-
-/** The simulated users of a run, which its scenarios share. */
-export interface People {
-  /** Whose id goes into chat requests; undefined where no user could be created. */
-  chatAs: string | undefined;
-  /** There is no `POST /users` here. */
-  absent: boolean;
-  /** Ids of users that exist, to be deleted at the end. */
-  readonly existing: Set<string>;
-  /** Ids that should have been refused and were not, to be deleted as well. */
-  readonly strays: Set<string>;
-}
-
-/** What a world is made of. */
-export interface WorldParts {
+/** What a sender is made of. */
+export interface SenderParts {
   client: HttpClient;
   clock: Clock;
   turnstile: Turnstile;
@@ -73,7 +30,7 @@ const WAITED_MS_MAX = 120_000;
  * Makes the sender. It waits out 429 (Retry-After, else 1, 2, 4, 8 s) within two minutes a run, and
  * gives an endpoint up after three requests in a row without an answer, so that a run ends.
  */
-export function sender(parts: WorldParts): Sender {
+export function sender(parts: SenderParts): Sender {
   const timeoutsInARow: Record<Endpoint, number> = { chat: 0, health: 0, create: 0, delete: 0 };
   const startedMs = parts.clock.monotonicMs();
   let waitedMs = 0;

@@ -1,0 +1,46 @@
+import type { Endpoint, Intent } from '../../src/contract/index.ts';
+import type { Chance } from '../../src/shared/chance.ts';
+import type { Exchange } from '../transcript/transcript.ts';
+
+/** One request of a scenario. */
+export interface Step {
+  endpoint: Endpoint;
+  /** What is special about it; checks find it by this name. */
+  step: string;
+  intent: Intent;
+  /** The exchange that it is one edit away from. */
+  control?: Exchange | undefined;
+  /** A value to send as JSON, or text to send as it is. */
+  body?: { json: unknown } | { text: string };
+  /** Of whom `DELETE /users/{user_id}` speaks. */
+  userId?: string;
+  /** Which key goes along: the given one unless it says otherwise. */
+  key?: 'none' | 'wrong';
+  /** `kept` sends it on the connection of the last one that was kept. */
+  connection?: 'kept';
+  /** Headers besides the usual ones, or in their place. */
+  headers?: Record<string, string>;
+}
+
+/** What a scenario can do, and what it knows of the run. */
+export interface World {
+  /** Sends a request, again if it is put off; undefined when the endpoint was given up. */
+  send(step: Step): Promise<Exchange | undefined>;
+  readonly people: People;
+  /** Chance for this scenario alone. */
+  readonly chance: Chance;
+  /** Messages that may make the agent use a tool. */
+  readonly prompts: readonly string[];
+}
+
+/** The simulated users of a run, which its scenarios share. */
+export interface People {
+  /** Whose id goes into chat requests; undefined where no user could be created. */
+  chatAs: string | undefined;
+  /** There is no `POST /users` here. */
+  absent: boolean;
+  /** Ids of users that exist, to be deleted at the end. */
+  readonly existing: Set<string>;
+  /** Ids that should have been refused and were not, to be deleted as well. */
+  readonly strays: Set<string>;
+}

@@ -1,4 +1,5 @@
 /** The judge: checks a sandbox over the network, and says what holds. The wing's one door. */
+export { withBaseline, type Acceptance } from './baseline.ts';
 export {
   areas,
   check,
@@ -15,6 +16,7 @@ export { selftest, selftestSize, startMutant, type RunningMutant } from './prove
 export { diagnosisJson, diagnosisText, type Diagnosis } from './reports/diagnosis.ts';
 export { junitReport } from './reports/junit.ts';
 export { planSentence } from './reports/listing.ts';
+export { mutantIds, peerList } from './reports/peers.ts';
 export { markdownReport } from './reports/markdown.ts';
 export { reportOf } from './reports/report.ts';
 export { selftestText } from './reports/selftest.ts';

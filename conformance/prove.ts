@@ -20,17 +20,17 @@ export interface RunningMutant {
   url: string;
   /** What it does wrong, in one sentence. */
   breaks: string;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
-/** Puts a mutant before a sandbox; undefined when there is none of that id. */
+/** Puts a mutant before a sandbox; undefined when there is none of that id that traffic can show. */
 export async function startMutant(
   id: string,
   upstream: string,
 ): Promise<RunningMutant | undefined> {
   const { mutants } = await import('./mutants/index.ts');
   const mutant = mutants.find((one) => one.id === id);
-  if (!mutant) return undefined;
+  if (!mutant || mutant.run) return undefined;
   const { startProxy } = await import('./mutants/proxy.ts');
   const transform = mutant.transform();
   const { url, stop } = await startProxy({ upstream, transform, clock: systemClock });

@@ -68,6 +68,12 @@ void t.test('against a sandbox that is written otherwise', async (t) => {
   }
 });
 
+void t.test('a choice of ids that chooses nothing proves nothing', async (t) => {
+  const url = await withPlainSandbox(t);
+  const result = await selftest({ url, kitVersion: 'test', only: 'no such id' });
+  t.match(result, { ok: false, rows: [], cause: undefined });
+});
+
 void t.test('a sandbox that does not conform is not built upon', async (t) => {
   const agent = await startAgent({ faults: [{ route: 'chat', kind: 'malformed_body' }] });
   t.teardown(() => agent.stop());

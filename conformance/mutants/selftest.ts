@@ -40,6 +40,8 @@ export interface SelftestResult {
   /** Why nothing was run: the sandbox itself is not fit for it. */
   cause?: string;
   seed: string;
+  /** Milliseconds that all of it took; less than the rows together, since some wait side by side. */
+  ms: number;
   rows: SelftestRow[];
   /** The mutants that turn a requirement red, for every requirement of a level that can. */
   matrix: Partial<Record<RequirementId, string[]>>;
@@ -55,17 +57,23 @@ export interface SelftestResult {
 export async function selftest(options: SelftestOptions): Promise<SelftestResult> {
   const { seed = randomSeed(), only = '', onResult = () => {} } = options;
   const rows: SelftestRow[] = [];
+  const startedMs = systemClock.monotonicMs();
   const cause = await unfitness(options, seed);
-  if (cause !== undefined) return { ok: false, cause, seed, rows, matrix: {}, unkilled: [] };
+  if (cause !== undefined) return { ok: false, cause, seed, ms: 0, rows, matrix: {}, unkilled: [] };
 
   const runs = runsOf(options, seed).filter(({ id }) => id.includes(only));
   const runAll = async (lane: readonly Run[]): Promise<void> => {
     for (const { kind, id, run } of lane) {
-      const startedMs = systemClock.monotonicMs();
+      const rowStartedMs = systemClock.monotonicMs();
       const { expected, got } = await run();
-      const ok = expected.join() === got.join();
-      const ms = Math.round(systemClock.monotonicMs() - startedMs);
-      const row: SelftestRow = { kind, id, expected, got, ok, ms };
+      const row: SelftestRow = {
+        kind,
+        id,
+        expected,
+        got,
+        ok: expected.join() === got.join(),
+        ms: Math.round(systemClock.monotonicMs() - rowStartedMs),
+      };
       rows.push(row);
       onResult(row);
     }
@@ -77,7 +85,16 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
   ]);
   const matrix = matrixOf(rows);
   const unkilled = killable().filter((id) => !matrix[id]);
-  return { ok: rows.every(({ ok }) => ok), seed, rows, matrix, unkilled };
+  // A choice of ids that chose nothing has proven nothing.
+  const isProven = rows.length > 0 && rows.every(({ ok }) => ok);
+  const ok = isProven && (only !== '' || unkilled.length === 0);
+  const ms = Math.round(systemClock.monotonicMs() - startedMs);
+  return { ok, seed, ms, rows: inOrder(rows, runs), matrix, unkilled };
+}
+
+function inOrder(rows: readonly SelftestRow[], runs: readonly Run[]): SelftestRow[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return runs.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
 /** A row that is still to be run. */

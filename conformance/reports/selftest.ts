@@ -38,16 +38,18 @@ const sentences: Record<SelftestRow['kind'], string> = {
   'dead peer': 'dead peers told by their one cause',
 };
 
-function tally({ rows, unkilled, seed, ok }: SelftestResult, { paint }: ListingOptions): string[] {
+function tally(
+  { rows, ms, unkilled, seed, ok }: SelftestResult,
+  { paint }: ListingOptions,
+): string[] {
   const kinds: SelftestRow['kind'][] = ['mutant', 'variant', 'dead peer'];
   const lines = kinds.flatMap((kind) => {
     const all = rows.filter((row) => row.kind === kind);
     const right = all.filter((row) => row.ok);
     return all.length === 0 ? [] : [`${right.length} of ${all.length} ${sentences[kind]}`];
   });
-  const seconds = rows.reduce((sum, { ms }) => sum + ms, 0) / 1000;
   const verdict = ok ? paint('green', 'PROVEN') : paint('red', 'NOT PROVEN');
   const rest =
     unkilled.length === 0 ? [] : [`no fault in this run for ${unkilled.length} requirements`];
-  return [...lines, ...rest, `${verdict}  ${seconds.toFixed(1)} s, seed ${seed}`];
+  return [...lines, ...rest, `${verdict}  ${(ms / 1000).toFixed(1)} s, seed ${seed}`];
 }

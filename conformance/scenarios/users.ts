@@ -57,7 +57,7 @@ const forms: Scenario = {
   id: 'users/forms',
   area: 'users',
   phase: 'accepted',
-  exercises: ['USERS-002', 'USERS-003', 'USERS-004', 'USERS-007', 'USERS-008'],
+  exercises: ['USERS-002', 'USERS-003', 'USERS-004', 'USERS-007', 'USERS-008', 'USERS-082'],
   cost: cost(9, 0, 9),
   async drive(world) {
     if (world.people.absent) return;
@@ -171,29 +171,45 @@ const after: Scenario = {
   },
 };
 
-/** Deletes whatever the run created, and looks what deleting means. */
+/** What deleting means: again, and what becomes of the id. */
+const again: Scenario = {
+  id: 'users/again',
+  area: 'users',
+  phase: 'accepted',
+  exercises: ['USERS-030'],
+  cost: cost(4, 0, 2),
+  async drive(world) {
+    if (world.people.absent) return;
+    const request = { user_id: newId(world), metadata, profile };
+    const created = await create(world, 'to be deleted', request);
+    if (!created || !accepted(created)) return;
+    await world.send(deletion('delete', 'valid', request.user_id));
+    await world.send(deletion('deleted again', 'open', request.user_id));
+    const answer = await world.send({
+      endpoint: 'create',
+      step: 'created again',
+      intent: 'open',
+      body: { json: request },
+    });
+    if (!answer || !accepted(answer)) world.people.existing.delete(request.user_id);
+  },
+};
+
+/** Deletes whatever the run created. */
 export const cleanup: Scenario = {
   id: 'users/cleanup',
   area: 'users',
   phase: 'cleanup',
-  exercises: ['USERS-030', 'USERS-031', 'USERS-032', 'USERS-033', 'USERS-081', 'USERS-082'],
-  cost: cost(18, 0, 1),
+  exercises: ['USERS-030', 'USERS-031', 'USERS-032', 'USERS-033', 'USERS-081'],
+  cost: cost(16),
   async drive(world) {
     const { existing, strays } = world.people;
-    const [first] = existing;
-    const deleteAll = (): Promise<unknown> =>
-      Promise.all([
-        ...[...existing].map((id) => world.send(deletion('delete', 'valid', id))),
-        ...[...strays]
-          .filter((id) => !existing.has(id))
-          .map((id) => world.send(deletion('stray', 'open', id))),
-      ]);
-    await deleteAll();
-    if (first === undefined) return;
-    await world.send(deletion('deleted again', 'open', first));
-    const again = { endpoint: 'create', step: 'created again', intent: 'open' } as const;
-    const answer = await world.send({ ...again, body: { json: { user_id: first } } });
-    if (answer && accepted(answer)) await world.send(deletion('delete', 'valid', first));
+    await Promise.all([
+      ...[...existing].map((id) => world.send(deletion('delete', 'valid', id))),
+      ...[...strays]
+        .filter((id) => !existing.has(id))
+        .map((id) => world.send(deletion('stray', 'open', id))),
+    ]);
   },
 };
 
@@ -203,6 +219,7 @@ export const usersScenarios: readonly Scenario[] = [
   forms,
   refusals,
   silences,
+  again,
   after,
   cleanup,
 ];

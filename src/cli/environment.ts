@@ -4,8 +4,6 @@ import { UsageError } from './usage-error.ts';
 const environment = z.object({
   SANDBOX_KIT_API_KEY: z.string().trim().min(1).optional().catch(undefined),
   NO_COLOR: z.string().optional(),
-  CI: z.string().optional(),
-  GITHUB_STEP_SUMMARY: z.string().optional(),
 });
 
 /** The variables that the kit reads. Nothing outside this file looks at the environment. */

@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { UsageError } from './usage-error.ts';
 
 /**
@@ -21,11 +22,45 @@ export function readTextFile(path: string, flag: string): string {
  */
 export function writeTextFile(path: string, text: string, flag: string): void {
   if (path === '-') {
-    writeFileSync(1, text);
+    process.stdout.write(text);
     return;
   }
+  orUnwritable(path, flag, () => writeFileSync(path, text));
+}
+
+/**
+ * Makes sure that a file can be written later, so that no run is lost for want of a folder. Leaves
+ * an empty file where there was none.
+ *
+ * @throws {UsageError} as `writeTextFile` does.
+ */
+export function reserveFile(path: string, flag: string): void {
+  if (path !== '-') orUnwritable(path, flag, () => closeSync(openSync(path, 'a')));
+}
+
+/**
+ * Makes a folder, with those it stands in.
+ *
+ * @throws {UsageError} that names the flag, the folder and what is wrong with it.
+ */
+export function makeFolder(path: string, flag: string): void {
   try {
-    writeFileSync(path, text);
+    makeEach(resolve(path));
+  } catch (error) {
+    throw new UsageError(`${flag}: ${path} can't be made: ${reasonOf(error)}.`);
+  }
+}
+
+/** Node's own recursion never ends where a file system has the folder above and refuses the new. */
+function makeEach(path: string): void {
+  if (existsSync(path)) return;
+  makeEach(dirname(path));
+  mkdirSync(path);
+}
+
+function orUnwritable(path: string, flag: string, write: () => void): void {
+  try {
+    write();
   } catch (error) {
     throw new UsageError(`${flag}: ${path} can't be written: ${reasonOf(error)}.`);
   }

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import { checkedKey, readEnvironment } from './environment.ts';
 import { readTextFile } from './files.ts';
@@ -12,20 +13,29 @@ export function parseFlags<Shape extends z.ZodType>(shape: Shape, argv: unknown)
   const parsed = shape.safeParse(argv);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const name = String(issue?.path[0] ?? '');
+  const [first, ...within] = issue?.path ?? [];
+  const name = String(first ?? '');
   const flag = ['url', 'id', 'name', 'recording'].includes(name) ? name.toUpperCase() : `--${name}`;
+  if (within.length === 0 && isRepeated(argv, name)) {
+    throw new UsageError(`${flag}: expected once, got more than one.`);
+  }
   throw new UsageError(`${flag}: ${issue?.message ?? 'is wrong'}.`);
 }
 
+const isRepeated = (argv: unknown, name: string): boolean =>
+  Object.entries(argv ?? {}).some(([key, value]) => key === name && Array.isArray(value));
+
+const NO_URL = 'expected the address of a sandbox such as https://sandbox.example.com';
+
 /** The base URL of a sandbox: http or https, without query and fragment. */
-export const sandboxUrl = z.string().transform((text, context) => {
+export const sandboxUrl = z.string({ error: NO_URL }).transform((text, context) => {
   const url = URL.parse(text);
   const complain = (message: string): never => {
     context.addIssue({ code: 'custom', message: `${message}, got ${JSON.stringify(text)}` });
     return z.NEVER;
   };
   if (!url || !/^https?:\/\//i.test(text)) {
-    return complain('expected the address of a sandbox such as https://sandbox.example.com');
+    return complain(NO_URL);
   }
   if (url.username !== '' || url.password !== '') {
     context.addIssue({
@@ -42,16 +52,28 @@ export const sandboxUrl = z.string().transform((text, context) => {
 
 /** A whole number between two bounds. */
 export function wholeNumber(min: number, max: number): z.ZodType<number> {
-  const message = `expected a whole number from ${min} to ${max}`;
-  return z.number({ error: message }).int(message).min(min, message).max(max, message);
+  const error = (issue: { input?: unknown }): string =>
+    `expected a whole number from ${min} to ${max}${gotNumber(issue.input)}`;
+  return z.number({ error }).int({ error }).min(min, { error }).max(max, { error });
 }
 
+/** A number above 0, whole or not. */
+export const positive: z.ZodType<number> = z
+  .number({ error: 'expected a number above 0' })
+  .gt(0, { error: ({ input }) => `expected a number above 0${gotNumber(input)}` });
+
+/** What is not a number at all has become NaN, and is no more known. */
+const gotNumber = (input: unknown): string => (Number.isFinite(input) ? `, got ${input}` : '');
+
 /** A path, not empty. */
-export const filePath = z.string({ error: 'expected one path' }).min(1, 'expected a path, got ""');
+export const filePath = z.string({ error: 'expected a path' }).min(1, 'expected a path, got ""');
+
+/** Some text, not empty. */
+export const word = z.string({ error: 'expected a word' }).min(1, 'expected a word, got ""');
 
 /** Seeds: short words, since ids are made from them. */
 export const seed = z
-  .string({ error: 'expected one seed' })
+  .string({ error: 'expected a seed' })
   .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'expected 1 to 64 letters, digits, dots, hyphens, underscores');
 
 const areaNames = ['chat', 'health', 'users'] as const;
@@ -85,8 +107,20 @@ export function sandboxKey(apiKeyFile: string | undefined): string | undefined {
 export function caPem(path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   const pem = readTextFile(path, '--ca');
-  if (!pem.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new UsageError(`--ca: ${path} holds no PEM certificate.`);
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs);
+  if (!blocks) throw new UsageError(`--ca: ${path} holds no PEM certificate.`);
+  for (const block of blocks) {
+    if (!isCertificate(block)) {
+      throw new UsageError(`--ca: ${path} holds a PEM certificate that can't be read.`);
+    }
   }
   return pem;
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined;
+  } catch {
+    return false;
+  }
 }

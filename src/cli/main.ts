@@ -2,9 +2,12 @@
  * The switchboard: which verbs there are. A verb loads its own wing when it is called, so that none
  * pays for the others.
  */
-import yargs, { type CommandModule } from 'yargs';
+import yargs, { type Argv, type CommandModule } from 'yargs';
 import { hideBin } from 'yargs/helpers';
+import { checkValues, joinDashes } from './arguments.ts';
 import { kitVersion } from './kit-version.ts';
+import { surviveClosedPipes } from './signals.ts';
+import { suggestion } from './suggest.ts';
 import { exitCodes, UsageError } from './usage-error.ts';
 import { agentVerb } from './agent.ts';
 import { checkVerb } from './check.ts';
@@ -27,42 +30,75 @@ const verbs: readonly CommandModule[] = [
 ];
 
 const EPILOGUE = `Examples:
-  sandbox-kit demo                              see all of it in one go
-  sandbox-kit agent                             a sandbox to build against
-  sandbox-kit check https://sandbox.example.com does my sandbox obey?
-  sandbox-kit explain CHAT-024                  what does a requirement ask?
+  sandbox-kit demo                               see all of it in one go
+  sandbox-kit agent                              a sandbox to build against
+  sandbox-kit check https://sandbox.example.com  does my sandbox obey?
+  sandbox-kit explain CHAT-024                   what does a requirement ask?
+  sandbox-kit check --help                       what can a verb do?
 
 The sandbox's key is read from SANDBOX_KIT_API_KEY.
 Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 could not judge, 70 our fault.`;
 
 /** Runs the kit with the arguments of the process, and sets its exit code. */
-export async function main(args: string[]): Promise<void> {
-  try {
-    await verbs
-      .reduce((parser, verb) => parser.command(verb), yargs(args))
-      .scriptName('sandbox-kit')
-      .usage('$0 VERB\n\nCheck, build and try the two sides of an agent evaluation service.')
-      .epilogue(EPILOGUE)
-      .version(kitVersion())
-      .help()
-      .alias('help', 'h')
-      .wrap(80)
-      .strict()
-      .demandCommand(1, 'Say what to do, for example: sandbox-kit demo.')
-      .recommendCommands()
-      .fail((message: string | null, error: Error | undefined) => {
-        throw error ?? new UsageError(sentence(message ?? 'The arguments are wrong.'));
-      })
-      .parseAsync();
-  } catch (error) {
+export async function main(given: readonly string[]): Promise<void> {
+  surviveClosedPipes();
+  process.on('uncaughtException', (error) => {
     complain(error);
+    process.exit();
+  });
+  const args = joinDashes(given);
+  try {
+    await parserOf(args).parseAsync();
+  } catch (error) {
+    complain(error instanceof Misunderstood ? await explained(error.message, args) : error);
   }
 }
 
-/** yargs puts several lines and no full stop into its complaints. */
-function sentence(message: string): string {
-  const line = message.replaceAll(/\s*\n\s*/g, ' ').trim();
-  return /[.?!]$/.test(line) ? line : `${line}.`;
+/** The parser's own complaint, not yet in our words. */
+class Misunderstood extends Error {}
+
+function parserOf(args: readonly string[]): Argv {
+  return verbs
+    .reduce((parser, verb) => parser.command(verb), yargs([...args]))
+    .parserConfiguration({
+      // `--prompt one URL` must not take the URL for a second prompt.
+      'greedy-arrays': false,
+      'camel-case-expansion': false,
+      'dot-notation': false,
+    })
+    .middleware((parsed) => checkValues(args, parsed), true)
+    .scriptName('sandbox-kit')
+    .usage('$0 VERB\n\nCheck, build and try the two sides of an agent evaluation service.')
+    .epilogue(EPILOGUE)
+    .version(kitVersion())
+    .help()
+    .alias('help', 'h')
+    .wrap(80)
+    .strict()
+    .demandCommand(1, 'Say what to do, for example: sandbox-kit demo.')
+    .fail((message: string | null, error: Error | undefined) => {
+      throw error ?? new Misunderstood(message ?? 'The arguments are wrong.');
+    });
+}
+
+/** Says in our words what the parser did not understand, and what was meant perhaps. */
+async function explained(complaint: string, args: readonly string[]): Promise<UsageError> {
+  const [, word = ''] = /^Unknown (?:argument|command)s?: ([^,]+)/s.exec(complaint) ?? [];
+  if (word === '') return new UsageError(complaint);
+  const names = verbs.map(({ command }) => String(command).split(' ')[0] ?? '');
+  const verb = names.find((name) => args.includes(name));
+  const all = `sandbox-kit ${verb === undefined ? '' : `${verb} `}--help lists all`;
+  const option = args.find((arg) => arg.replace(/^--?/, '').split('=')[0] === word);
+  if (option?.startsWith('-')) {
+    const [name = ''] = option.split('=');
+    const help = await parserOf(verb === undefined ? [] : [verb]).getHelp();
+    const options = [...help.matchAll(/--[a-z][a-z-]*/g)].map(([one]) => one);
+    return new UsageError(`${name} is no option here: ${suggestion(name, options, all)}`);
+  }
+  if (verb === undefined) {
+    return new UsageError(`${JSON.stringify(word)} is no verb: ${suggestion(word, names, all)}`);
+  }
+  return new UsageError(`${JSON.stringify(word)} is one argument too many: ${all}`);
 }
 
 function complain(error: unknown): void {

@@ -7,7 +7,7 @@ export interface Terminal {
   /** Characters a line, 60 to 100. */
   width: number;
   write(text: string): void;
-  /** Shows a line that the next one replaces; nothing in a pipe. */
+  /** Shows a line, shorter than `width`, that the next one replaces; nothing in a pipe. */
   live(line: string): void;
 }
 
@@ -18,7 +18,7 @@ export interface Terminal {
 export function terminalOf(stream: NodeJS.WriteStream): Terminal {
   const isTerminal = stream.isTTY;
   const { NO_COLOR = '' } = readEnvironment();
-  const width = Math.min(100, Math.max(60, isTerminal ? stream.columns : 80));
+  const width = Math.min(100, Math.max(60, (isTerminal && stream.columns) || 80));
   let shown = false;
   const clear = (): void => {
     if (shown) stream.write('\r\u001B[2K');
@@ -34,7 +34,7 @@ export function terminalOf(stream: NodeJS.WriteStream): Terminal {
     live(line) {
       if (!isTerminal) return;
       clear();
-      stream.write(line.slice(0, width - 1));
+      stream.write(line);
       shown = line !== '';
     },
   };

@@ -1,6 +1,12 @@
 /** The caller's mistake: said in one sentence, exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
+
+  /** Puts a message of several lines, or without a full stop, into the form of a sentence. */
+  constructor(message: string) {
+    const line = message.replaceAll(/\s*\n\s*/g, ' ').trim();
+    super(/[.?!]$/.test(line) ? line : `${line}.`);
+  }
 }
 
 /** The exit codes of every verb. */

@@ -277,6 +277,10 @@ export interface CheckReport {
    * Rules that were waived, and why.
    */
   waived: string[];
+  /**
+   * Ids of the baseline whose requirement is met by now: they are to be taken out, and the run exits with 1 until then.
+   */
+  staleBaseline?: string[];
   requirements: RequirementVerdict[];
   /**
    * Failures grouped by the one change that clears them, as tried on the recording.
@@ -320,6 +324,10 @@ export interface RequirementVerdict {
   statements: string[];
   verdict: Verdict;
   says: string;
+  /**
+   * The baseline's comment on why it is accepted that this is not met; it then does not count against the run.
+   */
+  accepted?: string;
   /**
    * Why it was not judged, in words.
    */

@@ -1326,7 +1326,7 @@ return errors === 0;
 }
 
 export const CheckReport = validate15;
-const schema17 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgement of a check run. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","dialect","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"FailedGate","description":"The one cause for which nothing could be judged.","type":"object","required":["id","says","cure","evidence"],"properties":{"id":{"type":"string"},"says":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"How many requirements got each verdict.","type":"object","additionalProperties":{"type":"integer"}},"dialect":{"title":"Dialect","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Rules that were waived, and why.","type":"array","items":{"type":"string"}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","says","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"says":{"type":"string"},"reason":{"description":"Why it was not judged, in words.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the body of the first finding's answer.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Sends the first finding's request again.","type":"string"},"findings":{"description":"How many places are wrong.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"causes":{"description":"Failures grouped by the one change that clears them, as tried on the recording.","type":"array","items":{"title":"Cause","type":"object","required":["says","clears","verified"],"properties":{"says":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"dialect":{"POST /users":"201"},"waived":[],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","says":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
+const schema17 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgement of a check run. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","dialect","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"FailedGate","description":"The one cause for which nothing could be judged.","type":"object","required":["id","says","cure","evidence"],"properties":{"id":{"type":"string"},"says":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"How many requirements got each verdict.","type":"object","additionalProperties":{"type":"integer"}},"dialect":{"title":"Dialect","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Rules that were waived, and why.","type":"array","items":{"type":"string"}},"staleBaseline":{"description":"Ids of the baseline whose requirement is met by now: they are to be taken out, and the run exits with 1 until then.","type":"array","items":{"type":"string"}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","says","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"says":{"type":"string"},"accepted":{"description":"The baseline's comment on why it is accepted that this is not met; it then does not count against the run.","type":"string"},"reason":{"description":"Why it was not judged, in words.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the body of the first finding's answer.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Sends the first finding's request again.","type":"string"},"findings":{"description":"How many places are wrong.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"causes":{"description":"Failures grouped by the one change that clears them, as tried on the recording.","type":"array","items":{"title":"Cause","type":"object","required":["says","clears","verified"],"properties":{"says":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"dialect":{"POST /users":"201"},"waived":[],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","says":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
 const schema18 = {"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}};
 const schema19 = {"title":"Level","type":"string","enum":["must","should","target","may","extension"]};
 const schema20 = {"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]};
@@ -1905,15 +1905,13 @@ vErrors.push(err48);
 errors++;
 }
 }
-if(data.requirements !== undefined){
-let data24 = data.requirements;
+if(data.staleBaseline !== undefined){
+let data24 = data.staleBaseline;
 if(Array.isArray(data24)){
 const len2 = data24.length;
 for(let i2=0; i2<len2; i2++){
-let data25 = data24[i2];
-if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
-if(data25.id === undefined){
-const err49 = {instancePath:instancePath+"/requirements/" + i2,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(typeof data24[i2] !== "string"){
+const err49 = {instancePath:instancePath+"/staleBaseline/" + i2,schemaPath:"#/properties/staleBaseline/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -1922,8 +1920,10 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data25.area === undefined){
-const err50 = {instancePath:instancePath+"/requirements/" + i2,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
+}
+}
+else {
+const err50 = {instancePath:instancePath+"/staleBaseline",schemaPath:"#/properties/staleBaseline/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -1932,8 +1932,16 @@ vErrors.push(err50);
 }
 errors++;
 }
-if(data25.level === undefined){
-const err51 = {instancePath:instancePath+"/requirements/" + i2,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
+}
+if(data.requirements !== undefined){
+let data26 = data.requirements;
+if(Array.isArray(data26)){
+const len3 = data26.length;
+for(let i3=0; i3<len3; i3++){
+let data27 = data26[i3];
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.id === undefined){
+const err51 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -1942,8 +1950,8 @@ vErrors.push(err51);
 }
 errors++;
 }
-if(data25.section === undefined){
-const err52 = {instancePath:instancePath+"/requirements/" + i2,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
+if(data27.area === undefined){
+const err52 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -1952,8 +1960,8 @@ vErrors.push(err52);
 }
 errors++;
 }
-if(data25.statements === undefined){
-const err53 = {instancePath:instancePath+"/requirements/" + i2,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
+if(data27.level === undefined){
+const err53 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -1962,8 +1970,8 @@ vErrors.push(err53);
 }
 errors++;
 }
-if(data25.verdict === undefined){
-const err54 = {instancePath:instancePath+"/requirements/" + i2,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(data27.section === undefined){
+const err54 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -1972,8 +1980,8 @@ vErrors.push(err54);
 }
 errors++;
 }
-if(data25.says === undefined){
-const err55 = {instancePath:instancePath+"/requirements/" + i2,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(data27.statements === undefined){
+const err55 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -1982,8 +1990,8 @@ vErrors.push(err55);
 }
 errors++;
 }
-if(data25.evidence === undefined){
-const err56 = {instancePath:instancePath+"/requirements/" + i2,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
+if(data27.verdict === undefined){
+const err56 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -1992,9 +2000,8 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(data25.id !== undefined){
-if(typeof data25.id !== "string"){
-const err57 = {instancePath:instancePath+"/requirements/" + i2+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.says === undefined){
+const err57 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -2003,10 +2010,8 @@ vErrors.push(err57);
 }
 errors++;
 }
-}
-if(data25.area !== undefined){
-if(typeof data25.area !== "string"){
-const err58 = {instancePath:instancePath+"/requirements/" + i2+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.evidence === undefined){
+const err58 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -2015,11 +2020,9 @@ vErrors.push(err58);
 }
 errors++;
 }
-}
-if(data25.level !== undefined){
-let data28 = data25.level;
-if(typeof data28 !== "string"){
-const err59 = {instancePath:instancePath+"/requirements/" + i2+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.id !== undefined){
+if(typeof data27.id !== "string"){
+const err59 = {instancePath:instancePath+"/requirements/" + i3+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -2028,8 +2031,10 @@ vErrors.push(err59);
 }
 errors++;
 }
-if(!(((((data28 === "must") || (data28 === "should")) || (data28 === "target")) || (data28 === "may")) || (data28 === "extension"))){
-const err60 = {instancePath:instancePath+"/requirements/" + i2+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema19.enum},message:"must be equal to one of the allowed values"};
+}
+if(data27.area !== undefined){
+if(typeof data27.area !== "string"){
+const err60 = {instancePath:instancePath+"/requirements/" + i3+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -2039,9 +2044,10 @@ vErrors.push(err60);
 errors++;
 }
 }
-if(data25.section !== undefined){
-if(typeof data25.section !== "string"){
-const err61 = {instancePath:instancePath+"/requirements/" + i2+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.level !== undefined){
+let data30 = data27.level;
+if(typeof data30 !== "string"){
+const err61 = {instancePath:instancePath+"/requirements/" + i3+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -2050,14 +2056,8 @@ vErrors.push(err61);
 }
 errors++;
 }
-}
-if(data25.statements !== undefined){
-let data30 = data25.statements;
-if(Array.isArray(data30)){
-const len3 = data30.length;
-for(let i3=0; i3<len3; i3++){
-if(typeof data30[i3] !== "string"){
-const err62 = {instancePath:instancePath+"/requirements/" + i2+"/statements/" + i3,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data30 === "must") || (data30 === "should")) || (data30 === "target")) || (data30 === "may")) || (data30 === "extension"))){
+const err62 = {instancePath:instancePath+"/requirements/" + i3+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema19.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -2067,9 +2067,9 @@ vErrors.push(err62);
 errors++;
 }
 }
-}
-else {
-const err63 = {instancePath:instancePath+"/requirements/" + i2+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data27.section !== undefined){
+if(typeof data27.section !== "string"){
+const err63 = {instancePath:instancePath+"/requirements/" + i3+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -2079,10 +2079,13 @@ vErrors.push(err63);
 errors++;
 }
 }
-if(data25.verdict !== undefined){
-let data32 = data25.verdict;
-if(typeof data32 !== "string"){
-const err64 = {instancePath:instancePath+"/requirements/" + i2+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.statements !== undefined){
+let data32 = data27.statements;
+if(Array.isArray(data32)){
+const len4 = data32.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data32[i4] !== "string"){
+const err64 = {instancePath:instancePath+"/requirements/" + i3+"/statements/" + i4,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -2091,8 +2094,10 @@ vErrors.push(err64);
 }
 errors++;
 }
-if(!(((((((((data32 === "pass") || (data32 === "fail")) || (data32 === "warn")) || (data32 === "note")) || (data32 === "not_applicable")) || (data32 === "not_observed")) || (data32 === "not_selected")) || (data32 === "blocked")) || (data32 === "error"))){
-const err65 = {instancePath:instancePath+"/requirements/" + i2+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema20.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err65 = {instancePath:instancePath+"/requirements/" + i3+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -2102,9 +2107,10 @@ vErrors.push(err65);
 errors++;
 }
 }
-if(data25.says !== undefined){
-if(typeof data25.says !== "string"){
-const err66 = {instancePath:instancePath+"/requirements/" + i2+"/says",schemaPath:"#/properties/requirements/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.verdict !== undefined){
+let data34 = data27.verdict;
+if(typeof data34 !== "string"){
+const err66 = {instancePath:instancePath+"/requirements/" + i3+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -2113,10 +2119,8 @@ vErrors.push(err66);
 }
 errors++;
 }
-}
-if(data25.reason !== undefined){
-if(typeof data25.reason !== "string"){
-const err67 = {instancePath:instancePath+"/requirements/" + i2+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((((((data34 === "pass") || (data34 === "fail")) || (data34 === "warn")) || (data34 === "note")) || (data34 === "not_applicable")) || (data34 === "not_observed")) || (data34 === "not_selected")) || (data34 === "blocked")) || (data34 === "error"))){
+const err67 = {instancePath:instancePath+"/requirements/" + i3+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema20.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -2126,9 +2130,9 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data25.expected !== undefined){
-if(typeof data25.expected !== "string"){
-const err68 = {instancePath:instancePath+"/requirements/" + i2+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.says !== undefined){
+if(typeof data27.says !== "string"){
+const err68 = {instancePath:instancePath+"/requirements/" + i3+"/says",schemaPath:"#/properties/requirements/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -2138,9 +2142,9 @@ vErrors.push(err68);
 errors++;
 }
 }
-if(data25.received !== undefined){
-if(typeof data25.received !== "string"){
-const err69 = {instancePath:instancePath+"/requirements/" + i2+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.accepted !== undefined){
+if(typeof data27.accepted !== "string"){
+const err69 = {instancePath:instancePath+"/requirements/" + i3+"/accepted",schemaPath:"#/properties/requirements/items/properties/accepted/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -2150,9 +2154,9 @@ vErrors.push(err69);
 errors++;
 }
 }
-if(data25.pointer !== undefined){
-if(typeof data25.pointer !== "string"){
-const err70 = {instancePath:instancePath+"/requirements/" + i2+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.reason !== undefined){
+if(typeof data27.reason !== "string"){
+const err70 = {instancePath:instancePath+"/requirements/" + i3+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -2162,9 +2166,9 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data25.hint !== undefined){
-if(typeof data25.hint !== "string"){
-const err71 = {instancePath:instancePath+"/requirements/" + i2+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.expected !== undefined){
+if(typeof data27.expected !== "string"){
+const err71 = {instancePath:instancePath+"/requirements/" + i3+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -2174,9 +2178,9 @@ vErrors.push(err71);
 errors++;
 }
 }
-if(data25.curl !== undefined){
-if(typeof data25.curl !== "string"){
-const err72 = {instancePath:instancePath+"/requirements/" + i2+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.received !== undefined){
+if(typeof data27.received !== "string"){
+const err72 = {instancePath:instancePath+"/requirements/" + i3+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -2186,10 +2190,9 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data25.findings !== undefined){
-let data40 = data25.findings;
-if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
-const err73 = {instancePath:instancePath+"/requirements/" + i2+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data27.pointer !== undefined){
+if(typeof data27.pointer !== "string"){
+const err73 = {instancePath:instancePath+"/requirements/" + i3+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -2199,15 +2202,9 @@ vErrors.push(err73);
 errors++;
 }
 }
-if(data25.evidence !== undefined){
-let data41 = data25.evidence;
-if(Array.isArray(data41)){
-const len4 = data41.length;
-for(let i4=0; i4<len4; i4++){
-let data42 = data41[i4];
-if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
-if(data42.exchange === undefined){
-const err74 = {instancePath:instancePath+"/requirements/" + i2+"/evidence/" + i4,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+if(data27.hint !== undefined){
+if(typeof data27.hint !== "string"){
+const err74 = {instancePath:instancePath+"/requirements/" + i3+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -2216,8 +2213,10 @@ vErrors.push(err74);
 }
 errors++;
 }
-if(data42.step === undefined){
-const err75 = {instancePath:instancePath+"/requirements/" + i2+"/evidence/" + i4,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+}
+if(data27.curl !== undefined){
+if(typeof data27.curl !== "string"){
+const err75 = {instancePath:instancePath+"/requirements/" + i3+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -2226,8 +2225,11 @@ vErrors.push(err75);
 }
 errors++;
 }
-if(data42.request === undefined){
-const err76 = {instancePath:instancePath+"/requirements/" + i2+"/evidence/" + i4,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
+}
+if(data27.findings !== undefined){
+let data43 = data27.findings;
+if(!(((typeof data43 == "number") && (!(data43 % 1) && !isNaN(data43))) && (isFinite(data43)))){
+const err76 = {instancePath:instancePath+"/requirements/" + i3+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -2236,8 +2238,16 @@ vErrors.push(err76);
 }
 errors++;
 }
-if(data42.outcome === undefined){
-const err77 = {instancePath:instancePath+"/requirements/" + i2+"/evidence/" + i4,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data27.evidence !== undefined){
+let data44 = data27.evidence;
+if(Array.isArray(data44)){
+const len5 = data44.length;
+for(let i5=0; i5<len5; i5++){
+let data45 = data44[i5];
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+if(data45.exchange === undefined){
+const err77 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -2246,10 +2256,8 @@ vErrors.push(err77);
 }
 errors++;
 }
-if(data42.exchange !== undefined){
-let data43 = data42.exchange;
-if(!(((typeof data43 == "number") && (!(data43 % 1) && !isNaN(data43))) && (isFinite(data43)))){
-const err78 = {instancePath:instancePath+"/requirements/" + i2+"/evidence/" + i4+"/exchange",schemaPath:"#/definitions/evidence/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data45.step === undefined){
+const err78 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -2258,10 +2266,8 @@ vErrors.push(err78);
 }
 errors++;
 }
-}
-if(data42.step !== undefined){
-if(typeof data42.step !== "string"){
-const err79 = {instancePath:instancePath+"/requirements/" + i2+"/evidence/" + i4+"/step",schemaPath:"#/definitions/evidence/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.request === undefined){
+const err79 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -2270,10 +2276,8 @@ vErrors.push(err79);
 }
 errors++;
 }
-}
-if(data42.request !== undefined){
-if(typeof data42.request !== "string"){
-const err80 = {instancePath:instancePath+"/requirements/" + i2+"/evidence/" + i4+"/request",schemaPath:"#/definitions/evidence/items/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.outcome === undefined){
+const err80 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -2282,10 +2286,10 @@ vErrors.push(err80);
 }
 errors++;
 }
-}
-if(data42.outcome !== undefined){
-if(typeof data42.outcome !== "string"){
-const err81 = {instancePath:instancePath+"/requirements/" + i2+"/evidence/" + i4+"/outcome",schemaPath:"#/definitions/evidence/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.exchange !== undefined){
+let data46 = data45.exchange;
+if(!(((typeof data46 == "number") && (!(data46 % 1) && !isNaN(data46))) && (isFinite(data46)))){
+const err81 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5+"/exchange",schemaPath:"#/definitions/evidence/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -2295,9 +2299,9 @@ vErrors.push(err81);
 errors++;
 }
 }
-}
-else {
-const err82 = {instancePath:instancePath+"/requirements/" + i2+"/evidence/" + i4,schemaPath:"#/definitions/evidence/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data45.step !== undefined){
+if(typeof data45.step !== "string"){
+const err82 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5+"/step",schemaPath:"#/definitions/evidence/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -2307,9 +2311,9 @@ vErrors.push(err82);
 errors++;
 }
 }
-}
-else {
-const err83 = {instancePath:instancePath+"/requirements/" + i2+"/evidence",schemaPath:"#/definitions/evidence/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data45.request !== undefined){
+if(typeof data45.request !== "string"){
+const err83 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5+"/request",schemaPath:"#/definitions/evidence/items/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -2319,9 +2323,9 @@ vErrors.push(err83);
 errors++;
 }
 }
-}
-else {
-const err84 = {instancePath:instancePath+"/requirements/" + i2,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data45.outcome !== undefined){
+if(typeof data45.outcome !== "string"){
+const err84 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5+"/outcome",schemaPath:"#/definitions/evidence/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -2333,7 +2337,7 @@ errors++;
 }
 }
 else {
-const err85 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err85 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5,schemaPath:"#/definitions/evidence/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -2343,15 +2347,9 @@ vErrors.push(err85);
 errors++;
 }
 }
-if(data.causes !== undefined){
-let data47 = data.causes;
-if(Array.isArray(data47)){
-const len5 = data47.length;
-for(let i5=0; i5<len5; i5++){
-let data48 = data47[i5];
-if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
-if(data48.says === undefined){
-const err86 = {instancePath:instancePath+"/causes/" + i5,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+}
+else {
+const err86 = {instancePath:instancePath+"/requirements/" + i3+"/evidence",schemaPath:"#/definitions/evidence/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -2360,8 +2358,10 @@ vErrors.push(err86);
 }
 errors++;
 }
-if(data48.clears === undefined){
-const err87 = {instancePath:instancePath+"/causes/" + i5,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+}
+}
+else {
+const err87 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -2370,8 +2370,10 @@ vErrors.push(err87);
 }
 errors++;
 }
-if(data48.verified === undefined){
-const err88 = {instancePath:instancePath+"/causes/" + i5,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+}
+}
+else {
+const err88 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -2380,9 +2382,16 @@ vErrors.push(err88);
 }
 errors++;
 }
-if(data48.says !== undefined){
-if(typeof data48.says !== "string"){
-const err89 = {instancePath:instancePath+"/causes/" + i5+"/says",schemaPath:"#/properties/causes/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.causes !== undefined){
+let data50 = data.causes;
+if(Array.isArray(data50)){
+const len6 = data50.length;
+for(let i6=0; i6<len6; i6++){
+let data51 = data50[i6];
+if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
+if(data51.says === undefined){
+const err89 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -2391,14 +2400,8 @@ vErrors.push(err89);
 }
 errors++;
 }
-}
-if(data48.clears !== undefined){
-let data50 = data48.clears;
-if(Array.isArray(data50)){
-const len6 = data50.length;
-for(let i6=0; i6<len6; i6++){
-if(typeof data50[i6] !== "string"){
-const err90 = {instancePath:instancePath+"/causes/" + i5+"/clears/" + i6,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data51.clears === undefined){
+const err90 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -2407,10 +2410,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-}
-else {
-const err91 = {instancePath:instancePath+"/causes/" + i5+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data51.verified === undefined){
+const err91 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -2419,10 +2420,9 @@ vErrors.push(err91);
 }
 errors++;
 }
-}
-if(data48.verified !== undefined){
-if(typeof data48.verified !== "boolean"){
-const err92 = {instancePath:instancePath+"/causes/" + i5+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data51.says !== undefined){
+if(typeof data51.says !== "string"){
+const err92 = {instancePath:instancePath+"/causes/" + i6+"/says",schemaPath:"#/properties/causes/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -2432,9 +2432,13 @@ vErrors.push(err92);
 errors++;
 }
 }
-}
-else {
-const err93 = {instancePath:instancePath+"/causes/" + i5,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data51.clears !== undefined){
+let data53 = data51.clears;
+if(Array.isArray(data53)){
+const len7 = data53.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data53[i7] !== "string"){
+const err93 = {instancePath:instancePath+"/causes/" + i6+"/clears/" + i7,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -2446,7 +2450,7 @@ errors++;
 }
 }
 else {
-const err94 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err94 = {instancePath:instancePath+"/causes/" + i6+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -2456,14 +2460,50 @@ vErrors.push(err94);
 errors++;
 }
 }
-}
-else {
-const err95 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data51.verified !== undefined){
+if(typeof data51.verified !== "boolean"){
+const err95 = {instancePath:instancePath+"/causes/" + i6+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err95];
 }
 else {
 vErrors.push(err95);
+}
+errors++;
+}
+}
+}
+else {
+const err96 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err96];
+}
+else {
+vErrors.push(err96);
+}
+errors++;
+}
+}
+}
+else {
+const err97 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err97];
+}
+else {
+vErrors.push(err97);
+}
+errors++;
+}
+}
+}
+else {
+const err98 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err98];
+}
+else {
+vErrors.push(err98);
 }
 errors++;
 }

@@ -1,0 +1,22 @@
+import { reserveFile } from './files.ts';
+import { terminalOf, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The flags of a verb that write a file, `-` for stdout. */
+export type Outputs = Partial<Record<'json' | 'junit' | 'markdown' | 'record', string | undefined>>;
+
+/**
+ * Makes sure that every output can be written, and gives the terminal for what people read: stderr
+ * where an output takes stdout.
+ *
+ * @throws {UsageError} about the first that can't be written, and where two want stdout.
+ */
+export function openOutputs({ json, junit, markdown, record }: Outputs): Terminal {
+  const named = Object.entries({ json, junit, markdown, record });
+  const onStdout = named.filter(([, path]) => path === '-').map(([name]) => `--${name}`);
+  if (onStdout.length > 1) {
+    throw new UsageError(`${onStdout.join(', ')}: only one of them can be -, which is stdout.`);
+  }
+  for (const [name, path] of named) if (path !== undefined) reserveFile(path, `--${name}`);
+  return terminalOf(onStdout.length === 1 ? process.stderr : process.stdout);
+}

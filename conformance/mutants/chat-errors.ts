@@ -14,16 +14,11 @@ import {
   type Edit,
   type When,
 } from './combinators.ts';
-import type { Mutant, TransformFactory } from './mutant.ts';
+import { mutantsOf, type Mutant, type TransformFactory } from './mutant.ts';
 import { isNoObject, where } from './requests.ts';
 import { isObject } from '../transcript/reading.ts';
 
-const mutant = (
-  name: string,
-  breaks: string,
-  kills: RequirementId,
-  transform: TransformFactory,
-): Mutant => ({ id: `chat/${name}`, areas: ['chat'], breaks, kills: [kills], transform });
+const mutant = mutantsOf('chat');
 
 const chat = to('chat');
 const refusal = (name: string, breaks: string, kills: RequirementId, edit: Edit): Mutant =>

@@ -1,16 +1,9 @@
-import type { RequirementId } from '../requirements/index.ts';
 import { delays, failure, refusesInstead, replaces, to, type When } from './combinators.ts';
-import type { Mutant, TransformFactory } from './mutant.ts';
+import { mutantsOf, type Mutant, type TransformFactory } from './mutant.ts';
 import { hasKeys, malformedChats, saidIn, textAt } from './requests.ts';
 import { isObject } from '../transcript/reading.ts';
 
-const mutant = (
-  name: string,
-  breaks: string,
-  kills: readonly RequirementId[],
-  transform: TransformFactory,
-  more: Partial<Mutant> = {},
-): Mutant => ({ id: `chat/${name}`, areas: ['chat'], breaks, kills, transform, ...more });
+const mutant = mutantsOf('chat');
 
 const said =
   (pattern: RegExp): When =>

@@ -8,17 +8,11 @@ import {
   to,
   type When,
 } from './combinators.ts';
-import type { Asked, Mutant, TransformFactory } from './mutant.ts';
+import { mutantsOf, type Asked, type Mutant } from './mutant.ts';
 import { hasKeys, isNoObject, lacks, malformedChats, saidIn, textAt, where } from './requests.ts';
 import { isObject } from '../transcript/reading.ts';
 
-const mutant = (
-  name: string,
-  breaks: string,
-  kills: readonly RequirementId[],
-  transform: TransformFactory,
-  more: Partial<Mutant> = {},
-): Mutant => ({ id: `chat/${name}`, areas: ['chat'], breaks, kills, transform, ...more });
+const mutant = mutantsOf('chat');
 
 const refuses = (
   name: string,

@@ -1,15 +1,15 @@
-import type { RequirementId } from '../requirements/index.ts';
 import { valueAt } from '../../src/contract/index.ts';
 import { drop, edited, isAccepted, onChat, set, type Edit } from './combinators.ts';
-import type { Answer, Asked, Mutant, TransformFactory } from './mutant.ts';
+import {
+  mutantsOf,
+  type Answer,
+  type Asked,
+  type Mutant,
+  type TransformFactory,
+} from './mutant.ts';
 import { textAt } from './requests.ts';
 
-const mutant = (
-  name: string,
-  breaks: string,
-  kills: readonly RequirementId[],
-  transform: TransformFactory,
-): Mutant => ({ id: `chat/${name}`, areas: ['chat'], breaks, kills, transform });
+const mutant = mutantsOf('chat');
 
 const CONTENT = '/choices/0/message/content';
 const sessionOf = (asked: Asked): string | undefined => textAt('session_id', asked);

@@ -14,15 +14,9 @@ import {
   to,
   type Edit,
 } from './combinators.ts';
-import type { Mutant, TransformFactory } from './mutant.ts';
+import { mutantsOf, type Mutant, type TransformFactory } from './mutant.ts';
 
-const mutant = (
-  name: string,
-  breaks: string,
-  kills: readonly RequirementId[],
-  transform: TransformFactory,
-  more: Partial<Mutant> = {},
-): Mutant => ({ id: `health/${name}`, areas: ['health'], breaks, kills, transform, ...more });
+const mutant = mutantsOf('health');
 
 const field = (name: string, breaks: string, kills: RequirementId, ...edits: Edit[]): Mutant =>
   mutant(name, breaks, [kills], onHealth(...edits));

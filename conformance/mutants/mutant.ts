@@ -67,3 +67,24 @@ export interface Variant extends Distortion {
   /** What is odd about it, in one sentence. */
   is: string;
 }
+
+/** Writes a mutant of an area: its name, what it does wrong, what it turns red, and how. */
+export type MutantOf = (
+  name: string,
+  breaks: string,
+  kills: RequirementId | readonly RequirementId[],
+  transform: TransformFactory,
+  more?: Partial<Mutant>,
+) => Mutant;
+
+/** A writer of the mutants of one area, whose ids all begin with its name. */
+export function mutantsOf(area: Area): MutantOf {
+  return (name, breaks, kills, transform, more = {}) => ({
+    id: `${area}/${name}`,
+    areas: [area],
+    breaks,
+    kills: [kills].flat(),
+    transform,
+    ...more,
+  });
+}

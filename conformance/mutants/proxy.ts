@@ -8,7 +8,7 @@ import type { Answer, Asked, Forward, Reply, Transform } from './mutant.ts';
 /** A server of this room that listens on loopback. */
 export interface Listening {
   url: string;
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 }
 
 /** What a proxy stands before, and what it does to the traffic. */

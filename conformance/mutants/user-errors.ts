@@ -13,23 +13,12 @@ import {
   type Edit,
   type When,
 } from './combinators.ts';
-import type { Mutant, TransformFactory } from './mutant.ts';
+import { mutantsOf, type Mutant, type TransformFactory } from './mutant.ts';
 import { isNoObject, malformedUsers, where } from './requests.ts';
 import { onDuplicate } from './user-requests.ts';
 import { isObject } from '../transcript/reading.ts';
 
-const mutant = (
-  name: string,
-  breaks: string,
-  kills: RequirementId | readonly RequirementId[],
-  transform: TransformFactory,
-): Mutant => ({
-  id: `users/${name}`,
-  areas: ['users'],
-  breaks,
-  kills: [kills].flat(),
-  transform,
-});
+const mutant = mutantsOf('users');
 
 const isMalformed: When = (asked) => Object.values(malformedUsers).some(({ when }) => when(asked));
 const malformed = to('create', isMalformed);

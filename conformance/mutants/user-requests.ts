@@ -11,16 +11,17 @@ import {
   to,
   type When,
 } from './combinators.ts';
-import type { Answer, Asked, Mutant, TransformFactory } from './mutant.ts';
+import {
+  mutantsOf,
+  type Answer,
+  type Asked,
+  type Mutant,
+  type TransformFactory,
+} from './mutant.ts';
 import { hasKeys, isNoObject, malformedUsers, textAt, userOf, where } from './requests.ts';
 import { isObject } from '../transcript/reading.ts';
 
-const mutant = (
-  name: string,
-  breaks: string,
-  kills: readonly RequirementId[],
-  transform: TransformFactory,
-): Mutant => ({ id: `users/${name}`, areas: ['users'], breaks, kills, transform });
+const mutant = mutantsOf('users');
 
 /** Answers in the place of the sandbox, or undefined to leave it to the sandbox. */
 type Own = (asked: Asked, isKnown: boolean, clock: Clock) => Answer | undefined;

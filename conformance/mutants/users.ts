@@ -12,22 +12,11 @@ import {
   to,
   type Edit,
 } from './combinators.ts';
-import type { Asked, Mutant, TransformFactory } from './mutant.ts';
+import { mutantsOf, type Asked, type Mutant, type TransformFactory } from './mutant.ts';
 import { textAt, userOf } from './requests.ts';
 import { knowing } from './user-requests.ts';
 
-const mutant = (
-  name: string,
-  breaks: string,
-  kills: RequirementId | readonly RequirementId[],
-  transform: TransformFactory,
-): Mutant => ({
-  id: `users/${name}`,
-  areas: ['users'],
-  breaks,
-  kills: [kills].flat(),
-  transform,
-});
+const mutant = mutantsOf('users');
 
 const created = (name: string, breaks: string, kills: RequirementId, ...edits: Edit[]): Mutant =>
   mutant(name, breaks, kills, onAccepted('create', ...edits));

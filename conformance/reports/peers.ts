@@ -18,7 +18,7 @@ export async function peerList(only: string, options: ListingOptions): Promise<s
       mutants.map(({ id, breaks, kills }) => ({ id, says: `${breaks} [${kills.join(' ')}]` })),
     ],
     ['Variants: odd, but legal', variants.map(({ id, is }) => ({ id, says: is }))],
-    ['Dead peers: no sandbox at all', deadPeers.map(({ id, gate }) => ({ id, says: gate }))],
+    ['Dead peers: no sandbox at all', deadPeers.map(({ id, is }) => ({ id, says: is }))],
   ];
   return groups.map(([title, rows]) => group(title, rows, only, options)).join('');
 }

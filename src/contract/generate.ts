@@ -29,7 +29,7 @@ const head = (source: string): string =>
   `// Generated from schemas/ by src/contract/generate.ts, do not edit.\n${source}`;
 
 const NOT_IN_TYPES = new Set(
-  '$id $schema if then else examples x-near-misses x-extension'.split(' '),
+  '$id $schema allOf if then else examples x-near-misses x-extension'.split(' '),
 );
 
 /** One document with every message as a definition, so that a shared part becomes one type. */

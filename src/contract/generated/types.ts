@@ -357,6 +357,29 @@ export interface Cause {
   [k: string]: unknown;
 }
 /**
+ * What the service answers to POST /v1/sessions/{conversation_id}/end.
+ */
+export interface ClosedConversation {
+  /**
+   * The closed conversation.
+   */
+  conversation_id: string;
+  status: 'evaluating';
+  /**
+   * Name of the daily run: base name and date.
+   */
+  run: string;
+  /**
+   * How many evals this call queued; 0 on a repeat.
+   */
+  evaluations_queued: number;
+  /**
+   * Present and true on a repeated call.
+   */
+  already_closed?: true;
+  [k: string]: unknown;
+}
+/**
  * Sandbox to service: what was said in a turn.
  */
 export interface ConversationUpdate {
@@ -396,6 +419,65 @@ export interface EndCall {
   type: 'end_call';
   session_id?: string;
   call_id?: string;
+  [k: string]: unknown;
+}
+/**
+ * An eval: one scoring criterion, and how it is scored.
+ */
+export interface EvalDefinition {
+  id: string;
+  /**
+   * Shown as eval_name.
+   */
+  name: string;
+  /**
+   * Free text, shown as eval_category; general when left out.
+   */
+  category?: string;
+  /**
+   * session_level when left out.
+   */
+  type?: 'session_level' | 'turn_level';
+  kind:
+    | 'contains'
+    | 'regex'
+    | 'tool_called'
+    | 'tool_args'
+    | 'tool_order'
+    | 'max_turns'
+    | 'max_latency'
+    | 'json_path'
+    | 'evaluation_metadata'
+    | 'judge';
+  /**
+   * What the kind needs; see the rules below.
+   */
+  params?: {
+    [k: string]: unknown;
+  };
+  /**
+   * False never makes a session fail; true when left out.
+   */
+  required?: boolean;
+}
+/**
+ * What one eval found of a session.
+ */
+export interface EvalOutcome {
+  eval_name: string;
+  /**
+   * Free text.
+   */
+  eval_category: string;
+  /**
+   * session_level was seen; turn_level is ours.
+   */
+  eval_type: string;
+  /**
+   * pass was seen; fail is ours.
+   */
+  outcome: string;
+  reasoning: string;
   [k: string]: unknown;
 }
 /**
@@ -531,6 +613,92 @@ export interface IceCandidateLine {
   [k: string]: unknown;
 }
 /**
+ * Settings of live traces: which evals score every conversation, and the base name of the daily run.
+ */
+export interface LiveSettings {
+  /**
+   * Ids of evals.
+   *
+   * @maxItems 5
+   */
+  evals?:
+    | []
+    | [string]
+    | [string, string]
+    | [string, string, string]
+    | [string, string, string, string]
+    | [string, string, string, string, string];
+  run_name?: string;
+}
+/**
+ * How the evals of a session came out; always of the whole session.
+ */
+export interface OutcomeSummary {
+  /**
+   * Passed and failed; an eval that errored is neither.
+   */
+  total_evaluations: number;
+  passed_count: number;
+  failed_count: number;
+  /**
+   * Fraction, 0 to 1; 0 without outcomes.
+   */
+  pass_rate: number;
+  [k: string]: unknown;
+}
+/**
+ * A page of sessions with their outcomes, newest first.
+ */
+export interface ProductionSessionPage {
+  items: ProductionSession[];
+  /**
+   * Sessions that match the filters, on all pages.
+   */
+  total: number;
+  skip: number;
+  limit: number;
+  [k: string]: unknown;
+}
+/**
+ * An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.
+ */
+export interface ProductionSession {
+  /**
+   * Deep link {app_url}/production-eval/ID?sessionId=ID.
+   */
+  url: string;
+  /**
+   * Name of the evaluation run.
+   */
+  run: string;
+  /**
+   * The caller's own id: of the transcript, or gen_ai.conversation.id.
+   */
+  source_session_id: string;
+  /**
+   * Session status, e.g. completed.
+   */
+  status: string;
+  started_at: string;
+  ended_at: string;
+  outcome_summary: OutcomeSummary;
+  eval_outcomes: EvalOutcome[];
+  agent?: never;
+  scenario?: never;
+  persona?: never;
+  /**
+   * Only with include_traces=true.
+   */
+  traces?: ProductionTurn[];
+  [k: string]: unknown;
+}
+export interface ProductionTurn {
+  session_sequence: number;
+  user_input: string;
+  agent_response: string;
+  [k: string]: unknown;
+}
+/**
  * What a check run was asked to do. The first line of its transcript.
  */
 export interface RunRecord {
@@ -583,6 +751,68 @@ export interface SandboxErrorDetail {
   [k: string]: unknown;
 }
 /**
+ * What the service answers when it refuses a request of area A.
+ */
+export interface ServiceError {
+  /**
+   * What was expected, what came, what to do.
+   */
+  message: string;
+  [k: string]: unknown;
+}
+/**
+ * A page of sessions with their outcomes, newest first.
+ */
+export interface SimulationSessionPage {
+  items: SimulationSession[];
+  /**
+   * Sessions that match the filters, on all pages.
+   */
+  total: number;
+  skip: number;
+  limit: number;
+  [k: string]: unknown;
+}
+/**
+ * An item of GET /api/simulations/sessions/.
+ */
+export interface SimulationSession {
+  /**
+   * Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted.
+   */
+  url: string | null;
+  /**
+   * Name of the simulation run.
+   */
+  simulation: string;
+  agent: string;
+  scenario: string;
+  persona: string;
+  /**
+   * Session status, e.g. completed.
+   */
+  status: string;
+  started_at: string;
+  ended_at: string;
+  outcome_summary: OutcomeSummary;
+  eval_outcomes: EvalOutcome[];
+  /**
+   * Only with include_traces=true.
+   */
+  traces?: SimulationTurn[];
+  [k: string]: unknown;
+}
+export interface SimulationTurn {
+  session_sequence: number;
+  user_input: string;
+  /**
+   * Why the simulated user said it.
+   */
+  user_reason: string;
+  agent_response: string;
+  [k: string]: unknown;
+}
+/**
  * Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.
  */
 export interface StartCall {
@@ -599,6 +829,27 @@ export interface CallMetadata {
   context?: unknown;
   audio_config?: AudioConfig;
   [k: string]: unknown;
+}
+/**
+ * A finished conversation, handed in as text and scored at once.
+ */
+export interface TranscriptUpload {
+  session_id: string;
+  started_at?: string;
+  /**
+   * @minItems 1
+   * @maxItems 10000
+   */
+  turns: [UploadedTurn, ...UploadedTurn[]];
+  run?: string;
+  /**
+   * Ids; the live set when left out.
+   */
+  evals?: string[];
+}
+export interface UploadedTurn {
+  user_input: string;
+  agent_response: string;
 }
 /**
  * What the service sends to POST /users before a simulation.
@@ -702,15 +953,26 @@ export interface Messages {
   ChatRequest: ChatRequest;
   ChatResponse: ChatResponse;
   CheckReport: CheckReport;
+  ClosedConversation: ClosedConversation;
   ConversationUpdate: ConversationUpdate;
   EndCall: EndCall;
+  EvalDefinition: EvalDefinition;
+  EvalOutcome: EvalOutcome;
   ExchangeRecord: ExchangeRecord;
   Health: Health;
   IceCandidate: IceCandidate;
+  LiveSettings: LiveSettings;
+  OutcomeSummary: OutcomeSummary;
+  ProductionSessionPage: ProductionSessionPage;
+  ProductionSession: ProductionSession;
   RunRecord: RunRecord;
   SandboxError: SandboxError;
+  ServiceError: ServiceError;
+  SimulationSessionPage: SimulationSessionPage;
+  SimulationSession: SimulationSession;
   StartCall: StartCall;
   ToolCall: ToolCall;
+  TranscriptUpload: TranscriptUpload;
   UserCreateRequest: UserCreateRequest;
   UserCreated: UserCreated;
   UserDeleted: UserDeleted;

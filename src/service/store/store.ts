@@ -1,0 +1,290 @@
+import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
+
+/**
+ * What the service keeps, and the only way to it. No other room knows SQL. SQLite stands behind it
+ * today; the calls are asynchronous so that a database server can stand there, too.
+ *
+ * Every call belongs to an owner: what one owner keeps, another can neither see nor change.
+ */
+export interface Store {
+  readonly owners: OwnerStore;
+  readonly conversations: ConversationStore;
+  readonly sessions: SessionStore;
+  readonly evals: EvalStore;
+  readonly jobs: JobStore;
+  readonly ingestLog: IngestLogStore;
+  /** Forgets everything of an owner but the owner and its keys. */
+  empty(ownerId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Keys are kept as SHA-256 digests in lower-case hexadecimal; the key itself is never kept. */
+export interface OwnerStore {
+  /** Makes an owner, or finds the one of that name; the id. */
+  ensure(name: string): Promise<string>;
+  addKey(ownerId: string, keyDigest: string): Promise<void>;
+  removeKey(ownerId: string, keyDigest: string): Promise<boolean>;
+  /** The owner of a key, and the key's digest for a compare in constant time. */
+  byKey(keyDigest: string): Promise<{ ownerId: string; keyDigest: string } | undefined>;
+  idOf(name: string): Promise<string | undefined>;
+}
+
+/** A span as ingest has read it, ready to be kept (spec 2.1). */
+export interface NewSpan {
+  conversationId: string;
+  /** Lower-case hexadecimal. */
+  traceId: string;
+  spanId: string;
+  parentSpanId: string | undefined;
+  /** `gen_ai.operation.name`. */
+  operation: string;
+  name: string;
+  startNs: bigint;
+  endNs: bigint;
+  /** Status ERROR; UNSET is what instrumentations send on success. */
+  failed: boolean;
+  /** JSON text of `gen_ai.input.messages`, as it came, be it well-formed or not. */
+  inputMessages: string | undefined;
+  outputMessages: string | undefined;
+  /** All other `gen_ai.*` attributes. */
+  attributes: Readonly<Record<string, unknown>>;
+}
+
+/** A tag of a conversation: an attribute outside `gen_ai.*`. */
+export interface Tag {
+  conversationId: string;
+  key: string;
+  value: string;
+}
+
+/** What one accepted trace request brings. */
+export interface NewSpans {
+  ownerId: string;
+  /** Server time; idleness is reckoned from it. */
+  receivedAtMs: number;
+  spans: readonly NewSpan[];
+  tags: readonly Tag[];
+  notes: readonly IngestNote[];
+}
+
+/** What became of a request's spans. */
+export interface Kept {
+  inserted: number;
+  /** Had been kept before; nothing changed. */
+  repeated: number;
+  /** Came after their conversation was closed; kept, not scored. */
+  late: number;
+}
+
+/** A span as it is kept. */
+export interface KeptSpan extends NewSpan {
+  receivedAtMs: number;
+  late: boolean;
+}
+
+/** A live-trace conversation (spec 3.1). */
+export interface Conversation {
+  conversationId: string;
+  state: 'open' | 'closed';
+  /** Start of its first span, nanoseconds since the Unix epoch. */
+  firstStartNs: bigint;
+  /** End of its last span. */
+  lastEndNs: bigint;
+  /** Server time at which its last span was received. */
+  lastReceivedAtMs: number;
+  closedAtMs: number | undefined;
+  /** Name of the daily run that it joined when it was closed. */
+  run: string | undefined;
+  /** The session that scores it; undefined while it is unscored. */
+  sessionId: string | undefined;
+}
+
+/** How to close a conversation. */
+export interface Closing {
+  ownerId: string;
+  conversationId: string;
+  atMs: number;
+  /** Given the UTC date of its first span, e.g. `2026-11-20`: the name of the daily run. */
+  runName: (date: string) => string;
+  /** The evals that score it, as they are now; deleted ones left out. */
+  evals: readonly EvalDefinition[];
+  /** A new id for the session, used when there is something to score. */
+  sessionId: string;
+}
+
+/** What closing came to. */
+export interface Closed {
+  run: string;
+  evaluationsQueued: number;
+  alreadyClosed: boolean;
+}
+
+export interface ConversationStore {
+  find(ownerId: string, conversationId: string): Promise<Conversation | undefined>;
+  spansOf(ownerId: string, conversationId: string): Promise<KeptSpan[]>;
+  tagsOf(ownerId: string, conversationId: string): Promise<{ key: string; value: string }[]>;
+  /**
+   * Closes a conversation once: the state, the run, the session and its jobs in one transaction.
+   * Undefined for an unknown conversation.
+   */
+  close(closing: Closing): Promise<Closed | undefined>;
+  /** Open conversations of all owners whose last span came before, oldest first. */
+  idleBefore(ms: number, limit: number): Promise<{ ownerId: string; conversationId: string }[]>;
+  /** Closed and never scored, oldest first. */
+  unscored(ownerId: string, limit: number): Promise<string[]>;
+  /** Scores a closed conversation that was not scored: session and jobs in one transaction. */
+  score(closing: Omit<Closing, 'runName'>): Promise<{ run: string; queued: number } | undefined>;
+}
+
+/** Whether a session comes from a simulation or from production. */
+export type SessionKind = 'simulation' | 'production';
+
+/** pending, running, evaluating, completed, failed, cancelled. */
+export type SessionStatus =
+  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+
+/** What an eval found; only pass and fail are evaluations on the wire. */
+export interface Outcome {
+  evalId: string;
+  evalName: string;
+  category: string;
+  type: string;
+  outcome: 'pass' | 'fail' | 'error';
+  reasoning: string;
+}
+
+/** A turn of a session that has no spans: uploaded, or simulated. */
+export interface KeptTurn {
+  sequence: number;
+  userInput: string;
+  userReason: string | undefined;
+  agentResponse: string;
+}
+
+/** A session with its outcomes (spec 2.4, 2.5). */
+export interface Session {
+  id: string;
+  kind: SessionKind;
+  ownerId: string;
+  status: SessionStatus;
+  startedAtMs: number;
+  endedAtMs: number;
+  /** Production: id and name of the run, and the caller's own id of the conversation. */
+  run: { id: string; name: string } | undefined;
+  sourceSessionId: string | undefined;
+  /** Simulation: id and name; deleted ones keep their name, and lose their page. */
+  simulation: { id: string; name: string; deleted: boolean } | undefined;
+  agent: { name: string; url: string } | undefined;
+  scenario: string | undefined;
+  persona: string | undefined;
+  endReason: string | undefined;
+  outcomes: Outcome[];
+}
+
+/** Which sessions to list (spec 4.3, 4.4). Names are matched as substrings, whatever the case. */
+export interface SessionFilter {
+  ownerId: string;
+  kind: SessionKind;
+  agent?: string;
+  run?: string;
+  eval?: string;
+  failedOnly: boolean;
+  startedAfterMs?: number;
+  startedBeforeMs?: number;
+  skip: number;
+  limit: number;
+}
+
+/** A session to be kept as it is: seeded, uploaded, or simulated. */
+export interface NewSession extends Omit<Session, 'run' | 'outcomes'> {
+  /** Name of the run that a production session joins. */
+  runName: string | undefined;
+  turns: readonly KeptTurn[];
+  outcomes: readonly Outcome[];
+  /** Evals that are to score it. */
+  evals: readonly EvalDefinition[];
+}
+
+export interface SessionStore {
+  /** A page, newest first, and how many match in all, from one read. */
+  page(filter: SessionFilter): Promise<{ sessions: Session[]; total: number }>;
+  find(ownerId: string, id: string): Promise<Session | undefined>;
+  /** The turns that were handed in; empty for sessions of live traces. */
+  turnsOf(ownerId: string, id: string): Promise<KeptTurn[]>;
+  /** Adds a session, with its jobs, in one transaction. A known id is replaced. */
+  add(session: NewSession): Promise<void>;
+  /** Marks a simulation as deleted; its sessions stay. False when there is none. */
+  deleteSimulation(ownerId: string, simulationId: string): Promise<boolean>;
+}
+
+export interface EvalStore {
+  /** Adds an eval, or replaces the one of that id. */
+  put(ownerId: string, definition: EvalDefinition): Promise<void>;
+  list(ownerId: string): Promise<EvalDefinition[]>;
+  /** False when there is none. A deleted eval may still stand in the settings. */
+  remove(ownerId: string, id: string): Promise<boolean>;
+  settings(ownerId: string): Promise<Required<LiveSettings>>;
+  /** Changes what is given. */
+  putSettings(ownerId: string, settings: LiveSettings): Promise<void>;
+}
+
+/** One eval that is to score one session. */
+export interface Job {
+  id: number;
+  ownerId: string;
+  sessionId: string;
+  /** The eval as it was when it was queued. */
+  definition: EvalDefinition;
+  /** 1 for the first. */
+  attempt: number;
+}
+
+export interface JobStore {
+  /** Takes jobs that are due, for as long as the lease; no other worker gets them meanwhile. */
+  take(worker: string, nowMs: number, leaseMs: number, limit: number): Promise<Job[]>;
+  /**
+   * Writes the outcome and, with the last job of a session, its status, in one transaction. False
+   * when the job is no longer this worker's: nothing is written then.
+   */
+  finish(worker: string, job: Job, outcome: Outcome, atMs: number): Promise<boolean>;
+  /** Gives a job back, to be taken again at `dueAtMs`. */
+  giveBack(worker: string, job: Job, dueAtMs: number): Promise<void>;
+  /** Frees what workers of an earlier process hold. */
+  freeAll(): Promise<number>;
+  /** Jobs that are queued or taken, and when the next one is due. */
+  pending(): Promise<{ count: number; nextDueAtMs: number | undefined }>;
+}
+
+/** Something that ingest noticed, and what to do about it. */
+export interface IngestNote {
+  level: 'info' | 'warn' | 'error';
+  /** Stable, e.g. `no_conversation_id`. */
+  code: string;
+  message: string;
+  /** What it is about: conversation, trace and span ids, counts. Never conversation text. */
+  about: Readonly<Record<string, string | number>>;
+}
+
+export interface IngestLogStore {
+  /** Adds notes; the oldest beyond the bound are forgotten. */
+  add(ownerId: string, atMs: number, notes: readonly IngestNote[]): Promise<void>;
+  /** Newest first. */
+  list(ownerId: string, limit: number): Promise<(IngestNote & { atMs: number })[]>;
+}
+
+/**
+ * Where spans go in. Stands apart from the store because it runs in the writer's thread, on a
+ * connection of its own: many requests share one durable transaction.
+ */
+export interface SpanSink {
+  /**
+   * Keeps the spans of several requests in one transaction, one result for each. Rows are unique by
+   * owner and span id: one that comes again changes nothing, whatever its conversation. When it
+   * returns, the transaction is durable. A request that cannot be kept throws, and none of its
+   * neighbours is lost with it: its place holds the error.
+   */
+  keep(requests: readonly NewSpans[]): (Kept | Error)[];
+  /** The conversations that earlier spans of these traces belong to, by trace id. */
+  conversationsOf(ownerId: string, traceIds: readonly string[]): Map<string, string>;
+  close(): void;
+}

@@ -12,16 +12,34 @@ export interface Recorder {
 
 const REDACTED = '<redacted>';
 
-/** A recorder that replaces each of `secrets` wherever it stands, in requests and in answers. */
+/** A shorter key may be a word of the interface; in place of it, a body could not be judged. */
+const SECRET_LENGTH_MIN = 6;
+
+/** A secret as it may stand in a body or a header: as it is, inside JSON, inside an address. */
+function formsOf(secret: string): string[] {
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  return [secret, inJson, inJson.replaceAll('/', '\\/'), encodeURIComponent(secret)];
+}
+
+/**
+ * A recorder that replaces each of `secrets` wherever it stands, in requests and in answers. One of
+ * fewer than 6 characters is replaced in the authorization header alone.
+ */
 export function recorder(secrets: readonly string[]): Recorder {
   const exchanges: Exchange[] = [];
+  const forms = secrets
+    .filter(({ length }) => length >= SECRET_LENGTH_MIN)
+    .flatMap(formsOf)
+    .sort((one, other) => other.length - one.length);
   const redact = (text: string): string =>
-    secrets.reduce((clean, secret) => clean.replaceAll(secret, REDACTED), text);
+    forms.reduce((clean, form) => clean.replaceAll(form, REDACTED), text);
   const redactAll = (headers: Record<string, string>): Record<string, string> =>
     Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
         name,
-        name === 'authorization' ? `Bearer ${REDACTED}` : redact(value),
+        secrets.some((secret) => value === `Bearer ${secret}`)
+          ? `Bearer ${REDACTED}`
+          : redact(value),
       ]),
     );
   return {

@@ -5,13 +5,18 @@ import type { ExchangeRecord } from '../../src/contract/index.ts';
  * variable SANDBOX_KIT_API_KEY, never as itself.
  */
 export function curlOf({ request }: ExchangeRecord, target: string): string {
-  const headers = Object.entries(request.headers).map(([name, value]) =>
-    name === 'authorization'
-      ? `-H "authorization: Bearer $SANDBOX_KIT_API_KEY"`
-      : `-H ${quoted(`${name}: ${value}`)}`,
-  );
+  const headers = Object.entries(request.headers).map(([name, value]) => {
+    if (value === 'Bearer <redacted>') return '-H "authorization: Bearer $SANDBOX_KIT_API_KEY"';
+    // curl takes a header without a value for one to be left out, unless a semicolon ends it.
+    return `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`;
+  });
   const method = request.method === 'GET' ? [] : [`-X ${request.method}`];
-  const body = request.body === undefined ? [] : [`--data-binary ${quoted(request.body)}`];
+  // Not --data-binary, for which a body that begins with @ is the name of a file.
+  const body = request.body === undefined ? [] : [`--data-raw ${quoted(request.body)}`];
+  if (body.length > 0 && request.headers['content-type'] === undefined) {
+    // Else curl would name a type of its own.
+    headers.push("-H 'content-type:'");
+  }
   const url = quoted(`${target.replace(/\/+$/, '')}${request.path}`);
   return ['curl -i', ...method, ...headers, ...body, url].join(' ');
 }

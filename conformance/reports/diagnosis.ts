@@ -1,5 +1,5 @@
-import { wrap } from '../../src/shared/paint.ts';
 import type { Gate } from '../judge/gate.ts';
+import { fold } from './layout.ts';
 import type { ListingOptions } from './listing.ts';
 import { type Exchange, outcome, tookMs } from '../transcript/reading.ts';
 
@@ -21,7 +21,7 @@ export function diagnosisText(
     return `  ${request}${paint(style, outcome(one).padEnd(12))}${Math.round(tookMs(one))} ms`;
   });
   const ending = gate
-    ? [paint('red', gate.says), ...wrap(gate.cure, width)]
+    ? [...fold(gate.says, width).map((line) => paint('red', line)), ...fold(gate.cure, width)]
     : [paint('green', 'The way is clear:'), `  sandbox-kit check ${target}`];
   return [paint('bold', `sandbox-kit doctor ${target}`), ...lines, '', ...ending, ''].join('\n');
 }

@@ -1,50 +1,87 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
+import { staleSentence } from './terminal.ts';
 
 /**
  * The report as JUnit XML: a suite an area, a test case a requirement. A fail is a `failure`, an
- * error of the kit an `error`; what was not judged is `skipped` with its reason, except that a
- * blocked requirement of a run that was not judged is an `error`: a CI must not read it as green.
+ * error of the kit an `error`; what was not judged, or is accepted by the baseline, is `skipped` with
+ * its reason. A run that does not exit with 0 has a failure or an error: a CI must not read it as
+ * green.
  */
 export function junitReport(report: CheckReport): string {
   const areas = [...new Set(report.requirements.map(({ area }) => area))];
-  const suites = areas.map((area) => suite(area, report));
-  const { fail = 0, error = 0 } = report.counts;
+  const whole = wholeRun(report);
+  const { failures, errors } = tallyOf(report.requirements, report);
+  const tests = report.requirements.length + whole.tests;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="sandbox-kit check" tests="${report.requirements.length}" failures="${fail}" errors="${error + blockedErrors(report.requirements, report)}">`,
-    ...suites,
+    `<testsuites name="sandbox-kit check" tests="${tests}" failures="${failures + whole.failures}" errors="${errors + whole.errors}">`,
+    ...whole.xml,
+    ...areas.map((area) => suite(area, report)),
     '</testsuites>',
     '',
   ].join('\n');
 }
 
-function blockedErrors(rows: readonly RequirementVerdict[], report: CheckReport): number {
-  return report.verdict === 'not-judged'
-    ? rows.filter(({ verdict }) => verdict === 'blocked').length
-    : 0;
+interface Tally {
+  tests: number;
+  failures: number;
+  errors: number;
+}
+
+/** What is wrong with the run as a whole, and shows in no requirement. */
+function wholeRun(report: CheckReport): Tally & { xml: string[] } {
+  const { staleBaseline = [], gate, verdict, startedAt } = report;
+  const failures = staleBaseline.map((id) => {
+    const message = escaped(staleSentence([id]));
+    return runCase(`baseline ${escaped(id)}`, `<failure message="${message}"/>`);
+  });
+  const isSilent = verdict === 'not-judged' && tallyOf(report.requirements, report).errors === 0;
+  const why = escaped(gate?.says ?? 'Nothing was seen that a verdict could rest on.');
+  const errors = isSilent ? [runCase('judgement', `<error message="not judged: ${why}"/>`)] : [];
+  const cases = [...failures, ...errors];
+  const counts = { tests: cases.length, failures: failures.length, errors: errors.length };
+  if (cases.length === 0) return { ...counts, xml: [] };
+  const open = `  <testsuite name="run" timestamp="${escaped(startedAt)}" ${attributes(counts)} skipped="0">`;
+  return { ...counts, xml: [open, ...cases, '  </testsuite>'] };
+}
+
+const runCase = (name: string, inner: string): string =>
+  `    <testcase classname="sandbox-kit.run" name="${name}">\n      ${inner}\n    </testcase>`;
+
+const attributes = ({ tests, failures, errors }: Tally): string =>
+  `tests="${tests}" failures="${failures}" errors="${errors}"`;
+
+/** How an open requirement stands in the file; a blocked one is red only where nothing else is. */
+function tallyOf(rows: readonly RequirementVerdict[], report: CheckReport): Tally {
+  const open = rows.filter(({ accepted }) => accepted === undefined);
+  const count = (verdict: string): number => open.filter((one) => one.verdict === verdict).length;
+  const blocked = report.verdict === 'not-judged' ? count('blocked') : 0;
+  return { tests: rows.length, failures: count('fail'), errors: count('error') + blocked };
 }
 
 function suite(area: string, report: CheckReport): string {
   const rows = report.requirements.filter((one) => one.area === area);
-  const count = (...verdicts: string[]): number =>
-    rows.filter(({ verdict }) => verdicts.includes(verdict)).length;
-  const blocked = blockedErrors(rows, report);
-  const skipped = count('not_applicable', 'not_observed', 'not_selected', 'blocked') - blocked;
+  const cases = rows.map((one) => testCase(one, report));
+  const skipped = cases.filter((xml) => xml.includes('<skipped')).length;
+  const open = `<testsuite name="${escaped(area)}" timestamp="${escaped(report.startedAt)}"`;
   return [
-    `  <testsuite name="${area}" timestamp="${report.startedAt}" tests="${rows.length}" failures="${count('fail')}" errors="${count('error') + blocked}" skipped="${skipped}">`,
-    ...rows.map((one) => testCase(one, report)),
+    `  ${open} ${attributes(tallyOf(rows, report))} skipped="${skipped}">`,
+    ...cases,
     '  </testsuite>',
   ].join('\n');
 }
 
 function testCase(one: RequirementVerdict, report: CheckReport): string {
-  const open = `    <testcase classname="sandbox-kit.${one.area}" name="${escaped(`${one.id} ${one.says}`)}"`;
+  const open = `    <testcase classname="sandbox-kit.${escaped(one.area)}" name="${escaped(`${one.id} ${one.says}`)}"`;
   const inner = detail(one, report);
   return inner === '' ? `${open}/>` : `${open}>\n      ${inner}\n    </testcase>`;
 }
 
 function detail(one: RequirementVerdict, report: CheckReport): string {
   const reason = escaped(one.reason ?? one.verdict);
+  if (one.accepted !== undefined) {
+    return `<skipped message="${escaped(`${one.verdict}, accepted: ${one.accepted}`)}"/>`;
+  }
   switch (one.verdict) {
     case 'pass':
       return '';

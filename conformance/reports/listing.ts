@@ -16,10 +16,13 @@ export interface ListingOptions {
   width: number;
 }
 
-/** "Sends 88 requests, 31 of which reach a model, and creates 9 users, which it deletes." */
+/** "Sends 88 requests, 31 of which reach a model, and creates 9 users, deleted at the end." */
 export function planSentence({ requests, modelCalls, users }: Plan): string {
   const model = modelCalls === 0 ? '' : `, ${modelCalls} of which reach a model`;
-  const people = users === 0 ? '' : `, and creates ${users} users, which it deletes`;
+  const people =
+    users === 0
+      ? ''
+      : `, and creates ${users} ${users === 1 ? 'user' : 'users'}, deleted at the end`;
   return `Sends ${requests} requests${model}${people}.`;
 }
 
@@ -27,7 +30,7 @@ export function planSentence({ requests, modelCalls, users }: Plan): string {
 export function dryRunText(
   plan: Plan,
   prompts: readonly string[],
-  { paint }: ListingOptions,
+  { paint, width }: ListingOptions,
 ): string {
   const lines = plan.scenarios.map(({ id, area, phase, cost }) => {
     const { requests, modelCalls, users } = cost(prompts);
@@ -36,7 +39,8 @@ export function dryRunText(
     return `  ${name.padEnd(20)}${phase.padEnd(10)}${numbers.join('')}`;
   });
   const head = `  ${'scenario'.padEnd(20)}${'phase'.padEnd(10)} requests    model    users`;
-  return [paint('bold', planSentence(plan)), paint('dim', head), ...lines, ''].join('\n');
+  const intent = wrap(planSentence(plan), width).map((line) => paint('bold', line));
+  return [...intent, paint('dim', head), ...lines, ''].join('\n');
 }
 
 /** Every requirement of some areas, a line or two each. */

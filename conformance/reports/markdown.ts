@@ -1,9 +1,13 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
+import { showable } from './layout.ts';
+import { openCauses, staleSentence } from './terminal.ts';
 
 /** The report as Markdown, for the summary of a CI step: the verdict, then what is to be done. */
-export function markdownReport(report: CheckReport): string {
+export function markdownReport(given: CheckReport): string {
+  const report = showable(given);
   const of = (verdict: string): RequirementVerdict[] =>
-    report.requirements.filter((one) => one.verdict === verdict);
+    report.requirements.filter((one) => one.verdict === verdict && one.accepted === undefined);
+  const { staleBaseline: stale = [] } = report;
   const counts = Object.entries(report.counts)
     .filter(([, count]) => count > 0)
     .map(([verdict, count]) => `${count} ${verdict.replace('_', ' ')}`)
@@ -11,12 +15,14 @@ export function markdownReport(report: CheckReport): string {
   const lines = [
     `## sandbox-kit check: ${report.verdict}`,
     '',
-    `\`${report.target}\`, suite ${report.suite}, seed \`${report.seed}\`: ${counts}.`,
-    ...report.waived.map((waiver) => `\n> ${waiver}`),
-    ...(report.gate ? ['', `**${report.gate.says}** ${report.gate.cure}`] : []),
+    `${cell(report.target)}, suite ${cell(report.suite)}, seed ${cell(report.seed)}: ${counts}.`,
+    ...report.waived.map((waiver) => `\n> ${cell(waiver)}`),
+    ...(stale.length === 0 ? [] : ['', `**${cell(staleSentence(stale))}**`]),
+    ...(report.gate ? ['', `**${cell(report.gate.says)}** ${cell(report.gate.cure)}`] : []),
     ...table('Fails', [...of('error'), ...of('fail')]),
     ...causes(report),
     ...table('Warns', of('warn')),
+    ...acceptances(report),
     ...dialect(report),
   ];
   return `${lines.join('\n')}\n`;
@@ -43,9 +49,22 @@ function table(title: string, rows: RequirementVerdict[]): string[] {
   ];
 }
 
-function causes({ causes: found }: CheckReport): string[] {
+function causes(report: CheckReport): string[] {
+  const found = openCauses(report);
   if (found.length === 0) return [];
-  return ['', ...found.map(({ says, clears }) => `- ${cell(says)}: clears ${clears.join(', ')}`)];
+  return [
+    '',
+    ...found.map(({ says, clears }) => `- ${cell(says)}: clears ${cell(clears.join(', '))}`),
+  ];
+}
+
+function acceptances({ requirements }: CheckReport): string[] {
+  const rows = requirements.flatMap(({ id, verdict, accepted }) =>
+    accepted === undefined ? [] : [`| ${cell(id)} | ${verdict} | ${cell(accepted)} |`],
+  );
+  if (rows.length === 0) return [];
+  const head = ['| requirement | verdict | why it is accepted |', '|---|---|---|'];
+  return ['', '### Accepted by the baseline', '', ...head, ...rows];
 }
 
 function dialect({ dialect: found }: CheckReport): string[] {
@@ -63,9 +82,10 @@ function dialect({ dialect: found }: CheckReport): string[] {
   ];
 }
 
-/** What comes from a sandbox is text, never markup. */
+/** What comes from a sandbox is text: never markup, a link, a mention or a formula. */
 function cell(text: string): string {
-  return text
-    .replaceAll(/[&<>|`*_[\]\\]/g, (mark) => `&#${mark.charCodeAt(0)};`)
-    .replaceAll(/\s+/g, ' ');
+  return text.replaceAll(
+    /[&<>|`*_[\]\\~$@:#!]|(?<=\bwww)\./gi,
+    (mark) => `&#${mark.charCodeAt(0)};`,
+  );
 }

@@ -1,5 +1,6 @@
 import type { CheckReport, RequirementVerdict, Verdict } from '../../src/contract/index.ts';
-import { wrap, type Paint, type Style } from '../../src/shared/paint.ts';
+import type { Paint, Style } from '../../src/shared/paint.ts';
+import { fold, hanging, showable } from './layout.ts';
 
 /** How a report is written for people. */
 export interface TerminalOptions {
@@ -29,11 +30,13 @@ const headings: Record<CheckReport['verdict'], readonly [Style, string]> = {
 };
 
 /** The report for people: what fails first and in full, then what is only worth knowing. */
-export function terminalReport(report: CheckReport, options: TerminalOptions): string {
+export function terminalReport(given: CheckReport, options: TerminalOptions): string {
+  const report = showable(given);
   const blocks = [
     ...gateBlock(report, options),
     ...findingBlocks(report, options, ['error', 'fail', 'warn']),
     ...causesBlock(report, options),
+    ...acceptedBlock(report, options),
     ...notesBlock(report, options),
     ...unjudgedBlock(report, options),
     ...dialectBlock(report, options),
@@ -44,7 +47,8 @@ export function terminalReport(report: CheckReport, options: TerminalOptions): s
 
 function gateBlock({ gate }: CheckReport, { paint, width }: TerminalOptions): string[] {
   if (!gate) return [];
-  return [[paint('red', gate.says), ...wrap(gate.cure, width)].join('\n')];
+  const says = fold(gate.says, width).map((line) => paint('red', line));
+  return [[...says, ...fold(gate.cure, width)].join('\n')];
 }
 
 function findingBlocks(
@@ -53,7 +57,9 @@ function findingBlocks(
   verdicts: readonly Verdict[],
 ): string[] {
   return verdicts.flatMap((verdict) =>
-    requirements.filter((one) => one.verdict === verdict).map((one) => finding(one, options)),
+    requirements
+      .filter((one) => one.verdict === verdict && one.accepted === undefined)
+      .map((one) => finding(one, options)),
   );
 }
 
@@ -71,10 +77,9 @@ function finding(one: RequirementVerdict, { paint, width }: TerminalOptions): st
     ['hint', one.hint],
   ];
   const label = one.verdict.toUpperCase().padEnd(5);
-  const [says = '', ...more] = wrap(`${one.says} (spec ${one.section})`, width - 6);
   return [
     `${paint(styles[one.verdict], label)} ${paint('bold', one.id)}`,
-    ...[says, ...more].map((line) => `      ${line}`),
+    ...hanging(' '.repeat(6), `${one.says} (spec ${one.section})`, width),
     ...rows.flatMap(([name, text]) => (text === undefined ? [] : field(name, text, width, paint))),
     // Stands alone and unbroken, so that it can be copied.
     ...(one.curl === undefined ? [] : [`      ${paint('dim', one.curl)}`]),
@@ -82,38 +87,47 @@ function finding(one: RequirementVerdict, { paint, width }: TerminalOptions): st
 }
 
 function field(name: string, text: string, width: number, paint: Paint): string[] {
-  const [first = '', ...more] = wrap(text, width - 16);
+  const [first = '', ...more] = fold(text, width - 16);
   return [
     `      ${paint('dim', name.padEnd(9))} ${first}`,
     ...more.map((line) => `${' '.repeat(16)}${line}`),
   ];
 }
 
-function causesBlock({ causes, counts }: CheckReport, { paint, width }: TerminalOptions): string[] {
+function causesBlock(report: CheckReport, { paint, width }: TerminalOptions): string[] {
+  const causes = openCauses(report);
+  const { counts } = report;
   if (causes.length === 0) return [];
   const failures = (counts['fail'] ?? 0) + (counts['blocked'] ?? 0);
   const lines = causes.flatMap(({ says, clears }) => {
-    const [first = '', ...more] = wrap(
-      `${says}: ${clears.length} of ${failures} clear (tried on the recording): ${clears.join(', ')}`,
-      width - 4,
-    );
-    return [`  - ${first}`, ...more.map((line) => `    ${line}`)];
+    const cleared = `${clears.length} of ${failures} clear (tried on the recording)`;
+    return hanging('  - ', `${says}: ${cleared}: ${clears.join(', ')}`, width);
   });
   return [[paint('bold', 'What to mend first'), ...lines].join('\n')];
+}
+
+/** The causes of what is not accepted. */
+export function openCauses({ causes, requirements }: CheckReport): CheckReport['causes'] {
+  const accepted = requirements.filter((one) => one.accepted !== undefined).map(({ id }) => id);
+  return causes.filter(({ clears }) => clears.some((id) => !accepted.includes(id)));
+}
+
+function acceptedBlock({ requirements }: CheckReport, { paint, width }: TerminalOptions): string[] {
+  const lines = requirements.flatMap(({ id, verdict, accepted }) =>
+    accepted === undefined ? [] : hanging(`  ${id}  `, `${verdict}: ${accepted}`, width),
+  );
+  return lines.length === 0
+    ? []
+    : [[paint('bold', 'Accepted by the baseline'), ...lines].join('\n')];
 }
 
 function notesBlock({ requirements }: CheckReport, { paint, width }: TerminalOptions): string[] {
   const notes = requirements.filter(({ verdict }) => verdict === 'note');
   if (notes.length === 0) return [];
   const lines = notes.flatMap(({ id, says, received }) =>
-    hanging(`${id}  `, `${says} Here: ${received ?? ''}.`, width),
+    hanging(`  ${id}  `, `${says} Here: ${received ?? 'seen'}.`, width),
   );
   return [[paint('bold', 'Noted, not judged'), ...lines].join('\n')];
-}
-
-function hanging(head: string, text: string, width: number): string[] {
-  const [first = '', ...more] = wrap(text, width - head.length - 2);
-  return [`  ${head}${first}`, ...more.map((line) => `  ${' '.repeat(head.length)}${line}`)];
 }
 
 /** What got no verdict, by reason: many requirements share one. */
@@ -121,15 +135,16 @@ function unjudgedBlock({ requirements, gate }: CheckReport, options: TerminalOpt
   if (gate) return [];
   const { paint, width } = options;
   const byReason = new Map<string, string[]>();
-  for (const { id, verdict, reason = '' } of requirements) {
-    if (!['blocked', 'not_applicable', 'not_observed'].includes(verdict)) continue;
+  for (const { id, verdict, accepted, reason = '' } of requirements) {
+    if (accepted !== undefined || !['blocked', 'not_applicable', 'not_observed'].includes(verdict))
+      continue;
     const key = `${verdict.replace('_', ' ')}: ${reason}`;
     byReason.set(key, [...(byReason.get(key) ?? []), id]);
   }
   if (byReason.size === 0) return [];
   const lines = [...byReason].flatMap(([reason, ids]) => {
-    const [first = '', ...more] = wrap(`${reason} ${shortList(ids)}`, width - 2);
-    return [first, ...more.map((line) => `  ${line}`)].map((line) => `  ${line}`.trimEnd());
+    const [first = '', ...more] = fold(`${reason} ${shortList(ids)}`, width - 4);
+    return [`  ${first}`, ...more.map((line) => `    ${line}`)];
   });
   return [[paint('bold', 'Without a verdict'), ...lines].join('\n')];
 }
@@ -146,22 +161,55 @@ function shortList(ids: string[]): string {
   return `[${words.join(' ')}]`;
 }
 
-function dialectBlock({ dialect }: CheckReport, { paint }: TerminalOptions): string[] {
+function dialectBlock({ dialect }: CheckReport, { paint, width }: TerminalOptions): string[] {
   const entries = Object.entries(dialect);
   if (entries.length === 0) return [];
   const wide = Math.max(...entries.map(([name]) => name.length));
-  const lines = entries.map(([name, value]) => `  ${name.padEnd(wide)}  ${value}`);
+  const lines = entries.flatMap(([name, value]) =>
+    hanging(`  ${name.padEnd(wide)}  `, value, width),
+  );
   return [[paint('bold', 'Its dialect, where the specification is silent'), ...lines].join('\n')];
 }
 
-function verdictBlock(report: CheckReport, { paint, tookMs }: TerminalOptions): string {
+function verdictBlock(report: CheckReport, { paint, width, tookMs }: TerminalOptions): string {
   const [style, heading] = headings[report.verdict];
-  const counts = (Object.entries(report.counts) as [Verdict, number][])
+  const stale = report.staleBaseline ?? [];
+  const words = [...countWords(report), ...(tookMs === undefined ? [] : [tookText(tookMs)])];
+  const rows = [
+    ...report.waived.flatMap((waiver) => fold(waiver, width).map((row) => paint('yellow', row))),
+    ...(stale.length === 0 ? [] : fold(staleSentence(stale), width)).map((row) =>
+      paint('red', row),
+    ),
+  ];
+  const tally = hanging(`${heading}  `, words.join(', '), width);
+  const painted = tally.map((row) => paintCounts(row, paint));
+  painted[0] = (painted[0] ?? '').replace(heading, () => paint(style, paint('bold', heading)));
+  return [...rows, ...painted].join('\n');
+}
+
+const tookText = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+/** "106 pass", "3 fail (2 accepted)". */
+function countWords({ counts, requirements }: CheckReport): string[] {
+  return Object.entries(counts)
     .filter(([, count]) => count > 0)
-    .map(([verdict, count]) => paint(styles[verdict], `${count} ${verdict.replace('_', ' ')}`));
-  const took = tookMs === undefined ? [] : [`${(tookMs / 1000).toFixed(1)} s`];
-  return [
-    ...report.waived.map((waiver) => paint('yellow', waiver)),
-    `${paint(style, paint('bold', heading))}  ${[...counts, ...took].join(', ')}`,
-  ].join('\n');
+    .map(([verdict, count]) => {
+      const rows = requirements.filter((one) => one.verdict === verdict && one.accepted);
+      const accepted = rows.length === 0 ? '' : ` (${rows.length} accepted)`;
+      return `${count} ${verdict.replace('_', ' ')}${accepted}`;
+    });
+}
+
+/** Paints each count that stands whole in a row in the style of its verdict. */
+function paintCounts(row: string, paint: Paint): string {
+  return row.replaceAll(/\d+ ([a-z]+(?: [a-z]+)?)/g, (words, name: string) => {
+    const style = Object.entries(styles).find(([verdict]) => verdict === name.replace(' ', '_'));
+    return style ? paint(style[1], words) : words;
+  });
+}
+
+/** What is wrong with a baseline whose entries are met by now. */
+export function staleSentence(ids: readonly string[]): string {
+  const are = ids.length === 1 ? 'is' : 'are';
+  return `The baseline is stale: ${ids.join(', ')} ${are} met by now; take ${ids.length === 1 ? 'it' : 'them'} out of it.`;
 }

@@ -1,15 +1,19 @@
-import type { CommandModule } from 'yargs';
+import type { Argv, CommandModule } from 'yargs';
 import { z } from 'zod';
 import { stderrLog } from '../shared/log.ts';
-import { readTextFile, writeTextFile } from './files.ts';
+import { readTextFile, reserveFile, writeTextFile } from './files.ts';
 import * as flags from './flags.ts';
 import { untilStopped } from './signals.ts';
+import { suggestion } from './suggest.ts';
 import { terminalOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
+const LOG_LEVELS = ['silent', 'error', 'warn', 'info'] as const;
+const PORT = 8080;
+
 const agentFlags = z.object({
-  host: z.string({ error: 'expected one address' }).min(1, 'expected an address'),
-  port: flags.wholeNumber(0, 65_535),
+  host: flags.word,
+  port: flags.wholeNumber(0, 65_535).optional(),
   json: z.boolean(),
   'api-key-file': flags.filePath.optional(),
   open: z.boolean(),
@@ -19,9 +23,10 @@ const agentFlags = z.object({
   key: flags.filePath.optional(),
   seed: flags.seed,
   script: flags.filePath.optional(),
-  fault: z.array(z.string()).optional(),
+  fault: z.array(flags.word).optional(),
+  mutant: flags.word.optional(),
   'journal-bodies': z.boolean(),
-  'log-level': z.enum(['silent', 'error', 'warn', 'info']),
+  'log-level': z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }),
 });
 
 type AgentFlags = z.infer<typeof agentFlags>;
@@ -31,74 +36,140 @@ type AgentWing = typeof import('../../reference-agent/index.ts');
 export const agentVerb: CommandModule = {
   command: 'agent',
   describe: 'Run a sandbox that obeys the interface, or breaks it on demand',
-  builder: (yargs) =>
-    yargs
-      .usage('sandbox-kit agent\n\nRuns the reference sandbox until it is stopped.')
-      .option('port', { type: 'number', default: 8080, describe: '0 takes a free one' })
-      .option('host', { type: 'string', default: '127.0.0.1', describe: 'where to listen' })
-      .option('json', { type: 'boolean', default: false, describe: 'say address and key as JSON' })
-      .option('api-key-file', { type: 'string', describe: 'file with the key to ask for' })
-      .option('open', { type: 'boolean', default: false, describe: 'allow others without a key' })
-      .option('tls', { type: 'boolean', default: false, describe: 'HTTPS with a new certificate' })
-      .option('ca-out', {
-        type: 'string',
-        default: 'sandbox-kit-ca.pem',
-        describe: 'where --tls writes the CA to trust',
-      })
-      .option('cert', { type: 'string', describe: 'HTTPS with this certificate, PEM' })
-      .option('key', { type: 'string', describe: 'the key of --cert, PEM' })
-      .option('seed', { type: 'string', default: 'reference', describe: 'all ids follow from it' })
-      .option('script', { type: 'string', describe: 'file with replies of your own, JSON' })
-      .option('fault', {
-        type: 'string',
-        array: true,
-        describe: 'show a fault, e.g. "rate_limit;times=3"',
-      })
-      .option('journal-bodies', {
-        type: 'boolean',
-        default: false,
-        describe: 'remember what was said, for /__admin/requests',
-      })
-      .option('log-level', { choices: ['silent', 'error', 'warn', 'info'], default: 'warn' })
-      .example('sandbox-kit agent --port 0 --json', '')
-      .example('sandbox-kit agent --fault "unhealthy;ttl_ms=60000"', '')
-      .example('sandbox-kit agent --tls --ca-out ca.pem', ''),
+  builder: (yargs) => behaviourOptions(listeningOptions(yargs)).epilogue(EPILOGUE),
   handler: async (argv) => {
     await runAgent(flags.parseFlags(agentFlags, argv));
   },
 };
 
-async function runAgent(given: AgentFlags): Promise<void> {
-  const wing = await import('../../reference-agent/index.ts');
-  const agent = await start(wing, given);
-  if (agent.caPem !== null) writeTextFile(given['ca-out'], agent.caPem, '--ca-out');
-  const { url, apiKey } = agent;
-  const caFile = agent.caPem === null ? {} : { caFile: given['ca-out'] };
-  const out = terminalOf(process.stdout);
-  if (given.json) process.stdout.write(`${JSON.stringify({ url, apiKey, ...caFile })}\n`);
-  else {
-    const trust = agent.caPem === null ? '' : ` --ca ${given['ca-out']}`;
-    out.write(
-      `The agent listens at ${out.paint('bold', url)}\n` +
-        `  key     ${apiKey === null ? 'none asked for' : 'the one given'}\n` +
-        `  faults  ${url}/__admin/faults\n` +
-        `  check   sandbox-kit check ${url}${trust}\n` +
-        `Stop it with Ctrl-C.\n`,
-    );
-  }
-  await untilStopped();
-  await agent.stop();
+function listeningOptions(yargs: Argv): Argv {
+  return yargs
+    .usage('sandbox-kit agent\n\nRuns the reference sandbox until it is stopped.')
+    .option('port', { type: 'number', describe: `${PORT} when left out; 0 takes a free one` })
+    .option('host', { type: 'string', default: '127.0.0.1', describe: 'where to listen' })
+    .option('json', { type: 'boolean', default: false, describe: 'say address and key as JSON' })
+    .option('api-key-file', { type: 'string', describe: 'file with the key to ask for' })
+    .option('open', { type: 'boolean', default: false, describe: 'allow others without a key' })
+    .option('tls', { type: 'boolean', default: false, describe: 'HTTPS with a new certificate' })
+    .option('ca-out', {
+      type: 'string',
+      default: 'sandbox-kit-ca.pem',
+      describe: 'where --tls writes the CA to trust',
+    })
+    .option('cert', { type: 'string', describe: 'HTTPS with this certificate, PEM' })
+    .option('key', { type: 'string', describe: 'the key of --cert, PEM' });
 }
+
+function behaviourOptions(yargs: Argv): Argv {
+  return yargs
+    .option('fault', { type: 'string', array: true, describe: 'show a fault; may be repeated' })
+    .option('mutant', { type: 'string', describe: 'break one rule, on a port of its own' })
+    .option('script', { type: 'string', describe: 'file with replies of your own, JSON' })
+    .option('seed', { type: 'string', default: 'reference', describe: 'all ids follow from it' })
+    .option('journal-bodies', {
+      type: 'boolean',
+      default: false,
+      describe: 'remember what was said, for /__admin/requests',
+    })
+    .option('log-level', {
+      type: 'string',
+      default: 'warn',
+      describe: LOG_LEVELS.join(', '),
+    });
+}
+
+const EPILOGUE = `Examples:
+  sandbox-kit agent --port 0 --json
+  sandbox-kit agent --fault "rate_limit;times=3" --fault unhealthy
+  sandbox-kit agent --mutant chat/content-null
+  sandbox-kit agent --tls --ca-out ca.pem
+
+sandbox-kit selftest --list shows all mutants.
+The key to ask for is read from SANDBOX_KIT_API_KEY, or with --api-key-file.
+With --json the first line of stdout is {"url":…,"apiKey":…}.`;
+
+async function runAgent(given: AgentFlags): Promise<void> {
+  const judge = given.mutant === undefined ? undefined : await mutantJudge(given, given.mutant);
+  const wing = await import('../../reference-agent/index.ts');
+  if (given.tls) reserveFile(given['ca-out'], '--ca-out');
+  const agent = await start(wing, given);
+  const mutant = await judge?.startMutant(given.mutant ?? '', agent.url);
+  // Before anybody is told the address: who has it may ask to stop at once.
+  const stopped = untilStopped();
+  try {
+    if (agent.caPem !== null) writeTextFile(given['ca-out'], agent.caPem, '--ca-out');
+    introduce({ ...agent, ...(mutant && { url: mutant.url, breaks: mutant.breaks }) }, given);
+    await stopped;
+  } finally {
+    await mutant?.stop();
+    await agent.stop();
+  }
+}
+
+/** Says where the agent is: for programs in the first line, for people with what can be done. */
+function introduce(
+  { url, apiKey, caPem, breaks }: AgentPlace & { breaks?: string },
+  given: AgentFlags,
+): void {
+  const caFile = caPem === null ? {} : { caFile: given['ca-out'] };
+  if (given.json) {
+    process.stdout.write(`${JSON.stringify({ url, apiKey, ...caFile })}\n`);
+    return;
+  }
+  const out = terminalOf(process.stdout);
+  const trust = caPem === null ? '' : ` --ca ${given['ca-out']}`;
+  const lines = [
+    `The ${breaks === undefined ? 'agent' : 'mutant'} listens at ${out.paint('bold', url)}`,
+    ...(breaks === undefined ? [] : [`  breaks  ${breaks}`]),
+    `  key     ${apiKey === null ? 'none asked for' : 'the one given'}`,
+    `  faults  ${url}/__admin/faults`,
+    `  check   sandbox-kit check ${url}${trust}`,
+    'Stop it with Ctrl-C.',
+  ];
+  out.write(`${lines.join('\n')}\n`);
+}
+
+type AgentPlace = Pick<Awaited<ReturnType<AgentWing['startAgent']>>, 'url' | 'apiKey' | 'caPem'>;
+
+/** The judge's wing, which has the mutants; refuses what does not go with one. */
+async function mutantJudge(
+  given: AgentFlags,
+  id: string,
+): Promise<typeof import('../../conformance/index.ts')> {
+  const judge = await import('../../conformance/index.ts');
+  const ids = await judge.mutantIds();
+  if (!ids.includes(id)) {
+    const meant = suggestion(id, ids, 'sandbox-kit selftest --list shows all');
+    throw new UsageError(`--mutant: there is no mutant ${JSON.stringify(id)}: ${meant}`);
+  }
+  const { tls, cert, key, host, port } = given;
+  if (tls || cert !== undefined || key !== undefined) {
+    throw new UsageError('--mutant speaks plain http: expected neither --tls nor --cert.');
+  }
+  if (host !== '127.0.0.1' || (port ?? 0) !== 0) {
+    throw new UsageError('--mutant listens on loopback, on a free port: omit --host and --port.');
+  }
+  return judge;
+}
+
+const LOOPBACK = /^(localhost|::1|127(\.\d{1,3}){3})$/;
 
 async function start(
   wing: AgentWing,
   given: AgentFlags,
 ): Promise<Awaited<ReturnType<AgentWing['startAgent']>>> {
+  const { host, port = given.mutant === undefined ? PORT : 0 } = given;
+  const apiKey = flags.sandboxKey(given['api-key-file']) ?? null;
+  if (apiKey === null && !given.open && !LOOPBACK.test(host)) {
+    throw new UsageError(
+      `--host: an agent on ${host} can be reached by others: give it a key in SANDBOX_KIT_API_KEY, or say --open.`,
+    );
+  }
   try {
     return await wing.startAgent({
-      host: given.host,
-      port: given.port,
-      apiKey: flags.sandboxKey(given['api-key-file']) ?? null,
+      host,
+      port,
+      apiKey,
       open: given.open,
       seed: given.seed,
       log: stderrLog(given['log-level']),
@@ -109,6 +180,9 @@ async function start(
     });
   } catch (error) {
     if (error instanceof UsageError || !(error instanceof wing.CannotStart)) throw error;
+    if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE') {
+      throw new UsageError(`--port: ${port} is in use on ${host}; --port 0 takes a free one.`);
+    }
     throw new UsageError(error.message);
   }
 }

@@ -1,88 +1,118 @@
-import type { CommandModule } from 'yargs';
+import type { Argv, CommandModule } from 'yargs';
 import { z } from 'zod';
 import type { CheckReport } from '../contract/index.ts';
 import { randomSeed } from '../shared/chance.ts';
 import { systemClock } from '../shared/clock.ts';
+import { wrap } from '../shared/paint.ts';
+import { readBaseline } from './baseline.ts';
 import { writeTextFile } from './files.ts';
 import * as flags from './flags.ts';
 import { kitVersion } from './kit-version.ts';
+import { openOutputs, type Outputs } from './outputs.ts';
 import { progress } from './progress.ts';
-import { terminalOf } from './terminal.ts';
+import { terminalOf, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 const checkFlags = z.object({
-  url: flags.sandboxUrl,
+  url: flags.sandboxUrl.optional(),
   area: flags.areas.optional(),
   json: flags.filePath.optional(),
   junit: flags.filePath.optional(),
   markdown: flags.filePath.optional(),
   record: flags.filePath.optional(),
+  baseline: flags.filePath.optional(),
   'api-key-file': flags.filePath.optional(),
   ca: flags.filePath.optional(),
   'allow-http': z.boolean(),
   strict: z.boolean(),
   seed: flags.seed.optional(),
   concurrency: flags.wholeNumber(1, 64),
-  rate: z.number({ error: 'expected a number' }).gt(0, 'expected more than 0').optional(),
+  rate: flags.positive.optional(),
   'timeout-ms': flags.wholeNumber(100, 600_000),
-  prompt: z.array(z.string().min(1, 'expected a message, got ""')).max(50).optional(),
+  prompt: z.array(flags.word).max(50, 'expected 50 at most').optional(),
   list: z.boolean(),
   'dry-run': z.boolean(),
 });
 
 type CheckFlags = z.infer<typeof checkFlags>;
+type Judge = typeof import('../../conformance/index.ts');
 
 /** `sandbox-kit check URL`: does this sandbox obey the interface? */
 export const checkVerb: CommandModule = {
-  command: 'check <url>',
+  command: 'check [url]',
   describe: 'Check whether a sandbox obeys the interface',
-  builder: (yargs) =>
-    yargs
-      .usage('sandbox-kit check URL\n\nChecks a sandbox over the network and says what holds.')
-      .positional('url', { type: 'string', describe: 'base address of the sandbox' })
-      .option('area', { type: 'string', describe: 'only these: chat,health,users' })
-      .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
-      .option('junit', { type: 'string', describe: 'write the report as JUnit XML' })
-      .option('markdown', { type: 'string', describe: 'write a summary as Markdown' })
-      .option('record', { type: 'string', describe: 'write the recording, for grade' })
-      .option('api-key-file', { type: 'string', describe: 'file that holds the bearer key' })
-      .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' })
-      .option('allow-http', { type: 'boolean', default: false, describe: 'waive HTTPS' })
-      .option('strict', { type: 'boolean', default: false, describe: 'a warn is a fail' })
-      .option('prompt', {
-        type: 'string',
-        array: true,
-        describe: 'a message that makes the agent use a tool',
-      })
-      .option('seed', { type: 'string', describe: 'repeat the ids of an earlier run' })
-      .option('concurrency', { type: 'number', default: 6, describe: 'requests in flight' })
-      .option('rate', { type: 'number', describe: 'requests a second at most' })
-      .option('timeout-ms', { type: 'number', default: 30_000, describe: 'for chat and users' })
-      .option('list', { type: 'boolean', default: false, describe: 'show the requirements' })
-      .option('dry-run', { type: 'boolean', default: false, describe: 'show what would be sent' })
-      .example('sandbox-kit check http://127.0.0.1:8080', '')
-      .example('SANDBOX_KIT_API_KEY=… sandbox-kit check URL --junit out.xml', '')
-      .example('sandbox-kit check URL --prompt "Where is my order 1?"', ''),
+  builder: (yargs) => examples(sendingOptions(reportOptions(yargs))),
   handler: async (argv) => {
-    await runCheck(flags.parseFlags(checkFlags, argv));
+    const given = flags.parseFlags(checkFlags, argv);
+    const judge = await import('../../conformance/index.ts');
+    const chosen = {
+      ...(given.area ? { areas: given.area } : {}),
+      ...(given.prompt ? { prompts: given.prompt } : {}),
+    };
+    if (given.list || given['dry-run']) {
+      const out = terminalOf(process.stdout);
+      out.write(given.list ? judge.listing(chosen, out) : judge.dryRun(chosen, out));
+    } else await runCheck(given, chosen, judge);
   },
 };
 
-async function runCheck(given: CheckFlags): Promise<void> {
-  const judge = await import('../../conformance/index.ts');
-  const chosen = {
-    ...(given.area ? { areas: given.area } : {}),
-    ...(given.prompt ? { prompts: given.prompt } : {}),
-  };
-  const out = terminalOf(given.json === '-' ? process.stderr : process.stdout);
-  if (given.list || given['dry-run']) {
-    out.write(given.list ? judge.listing(chosen, out) : judge.dryRun(chosen, out));
-    return;
-  }
-  const plan = judge.planned(chosen);
-  const seed = given.seed ?? randomSeed();
+function reportOptions(yargs: Argv): Argv {
+  return yargs
+    .usage('sandbox-kit check URL\n\nChecks a sandbox over the network and says what holds.')
+    .positional('url', { type: 'string', describe: 'base address of the sandbox' })
+    .option('area', { type: 'string', describe: 'only these: chat,health,users' })
+    .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
+    .option('junit', { type: 'string', describe: 'write the report as JUnit XML' })
+    .option('markdown', { type: 'string', describe: 'write a summary as Markdown' })
+    .option('record', { type: 'string', describe: 'write the recording, for grade' })
+    .option('baseline', { type: 'string', describe: 'JSON file of accepted failures' })
+    .option('strict', { type: 'boolean', default: false, describe: 'a warn is a fail' });
+}
+
+function sendingOptions(yargs: Argv): Argv {
+  return yargs
+    .option('api-key-file', { type: 'string', describe: 'file that holds the bearer key' })
+    .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' })
+    .option('allow-http', { type: 'boolean', default: false, describe: 'waive HTTPS' })
+    .option('prompt', {
+      type: 'string',
+      array: true,
+      describe: 'a message that makes the agent use a tool; may be repeated',
+    })
+    .option('seed', { type: 'string', describe: 'repeat the ids of an earlier run' })
+    .option('concurrency', { type: 'number', default: 6, describe: 'requests in flight' })
+    .option('rate', { type: 'number', describe: 'requests a second at most' })
+    .option('timeout-ms', { type: 'number', default: 30_000, describe: 'for chat and users' })
+    .option('list', { type: 'boolean', default: false, describe: 'show the requirements' })
+    .option('dry-run', { type: 'boolean', default: false, describe: 'show what would be sent' });
+}
+
+const examples = (yargs: Argv): Argv =>
+  yargs.epilogue(`Examples:
+  sandbox-kit check http://127.0.0.1:8080
+  sandbox-kit check URL --json check.json --junit junit.xml
+  sandbox-kit check URL --prompt "Where is my order 17?" --prompt "Cancel it."
+  sandbox-kit check URL --record run.ndjson --baseline accepted.json
+  sandbox-kit check --dry-run --area users
+
+A baseline accepts failures by name, and fails the run when they are mended:
+  {"accepted":[{"id":"CHAT-024","comment":"null until release 7"}]}
+
+The bearer key is read from SANDBOX_KIT_API_KEY, or with --api-key-file.
+Exit codes: 0 conforming, 1 not conforming, 3 could not judge.`);
+
+async function runCheck(
+  given: CheckFlags,
+  chosen: Parameters<Judge['planned']>[0],
+  judge: Judge,
+): Promise<void> {
+  const { url: target, seed = randomSeed() } = given;
+  if (target === undefined) throw new UsageError(`URL: ${flags.NO_URL}.`);
+  const baseline =
+    given.baseline === undefined ? [] : readBaseline(given.baseline, judge.requirementIds);
   const options = {
     ...chosen,
-    target: given.url,
+    target,
     kitVersion: kitVersion(),
     seed,
     apiKey: flags.sandboxKey(given['api-key-file']),
@@ -93,10 +123,10 @@ async function runCheck(given: CheckFlags): Promise<void> {
     ratePerSecond: given.rate,
     timeoutMs: given['timeout-ms'],
   };
-  out.write(
-    `${out.paint('bold', `sandbox-kit check ${given.url}`)}\n` +
-      `${judge.planSentence(plan)} Seed ${seed}.\n\n`,
-  );
+  const out = openOutputs(given);
+  const plan = judge.planned(chosen);
+  const intent = wrap(`${judge.planSentence(plan)} Seed ${seed}.`, out.width).join('\n');
+  out.write(`${out.paint('bold', `sandbox-kit check ${target}`)}\n${intent}\n\n`);
   const shown = progress(terminalOf(process.stderr), systemClock, plan.requests, 'requests');
   const startedMs = systemClock.monotonicMs();
   const { transcript, report } = await judge.check({
@@ -105,27 +135,25 @@ async function runCheck(given: CheckFlags): Promise<void> {
   });
   shown.end();
   const tookMs = systemClock.monotonicMs() - startedMs;
-  out.write(judge.terminalReport(report, { paint: out.paint, width: out.width, tookMs }));
   if (given.record !== undefined) {
     writeTextFile(given.record, judge.writeTranscript(transcript), '--record');
   }
-  await writeReports(report, given);
-  process.exitCode = report.exitCode;
+  deliver(judge.withBaseline(report, baseline), { judge, out, tookMs, outputs: given });
 }
 
-/** Writes the views of a report that flags ask for. */
-export async function writeReports(
+/** Gives a report to all who are to have it, and to the caller as the exit code. */
+export function deliver(
   report: CheckReport,
-  wanted: { json?: string | undefined; junit?: string | undefined; markdown?: string | undefined },
-): Promise<void> {
-  const judge = await import('../../conformance/index.ts');
-  if (wanted.json !== undefined) {
-    writeTextFile(wanted.json, `${JSON.stringify(report, null, 2)}\n`, '--json');
-  }
-  if (wanted.junit !== undefined) {
-    writeTextFile(wanted.junit, judge.junitReport(report), '--junit');
-  }
-  if (wanted.markdown !== undefined) {
-    writeTextFile(wanted.markdown, judge.markdownReport(report), '--markdown');
-  }
+  to: { judge: Judge; out: Terminal; outputs: Outputs; tookMs?: number },
+): void {
+  const { judge, out, outputs, tookMs } = to;
+  const { paint, width } = out;
+  out.write(
+    judge.terminalReport(report, { paint, width, ...(tookMs === undefined ? {} : { tookMs }) }),
+  );
+  const { json, junit, markdown } = outputs;
+  if (json !== undefined) writeTextFile(json, `${JSON.stringify(report, null, 2)}\n`, '--json');
+  if (junit !== undefined) writeTextFile(junit, judge.junitReport(report), '--junit');
+  if (markdown !== undefined) writeTextFile(markdown, judge.markdownReport(report), '--markdown');
+  process.exitCode = report.exitCode;
 }

@@ -23,7 +23,9 @@ export const demoVerb: CommandModule = {
     yargs
       .usage('sandbox-kit demo\n\nRuns a sandbox, talks to it, checks it, breaks it, catches it.')
       .option('keep', { type: 'boolean', default: false, describe: 'leave the servers up' })
-      .example('sandbox-kit demo --keep', ''),
+      .epilogue(`Examples:
+  sandbox-kit demo
+  sandbox-kit demo --keep  look around afterwards, with the links that it shows`),
   handler: async (argv) => {
     const { keep } = flags.parseFlags(demoFlags, argv);
     const held = await demo(keep, terminalOf(process.stdout));
@@ -104,14 +106,15 @@ async function checked(judge: Judge, target: string, out: Terminal): Promise<str
 
 function nextSteps(keep: boolean, url: string, mutantUrl: string): string {
   if (keep) {
-    return [
-      'The servers stay up until Ctrl-C:',
-      `  ${url}/health               the sandbox`,
-      `  ${url}/__admin/requests     what it was asked`,
-      `  ${url}/__admin/faults       faults to switch on`,
-      `  sandbox-kit check ${mutantUrl}   the broken twin`,
-      '',
-    ].join('\n');
+    const rows = [
+      [`${url}/health`, 'the sandbox'],
+      [`${url}/__admin/requests`, 'what it was asked'],
+      [`${url}/__admin/faults`, 'faults to switch on'],
+      [`sandbox-kit check ${mutantUrl}`, 'its broken twin'],
+    ] as const;
+    const wide = Math.max(...rows.map(([place]) => place.length));
+    const lines = rows.map(([place, says]) => `  ${place.padEnd(wide)}  ${says}`);
+    return ['The servers stay up until Ctrl-C:', ...lines, ''].join('\n');
   }
   return [
     'Next:',

@@ -1,9 +1,10 @@
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import { randomSeed } from '../shared/chance.ts';
+import { writeTextFile } from './files.ts';
 import * as flags from './flags.ts';
 import { kitVersion } from './kit-version.ts';
-import { terminalOf } from './terminal.ts';
+import { openOutputs } from './outputs.ts';
 import { exitCodes } from './usage-error.ts';
 
 const doctorFlags = z.object({
@@ -28,23 +29,28 @@ export const doctorVerb: CommandModule = {
       .option('api-key-file', { type: 'string', describe: 'file that holds the bearer key' })
       .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' })
       .option('timeout-ms', { type: 'number', default: 30_000, describe: 'for chat and users' })
-      .example('sandbox-kit doctor https://sandbox.example.com', ''),
+      .epilogue(`Examples:
+  sandbox-kit doctor https://sandbox.example.com
+  sandbox-kit doctor https://localhost:8443 --ca sandbox-kit-ca.pem
+
+The bearer key is read from SANDBOX_KIT_API_KEY, or with --api-key-file.`),
   handler: async (argv) => {
     const given = flags.parseFlags(doctorFlags, argv);
     const judge = await import('../../conformance/index.ts');
-    const out = terminalOf(given.json === '-' ? process.stderr : process.stdout);
+    const apiKey = flags.sandboxKey(given['api-key-file']);
+    const ca = flags.caPem(given.ca);
+    const out = openOutputs({ json: given.json });
     const diagnosis = await judge.diagnose({
       target: given.url,
       kitVersion: kitVersion(),
       seed: randomSeed(),
       ...(given.area ? { areas: given.area } : {}),
-      apiKey: flags.sandboxKey(given['api-key-file']),
-      ca: flags.caPem(given.ca),
+      apiKey,
+      ca,
       timeoutMs: given['timeout-ms'],
     });
     out.write(judge.diagnosisText(diagnosis, given.url, out));
     if (given.json !== undefined) {
-      const { writeTextFile } = await import('./files.ts');
       const text = `${JSON.stringify(judge.diagnosisJson(diagnosis, given.url), null, 2)}\n`;
       writeTextFile(given.json, text, '--json');
     }

@@ -1,6 +1,7 @@
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import * as flags from './flags.ts';
+import { suggestion } from './suggest.ts';
 import { terminalOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -16,19 +17,20 @@ export const explainVerb: CommandModule = {
       .positional('id', {
         type: 'string',
         describe: 'CHAT-024, an area, or a statement such as 2.8.7',
-      })
-      .example('sandbox-kit explain CHAT-024', '')
-      .example('sandbox-kit explain users', '')
-      .example('sandbox-kit explain 2.8.7', ''),
+      }).epilogue(`Examples:
+  sandbox-kit explain           all requirements
+  sandbox-kit explain CHAT-024  one of them, and the faults that it catches
+  sandbox-kit explain users     those of an area
+  sandbox-kit explain 2.8.7     those that cover a statement of the specification`),
   handler: async (argv) => {
     const { id = '' } = flags.parseFlags(explainFlags, argv);
     const judge = await import('../../conformance/index.ts');
     const out = terminalOf(process.stdout);
     const text = await judge.explanation(id, out);
     if (text === undefined) {
-      throw new UsageError(
-        `ID: nothing is called ${JSON.stringify(id)}; sandbox-kit explain lists all requirements.`,
-      );
+      const otherwise = 'sandbox-kit explain lists all requirements';
+      const meant = suggestion(id, [...judge.areas, ...judge.requirementIds], otherwise);
+      throw new UsageError(`ID: nothing is called ${JSON.stringify(id)}: ${meant}`);
     }
     out.write(text);
   },

@@ -25,7 +25,8 @@ export function parseFlags<Shape extends z.ZodType>(shape: Shape, argv: unknown)
 const isRepeated = (argv: unknown, name: string): boolean =>
   Object.entries(argv ?? {}).some(([key, value]) => key === name && Array.isArray(value));
 
-const NO_URL = 'expected the address of a sandbox such as https://sandbox.example.com';
+/** What is said where there is no address, or none of a sandbox. */
+export const NO_URL = 'expected the address of a sandbox such as https://sandbox.example.com';
 
 /** The base URL of a sandbox: http or https, without query and fragment. */
 export const sandboxUrl = z.string({ error: NO_URL }).transform((text, context) => {
@@ -63,7 +64,8 @@ export const positive: z.ZodType<number> = z
   .gt(0, { error: ({ input }) => `expected a number above 0${gotNumber(input)}` });
 
 /** What is not a number at all has become NaN, and is no more known. */
-const gotNumber = (input: unknown): string => (Number.isFinite(input) ? `, got ${input}` : '');
+const gotNumber = (input: unknown): string =>
+  Number.isFinite(input) ? `, got ${Number(input)}` : '';
 
 /** A path, not empty. */
 export const filePath = z.string({ error: 'expected a path' }).min(1, 'expected a path, got ""');
@@ -119,7 +121,7 @@ export function caPem(path: string | undefined): string | undefined {
 
 function isCertificate(pem: string): boolean {
   try {
-    return new X509Certificate(pem).subject !== undefined;
+    return new X509Certificate(pem).raw.length > 0;
   } catch {
     return false;
   }

@@ -1,10 +1,11 @@
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import { isoTime, systemClock } from '../shared/clock.ts';
-import { writeReports } from './check.ts';
+import { readBaseline } from './baseline.ts';
+import { deliver } from './check.ts';
 import { readTextFile } from './files.ts';
 import * as flags from './flags.ts';
-import { terminalOf } from './terminal.ts';
+import { openOutputs } from './outputs.ts';
 import { UsageError } from './usage-error.ts';
 
 const gradeFlags = z.object({
@@ -12,6 +13,7 @@ const gradeFlags = z.object({
   json: flags.filePath.optional(),
   junit: flags.filePath.optional(),
   markdown: flags.filePath.optional(),
+  baseline: flags.filePath.optional(),
   strict: z.boolean(),
 });
 
@@ -26,19 +28,22 @@ export const gradeVerb: CommandModule = {
       .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
       .option('junit', { type: 'string', describe: 'write the report as JUnit XML' })
       .option('markdown', { type: 'string', describe: 'write a summary as Markdown' })
+      .option('baseline', { type: 'string', describe: 'JSON file of accepted failures' })
       .option('strict', { type: 'boolean', default: false, describe: 'a warn is a fail' })
-      .example('sandbox-kit check URL --record run.ndjson; sandbox-kit grade run.ndjson', ''),
+      .epilogue(`Examples:
+  sandbox-kit check http://127.0.0.1:8080 --record run.ndjson
+  sandbox-kit grade run.ndjson
+  sandbox-kit grade run.ndjson --strict --markdown summary.md`),
   handler: async (argv) => {
     const given = flags.parseFlags(gradeFlags, argv);
     const judge = await import('../../conformance/index.ts');
     const text = readTextFile(given.recording, 'RECORDING');
     const transcript = readRecording(text, given.recording, judge);
-    const endedAt = isoTime(systemClock.nowMs());
-    const report = judge.reportOf(transcript, endedAt, { strict: given.strict });
-    const out = terminalOf(given.json === '-' ? process.stderr : process.stdout);
-    out.write(judge.terminalReport(report, { paint: out.paint, width: out.width }));
-    await writeReports(report, given);
-    process.exitCode = report.exitCode;
+    const { baseline: file, strict } = given;
+    const baseline = file === undefined ? [] : readBaseline(file, judge.requirementIds);
+    const out = openOutputs(given);
+    const report = judge.reportOf(transcript, isoTime(systemClock.nowMs()), { strict });
+    deliver(judge.withBaseline(report, baseline), { judge, out, outputs: given });
   },
 };
 

@@ -83,11 +83,17 @@ function parserOf(args: readonly string[]): Argv {
 
 /** Says in our words what the parser did not understand, and what was meant perhaps. */
 async function explained(complaint: string, args: readonly string[]): Promise<UsageError> {
+  const commands = verbs.map(({ command }) => String(command));
+  const names = commands.map((command) => command.split(' ')[0] ?? '');
+  const verb = names.find((name) => name === args.find((arg) => !arg.startsWith('-')));
+  const all = `sandbox-kit ${verb === undefined ? '' : `${verb} `}--help lists all`;
+  if (complaint.startsWith('Not enough non-option arguments')) {
+    const command = commands.find((one) => one.startsWith(`${verb} `)) ?? '';
+    const name = (/<(.*)>/.exec(command)?.[1] ?? '').toUpperCase();
+    return new UsageError(`${name} is missing: sandbox-kit ${verb} --help shows how`);
+  }
   const [, word = ''] = /^Unknown (?:argument|command)s?: ([^,]+)/s.exec(complaint) ?? [];
   if (word === '') return new UsageError(complaint);
-  const names = verbs.map(({ command }) => String(command).split(' ')[0] ?? '');
-  const verb = names.find((name) => args.includes(name));
-  const all = `sandbox-kit ${verb === undefined ? '' : `${verb} `}--help lists all`;
   const option = args.find((arg) => arg.replace(/^--?/, '').split('=')[0] === word);
   if (option?.startsWith('-')) {
     const [name = ''] = option.split('=');

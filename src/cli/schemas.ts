@@ -1,10 +1,11 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import { schemas } from '../contract/index.ts';
-import { writeTextFile } from './files.ts';
+import { wrap } from '../shared/paint.ts';
+import { makeFolder, writeTextFile } from './files.ts';
 import * as flags from './flags.ts';
+import { suggestion } from './suggest.ts';
 import { terminalOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -12,6 +13,9 @@ const schemasFlags = z.object({
   name: z.string().optional(),
   out: flags.filePath.optional(),
 });
+
+/** Where what is said of a message begins. */
+const COLUMN = 26;
 
 /** `sandbox-kit schemas [NAME]`: the JSON Schemas of every message. */
 export const schemasVerb: CommandModule = {
@@ -22,9 +26,14 @@ export const schemasVerb: CommandModule = {
       .usage('sandbox-kit schemas [NAME]\n\nLists the messages, or prints the schema of one.')
       .positional('name', { type: 'string', describe: 'a message, e.g. ChatResponse' })
       .option('out', { type: 'string', describe: 'write all schemas into this folder' })
-      .example('sandbox-kit schemas ChatResponse', ''),
+      .epilogue(`Examples:
+  sandbox-kit schemas ChatResponse
+  sandbox-kit schemas --out schemas`),
   handler: (argv) => {
     const { name, out } = flags.parseFlags(schemasFlags, argv);
+    if (out !== undefined && name !== undefined) {
+      throw new UsageError('--out writes all schemas, since they refer to each other: omit NAME.');
+    }
     if (out !== undefined) writeAll(out);
     else if (name === undefined) list();
     else process.stdout.write(`${JSON.stringify(schemaOf(name), null, 2)}\n`);
@@ -36,24 +45,22 @@ function schemaOf(name: string): object {
     ({ title, $id }) => title.toLowerCase() === name.toLowerCase() || $id === name,
   );
   if (found) return found;
-  throw new UsageError(
-    `NAME: there is no message ${JSON.stringify(name)}; sandbox-kit schemas lists all.`,
-  );
+  const titles = Object.values(schemas).map(({ title }) => title);
+  const meant = suggestion(name, titles, 'sandbox-kit schemas lists all');
+  throw new UsageError(`NAME: there is no message ${JSON.stringify(name)}: ${meant}`);
 }
 
 function list(): void {
-  const { write, paint } = terminalOf(process.stdout);
+  const { write, paint, width } = terminalOf(process.stdout);
   for (const { title, $comment } of Object.values(schemas)) {
-    write(`${title.padEnd(20)} ${paint('dim', $comment)}\n`);
+    const [first = '', ...more] = wrap($comment, width - COLUMN);
+    write(`${title.padEnd(COLUMN)}${paint('dim', first)}\n`);
+    for (const line of more) write(`${' '.repeat(COLUMN)}${paint('dim', line)}\n`);
   }
 }
 
 function writeAll(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw new UsageError(`--out: ${folder} can't be made: ${(error as Error).message}.`);
-  }
+  makeFolder(folder, '--out');
   for (const schema of Object.values(schemas)) {
     writeTextFile(join(folder, schema.$id), `${JSON.stringify(schema, null, 2)}\n`, '--out');
   }

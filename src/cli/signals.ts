@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-
-/** Waits until the process is asked to stop: Ctrl-C, or SIGTERM. */
+/** Waits until the process is asked to stop: Ctrl-C, or SIGTERM. Asked again, it ends at once. */
 export async function untilStopped(): Promise<void> {
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', () => resolve()).once('SIGTERM', () => resolve());
+  });
 }
 
 /**

@@ -6,9 +6,9 @@ export interface Terminal {
   paint: Paint;
   /** Characters a line, 60 to 100. */
   width: number;
-  write(text: string): void;
+  write: (text: string) => void;
   /** Shows a line, shorter than `width`, that the next one replaces; nothing in a pipe. */
-  live(line: string): void;
+  live: (line: string) => void;
 }
 
 /**

@@ -1,12 +1,13 @@
 /**
- * Makes `generated/` from `schemas/`: the types, the validators and the schemas as a module.
- * Run by `npm run generate`; the only file that knows ajv's compiler. `--check` writes nothing and
- * exits 1 when a file is stale.
+ * Makes `generated/` from `schemas/`: the types, the validators, the schemas and the protobuf
+ * messages as modules, so that nothing is read from disk at run time. Run by `npm run generate`; the
+ * only file that knows ajv's compiler. `--check` writes nothing and exits 1 when a file is stale.
  */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { compile } from 'json-schema-to-typescript';
+import protobuf from 'protobufjs';
 import { ISO_8601 } from './iso8601.ts';
 
 const schemasDir = new URL('../../schemas/', import.meta.url);
@@ -91,11 +92,19 @@ function makeSchemas(schemas: MessageSchema[]): string {
   return head(`export const schemas = {\n${rows.join('\n')}\n} as const;\n`);
 }
 
+/** The messages of the .proto as protobufjs describes them. */
+function makeProto(): string {
+  const text = readFileSync(new URL('otlp-trace.proto', schemasDir), 'utf8');
+  const { root } = protobuf.parse(text);
+  return head(`export const otlpProto = ${JSON.stringify(root.toJSON(), null, 2)};\n`);
+}
+
 const schemas = readSchemas();
 const files = {
   'types.ts': await makeTypes(schemas),
   'validators.ts': makeValidators(schemas),
   'schemas.ts': makeSchemas(schemas),
+  'otlp-proto.ts': makeProto(),
 };
 
 const check = process.argv.includes('--check');

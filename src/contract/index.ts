@@ -4,6 +4,16 @@ export { schemas } from './generated/schemas.ts';
 export * from './errors.ts';
 export * from './limits.ts';
 export { ISO_8601 } from './iso8601.ts';
+export { decodeTraceRequest, encodeStatus, encodeTraceResponse } from './otlp.ts';
+export { readTraceRequest } from './otlp-json.ts';
+export {
+  OtlpError,
+  otlpLimits,
+  type Attributes,
+  type AttributeValue,
+  type TraceRequest,
+  type TraceSpan,
+} from './otlp-request.ts';
 export {
   brief,
   explain,

@@ -357,6 +357,19 @@ export interface Cause {
   [k: string]: unknown;
 }
 /**
+ * Sets the service's clock or moves it on: exactly one of the two.
+ */
+export interface ClockChange {
+  /**
+   * Milliseconds to move on.
+   */
+  advance_ms?: number;
+  /**
+   * Milliseconds since the Unix epoch.
+   */
+  set_ms?: number;
+}
+/**
  * What the service answers to POST /v1/sessions/{conversation_id}/end.
  */
 export interface ClosedConversation {
@@ -613,6 +626,19 @@ export interface IceCandidateLine {
   [k: string]: unknown;
 }
 /**
+ * A key and whose it is.
+ */
+export interface KeyGrant {
+  /**
+   * Visible ASCII; made up when left out.
+   */
+  key?: string;
+  /**
+   * Name of the owner, who is made when there is none of that name; the owner of the request when left out.
+   */
+  owner?: string;
+}
+/**
  * Settings of live traces: which evals score every conversation, and the base name of the daily run.
  */
 export interface LiveSettings {
@@ -699,6 +725,12 @@ export interface ProductionTurn {
   [k: string]: unknown;
 }
 /**
+ * Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.
+ */
+export interface ResetRequest {
+  to: 'seed' | 'empty';
+}
+/**
  * What a check run was asked to do. The first line of its transcript.
  */
 export interface RunRecord {
@@ -750,6 +782,173 @@ export interface SandboxErrorDetail {
   code: string;
   [k: string]: unknown;
 }
+export interface SeedTurn {
+  user_input: string;
+  /**
+   * Why the simulated user said it.
+   */
+  user_reason?: string;
+  agent_response: string;
+}
+export interface SeedOutcome {
+  /**
+   * Id of an eval of the document or of the owner; gives name, category and type.
+   */
+  eval?: string;
+  /**
+   * Wanted when eval is left out.
+   */
+  eval_name?: string;
+  /**
+   * general when left out.
+   */
+  eval_category?: string;
+  /**
+   * session_level when left out.
+   */
+  eval_type?: 'session_level' | 'turn_level';
+  outcome: 'pass' | 'fail' | 'error';
+  reasoning?: string;
+}
+/**
+ * What a service is filled with: everything in it belongs to one owner, but for keys that name another.
+ */
+export interface SeedDocument {
+  /**
+   * @maxItems 1000
+   */
+  keys?: KeyGrant[];
+  /**
+   * Agents that simulations name.
+   *
+   * @maxItems 1000
+   */
+  agents?: SeedAgent[];
+  /**
+   * @maxItems 1000
+   */
+  evals?: EvalDefinition[];
+  settings?: LiveSettings;
+  /**
+   * Scored at once.
+   *
+   * @maxItems 100000
+   */
+  transcripts?: TranscriptUpload[];
+  /**
+   * @maxItems 10000
+   */
+  simulations?: SeedSimulation[];
+  /**
+   * Runs of production evaluation.
+   *
+   * @maxItems 10000
+   */
+  runs?: SeedRun[];
+}
+export interface SeedAgent {
+  id?: string;
+  name: string;
+  url?: string;
+}
+/**
+ * A finished conversation, handed in as text and scored at once.
+ */
+export interface TranscriptUpload {
+  session_id: string;
+  started_at?: string;
+  /**
+   * @minItems 1
+   * @maxItems 10000
+   */
+  turns: [UploadedTurn, ...UploadedTurn[]];
+  run?: string;
+  /**
+   * Ids; the live set when left out.
+   */
+  evals?: string[];
+}
+export interface UploadedTurn {
+  user_input: string;
+  agent_response: string;
+}
+export interface SeedSimulation {
+  /**
+   * Made from the seed of chance when left out.
+   */
+  id?: string;
+  name: string;
+  /**
+   * Name or id of an agent of the document; any other is a name.
+   */
+  agent: string;
+  /**
+   * Whether its row is deleted, so that its sessions have no link.
+   */
+  deleted?: boolean;
+  /**
+   * @maxItems 100000
+   */
+  sessions?: SeedSimulationSession[];
+}
+export interface SeedSimulationSession {
+  scenario: string;
+  persona: string;
+  /**
+   * Made from the seed of chance when left out.
+   */
+  id?: string;
+  /**
+   * completed when left out.
+   */
+  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  started_at: string;
+  /**
+   * started_at when left out.
+   */
+  ended_at?: string;
+  end_reason?: string;
+  /**
+   * @maxItems 10000
+   */
+  turns?: SeedTurn[];
+  /**
+   * @maxItems 1000
+   */
+  outcomes?: SeedOutcome[];
+}
+export interface SeedRun {
+  name: string;
+  /**
+   * @maxItems 100000
+   */
+  sessions: SeedProductionSession[];
+}
+export interface SeedProductionSession {
+  source_session_id: string;
+  /**
+   * Made from the seed of chance when left out.
+   */
+  id?: string;
+  /**
+   * completed when left out.
+   */
+  status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  started_at: string;
+  /**
+   * started_at when left out.
+   */
+  ended_at?: string;
+  end_reason?: string;
+  /**
+   * @maxItems 10000
+   */
+  turns?: SeedTurn[];
+  /**
+   * @maxItems 1000
+   */
+  outcomes?: SeedOutcome[];
+}
 /**
  * What the service answers when it refuses a request of area A.
  */
@@ -759,6 +958,35 @@ export interface ServiceError {
    */
   message: string;
   [k: string]: unknown;
+}
+/**
+ * A fault that the service shows on demand, so that a client can test its retries.
+ */
+export interface ServiceFault {
+  /**
+   * 429, 500, 503, or the right answer after delay_ms.
+   */
+  kind: 'rate_limit' | 'server_error' | 'unavailable' | 'slow';
+  /**
+   * Where it shows; everywhere when left out.
+   */
+  route?: 'traces' | 'end' | 'results';
+  /**
+   * Milliseconds that a slow answer waits; 1000 when left out.
+   */
+  delay_ms?: number;
+  /**
+   * Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out.
+   */
+  retry_after_s?: number;
+  /**
+   * Show it for so many requests, then stop. For good when left out.
+   */
+  times?: number;
+  /**
+   * Milliseconds after which it stops by itself.
+   */
+  ttl_ms?: number;
 }
 /**
  * A page of sessions with their outcomes, newest first.
@@ -829,27 +1057,6 @@ export interface CallMetadata {
   context?: unknown;
   audio_config?: AudioConfig;
   [k: string]: unknown;
-}
-/**
- * A finished conversation, handed in as text and scored at once.
- */
-export interface TranscriptUpload {
-  session_id: string;
-  started_at?: string;
-  /**
-   * @minItems 1
-   * @maxItems 10000
-   */
-  turns: [UploadedTurn, ...UploadedTurn[]];
-  run?: string;
-  /**
-   * Ids; the live set when left out.
-   */
-  evals?: string[];
-}
-export interface UploadedTurn {
-  user_input: string;
-  agent_response: string;
 }
 /**
  * What the service sends to POST /users before a simulation.
@@ -953,6 +1160,7 @@ export interface Messages {
   ChatRequest: ChatRequest;
   ChatResponse: ChatResponse;
   CheckReport: CheckReport;
+  ClockChange: ClockChange;
   ClosedConversation: ClosedConversation;
   ConversationUpdate: ConversationUpdate;
   EndCall: EndCall;
@@ -961,13 +1169,17 @@ export interface Messages {
   ExchangeRecord: ExchangeRecord;
   Health: Health;
   IceCandidate: IceCandidate;
+  KeyGrant: KeyGrant;
   LiveSettings: LiveSettings;
   OutcomeSummary: OutcomeSummary;
   ProductionSessionPage: ProductionSessionPage;
   ProductionSession: ProductionSession;
+  ResetRequest: ResetRequest;
   RunRecord: RunRecord;
   SandboxError: SandboxError;
+  SeedDocument: SeedDocument;
   ServiceError: ServiceError;
+  ServiceFault: ServiceFault;
   SimulationSessionPage: SimulationSessionPage;
   SimulationSession: SimulationSession;
   StartCall: StartCall;

@@ -2511,10 +2511,115 @@ validate15.errors = vErrors;
 return errors === 0;
 }
 
-export const ClosedConversation = validate16;
-const schema22 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"closed-conversation.schema.json","title":"ClosedConversation","$comment":"spec 2.3","description":"What the service answers to POST /v1/sessions/{conversation_id}/end.","type":"object","required":["conversation_id","status","run","evaluations_queued"],"properties":{"conversation_id":{"type":"string","description":"The closed conversation."},"status":{"type":"string","const":"evaluating"},"run":{"type":"string","description":"Name of the daily run: base name and date."},"evaluations_queued":{"type":"integer","minimum":0,"description":"How many evals this call queued; 0 on a repeat."},"already_closed":{"type":"boolean","const":true,"description":"Present and true on a repeated call."}},"examples":[{"conversation_id":"conv-1","status":"evaluating","run":"Live traces 2026-11-20","evaluations_queued":2},{"conversation_id":"conv-1","status":"evaluating","run":"Live traces 2026-11-20","evaluations_queued":0,"already_closed":true}],"x-near-misses":[{"breaks":"/run","value":{"conversation_id":"conv-1","status":"evaluating","evaluations_queued":2}},{"breaks":"/already_closed","value":{"conversation_id":"c","status":"evaluating","run":"r","evaluations_queued":1,"already_closed":false}}]};
+export const ClockChange = validate16;
+const schema22 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"clock-change.schema.json","title":"ClockChange","$comment":"our extension; POST /__admin/clock of the service","description":"Sets the service's clock or moves it on: exactly one of the two.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"advance_ms":{"type":"integer","minimum":0,"maximum":3155760000000,"description":"Milliseconds to move on."},"set_ms":{"type":"integer","minimum":0,"maximum":253402300799999,"description":"Milliseconds since the Unix epoch."}},"examples":[{"advance_ms":86400000},{"set_ms":1763596800000}],"x-near-misses":[{"breaks":"/advance_ms","value":{"advance_ms":-1}},{"breaks":"/advance_ms","value":{"advance_ms":"1000"}},{"breaks":"/set","value":{"set":0}}]};
 
 function validate16(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="clock-change.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "advance_ms") || (key0 === "set_ms"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.advance_ms !== undefined){
+let data0 = data.advance_ms;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+const err1 = {instancePath:instancePath+"/advance_ms",schemaPath:"#/properties/advance_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 3155760000000 || isNaN(data0)){
+const err2 = {instancePath:instancePath+"/advance_ms",schemaPath:"#/properties/advance_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3155760000000},message:"must be <= 3155760000000"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0 < 0 || isNaN(data0)){
+const err3 = {instancePath:instancePath+"/advance_ms",schemaPath:"#/properties/advance_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+if(data.set_ms !== undefined){
+let data1 = data.set_ms;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err4 = {instancePath:instancePath+"/set_ms",schemaPath:"#/properties/set_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 253402300799999 || isNaN(data1)){
+const err5 = {instancePath:instancePath+"/set_ms",schemaPath:"#/properties/set_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 253402300799999},message:"must be <= 253402300799999"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data1 < 0 || isNaN(data1)){
+const err6 = {instancePath:instancePath+"/set_ms",schemaPath:"#/properties/set_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate16.errors = vErrors;
+return errors === 0;
+}
+
+export const ClosedConversation = validate17;
+const schema23 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"closed-conversation.schema.json","title":"ClosedConversation","$comment":"spec 2.3","description":"What the service answers to POST /v1/sessions/{conversation_id}/end.","type":"object","required":["conversation_id","status","run","evaluations_queued"],"properties":{"conversation_id":{"type":"string","description":"The closed conversation."},"status":{"type":"string","const":"evaluating"},"run":{"type":"string","description":"Name of the daily run: base name and date."},"evaluations_queued":{"type":"integer","minimum":0,"description":"How many evals this call queued; 0 on a repeat."},"already_closed":{"type":"boolean","const":true,"description":"Present and true on a repeated call."}},"examples":[{"conversation_id":"conv-1","status":"evaluating","run":"Live traces 2026-11-20","evaluations_queued":2},{"conversation_id":"conv-1","status":"evaluating","run":"Live traces 2026-11-20","evaluations_queued":0,"already_closed":true}],"x-near-misses":[{"breaks":"/run","value":{"conversation_id":"conv-1","status":"evaluating","evaluations_queued":2}},{"breaks":"/already_closed","value":{"conversation_id":"c","status":"evaluating","run":"r","evaluations_queued":1,"already_closed":false}}]};
+
+function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="closed-conversation.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -2665,14 +2770,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate16.errors = vErrors;
+validate17.errors = vErrors;
 return errors === 0;
 }
 
-export const ConversationUpdate = validate17;
-const schema23 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"conversation-update.schema.json","title":"ConversationUpdate","$comment":"spec 6","description":"Sandbox to service: what was said in a turn.","type":"object","required":["type","call_id","transcript"],"properties":{"type":{"type":"string","const":"conversation_update"},"session_id":{"type":"string"},"call_id":{"type":"string"},"transcript":{"title":"TurnTranscript","type":"object","required":["user","agent"],"properties":{"user":{"type":"string"},"agent":{"type":"string"}}},"metadata":{"title":"TurnMetadata","type":"object","properties":{"audio_quality":{"type":"string"},"response_time_ms":{"description":"Milliseconds.","type":"integer"},"confidence_score":{"type":"number"}}},"evaluation_metadata":{"title":"TurnHints","type":"object","properties":{"understood_intent":{"type":"boolean"},"appropriate_response":{"type":"boolean"},"tone":{"type":"string"},"next_action":{"type":"string"}}}},"examples":[{"type":"conversation_update","session_id":"session-1","call_id":"call-1","transcript":{"user":"Where is my order?","agent":"It is on its way."},"metadata":{"audio_quality":"good","response_time_ms":640,"confidence_score":0.9},"evaluation_metadata":{"understood_intent":true,"appropriate_response":true,"tone":"friendly","next_action":"wait"}}],"x-near-misses":[{"breaks":"/transcript/agent","value":{"type":"conversation_update","call_id":"call-1","transcript":{"user":"Hi"}}},{"breaks":"/metadata/response_time_ms","value":{"type":"conversation_update","call_id":"call-1","transcript":{"user":"Hi","agent":"Hello"},"metadata":{"response_time_ms":"640 ms"}}}]};
+export const ConversationUpdate = validate18;
+const schema24 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"conversation-update.schema.json","title":"ConversationUpdate","$comment":"spec 6","description":"Sandbox to service: what was said in a turn.","type":"object","required":["type","call_id","transcript"],"properties":{"type":{"type":"string","const":"conversation_update"},"session_id":{"type":"string"},"call_id":{"type":"string"},"transcript":{"title":"TurnTranscript","type":"object","required":["user","agent"],"properties":{"user":{"type":"string"},"agent":{"type":"string"}}},"metadata":{"title":"TurnMetadata","type":"object","properties":{"audio_quality":{"type":"string"},"response_time_ms":{"description":"Milliseconds.","type":"integer"},"confidence_score":{"type":"number"}}},"evaluation_metadata":{"title":"TurnHints","type":"object","properties":{"understood_intent":{"type":"boolean"},"appropriate_response":{"type":"boolean"},"tone":{"type":"string"},"next_action":{"type":"string"}}}},"examples":[{"type":"conversation_update","session_id":"session-1","call_id":"call-1","transcript":{"user":"Where is my order?","agent":"It is on its way."},"metadata":{"audio_quality":"good","response_time_ms":640,"confidence_score":0.9},"evaluation_metadata":{"understood_intent":true,"appropriate_response":true,"tone":"friendly","next_action":"wait"}}],"x-near-misses":[{"breaks":"/transcript/agent","value":{"type":"conversation_update","call_id":"call-1","transcript":{"user":"Hi"}}},{"breaks":"/metadata/response_time_ms","value":{"type":"conversation_update","call_id":"call-1","transcript":{"user":"Hi","agent":"Hello"},"metadata":{"response_time_ms":"640 ms"}}}]};
 
-function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="conversation-update.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -2940,14 +3045,14 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate17.errors = vErrors;
+validate18.errors = vErrors;
 return errors === 0;
 }
 
-export const EndCall = validate18;
-const schema24 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"end-call.schema.json","title":"EndCall","$comment":"our extension; the specification shows no message that ends a call","description":"Service to sandbox: the call is over. May be ignored; closing the WebSocket is the hang-up.","x-extension":true,"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"end_call"},"session_id":{"type":"string"},"call_id":{"type":"string"}},"examples":[{"type":"end_call","session_id":"session-1","call_id":"call-1"}],"x-near-misses":[{"breaks":"/type","value":{"call_id":"call-1"}}]};
+export const EndCall = validate19;
+const schema25 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"end-call.schema.json","title":"EndCall","$comment":"our extension; the specification shows no message that ends a call","description":"Service to sandbox: the call is over. May be ignored; closing the WebSocket is the hang-up.","x-extension":true,"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"end_call"},"session_id":{"type":"string"},"call_id":{"type":"string"}},"examples":[{"type":"end_call","session_id":"session-1","call_id":"call-1"}],"x-near-misses":[{"breaks":"/type","value":{"call_id":"call-1"}}]};
 
-function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="end-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -3020,18 +3125,18 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate18.errors = vErrors;
+validate19.errors = vErrors;
 return errors === 0;
 }
 
-export const EvalDefinition = validate19;
-const schema25 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion, and how it is scored.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category; general when left out."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"What the kind needs; see the rules below."},"required":{"type":"boolean","description":"False never makes a session fail; true when left out."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"A subset of the arguments of some call."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Milliseconds, for each turn."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Over the session, e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","description":"What a passing session does, as a positive sentence."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
+export const EvalDefinition = validate20;
+const schema26 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion, and how it is scored.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category; general when left out."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"What the kind needs; see the rules below."},"required":{"type":"boolean","description":"False never makes a session fail; true when left out."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"A subset of the arguments of some call."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Milliseconds, for each turn."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Over the session, e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","description":"What a passing session does, as a positive sentence."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
 const pattern0 = new RegExp("^[imsu]*$", "u");
 const pattern1 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
 const pattern2 = new RegExp("^[^\\r\\n]{1,200}$", "u");
 const pattern3 = new RegExp("^[^\\r\\n]{1,100}$", "u");
 
-function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="eval-definition.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -3138,7 +3243,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data3 === "agent") || (data3 === "user")) || (data3 === "any"))){
-const err7 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema25.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema26.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3314,7 +3419,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data9 === "agent") || (data9 === "user")) || (data9 === "any"))){
-const err20 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema25.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema26.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -4516,7 +4621,7 @@ vErrors.push(err106);
 errors++;
 }
 if(!((data40 === "session_level") || (data40 === "turn_level"))){
-const err107 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema25.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err107 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -4539,7 +4644,7 @@ vErrors.push(err108);
 errors++;
 }
 if(!((((((((((data41 === "contains") || (data41 === "regex")) || (data41 === "tool_called")) || (data41 === "tool_args")) || (data41 === "tool_order")) || (data41 === "max_turns")) || (data41 === "max_latency")) || (data41 === "json_path")) || (data41 === "evaluation_metadata")) || (data41 === "judge"))){
-const err109 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema25.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err109 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -4585,14 +4690,14 @@ vErrors.push(err112);
 }
 errors++;
 }
-validate19.errors = vErrors;
+validate20.errors = vErrors;
 return errors === 0;
 }
 
-export const EvalOutcome = validate20;
-const schema26 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-outcome.schema.json","title":"EvalOutcome","$comment":"spec 2.6","description":"What one eval found of a session.","type":"object","required":["eval_name","eval_category","eval_type","outcome","reasoning"],"properties":{"eval_name":{"type":"string"},"eval_category":{"type":"string","description":"Free text."},"eval_type":{"type":"string","description":"session_level was seen; turn_level is ours."},"outcome":{"type":"string","description":"pass was seen; fail is ours."},"reasoning":{"type":"string"}},"examples":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"The agent named the status of the order."}],"x-near-misses":[{"breaks":"/reasoning","value":{"eval_name":"n","eval_category":"c","eval_type":"session_level","outcome":"pass"}}]};
+export const EvalOutcome = validate21;
+const schema27 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-outcome.schema.json","title":"EvalOutcome","$comment":"spec 2.6","description":"What one eval found of a session.","type":"object","required":["eval_name","eval_category","eval_type","outcome","reasoning"],"properties":{"eval_name":{"type":"string"},"eval_category":{"type":"string","description":"Free text."},"eval_type":{"type":"string","description":"session_level was seen; turn_level is ours."},"outcome":{"type":"string","description":"pass was seen; fail is ours."},"reasoning":{"type":"string"}},"examples":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"The agent named the status of the order."}],"x-near-misses":[{"breaks":"/reasoning","value":{"eval_name":"n","eval_category":"c","eval_type":"session_level","outcome":"pass"}}]};
 
-function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="eval-outcome.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -4718,16 +4823,16 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate20.errors = vErrors;
+validate21.errors = vErrors;
 return errors === 0;
 }
 
-export const ExchangeRecord = validate21;
-const schema27 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run and what came of it. Secrets are redacted before it is written.","type":"object","required":["record","id","scenario","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"1 for the first of the run.","type":"integer","minimum":1},"scenario":{"description":"Which scenario sent it.","type":"string"},"step":{"description":"What is special about this request.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the exchange that this one differs from in one edit.","type":"integer"},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"type":"string"}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text, cut at 1 MiB.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no whole answer.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol"]},"message":{"type":"string"},"status":{"description":"The status, where one came.","type":"integer"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"headers":{"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"scenario":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":2,"scenario":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no answer within 10000 ms"},"startedMs":12.5,"endedMs":10013}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}}]};
-const schema28 = {"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}};
+export const ExchangeRecord = validate22;
+const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run and what came of it. Secrets are redacted before it is written.","type":"object","required":["record","id","scenario","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"1 for the first of the run.","type":"integer","minimum":1},"scenario":{"description":"Which scenario sent it.","type":"string"},"step":{"description":"What is special about this request.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the exchange that this one differs from in one edit.","type":"integer"},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"type":"string"}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text, cut at 1 MiB.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no whole answer.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol"]},"message":{"type":"string"},"status":{"description":"The status, where one came.","type":"integer"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"headers":{"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"scenario":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":2,"scenario":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no answer within 10000 ms"},"startedMs":12.5,"endedMs":10013}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}}]};
+const schema29 = {"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}};
 const func2 = Object.prototype.hasOwnProperty;
 
-function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="exchange-record.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -4823,7 +4928,7 @@ vErrors.push(err8);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema27.properties, key0))){
+if(!(func2.call(schema28.properties, key0))){
 const err9 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err9];
@@ -4919,7 +5024,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!((((data4 === "chat") || (data4 === "health")) || (data4 === "create")) || (data4 === "delete"))){
-const err17 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/enum",keyword:"enum",params:{allowedValues: schema27.properties.endpoint.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/enum",keyword:"enum",params:{allowedValues: schema28.properties.endpoint.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -4942,7 +5047,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data5 === "valid") || (data5 === "refuse")) || (data5 === "open"))){
-const err19 = {instancePath:instancePath+"/intent",schemaPath:"#/properties/intent/enum",keyword:"enum",params:{allowedValues: schema27.properties.intent.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/intent",schemaPath:"#/properties/intent/enum",keyword:"enum",params:{allowedValues: schema28.properties.intent.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5242,7 +5347,7 @@ vErrors.push(err43);
 errors++;
 }
 if(!(((((((data19 === "unresolved") || (data19 === "refused")) || (data19 === "tls")) || (data19 === "plain_http")) || (data19 === "timeout")) || (data19 === "reset")) || (data19 === "protocol"))){
-const err44 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/enum",keyword:"enum",params:{allowedValues: schema27.properties.failure.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err44 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.failure.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -5326,16 +5431,16 @@ vErrors.push(err50);
 }
 errors++;
 }
-validate21.errors = vErrors;
+validate22.errors = vErrors;
 return errors === 0;
 }
 
-export const Health = validate22;
-const schema30 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"health.schema.json","title":"Health","$comment":"spec 2.10","description":"What the sandbox answers to GET /health. Healthy and degraded come with 200, unhealthy with 503.","type":"object","required":["status","timestamp"],"properties":{"status":{"type":"string","enum":["healthy","degraded","unhealthy"]},"timestamp":{"type":"string","format":"iso8601"},"version":{"description":"Version of the customer's agent.","type":"string"},"uptime":{"description":"Seconds.","type":"integer"},"webrtc_status":{"description":"For voice agents; operational was seen.","type":"string"},"dependencies":{"title":"Dependencies","type":"object","properties":{"database":{"$ref":"#/definitions/dependency"},"llm_service":{"$ref":"#/definitions/dependency"},"external_apis":{"$ref":"#/definitions/dependency"}}},"metrics":{"title":"Metrics","type":"object","properties":{"response_time_avg":{"description":"Milliseconds.","type":"number"},"error_rate":{"$ref":"#/definitions/percentage"},"memory_usage":{"$ref":"#/definitions/percentage"},"cpu_usage":{"$ref":"#/definitions/percentage"}}},"error":{"title":"HealthFailure","description":"What is wrong; only when unhealthy.","type":"object","required":["message","details"],"properties":{"message":{},"details":{}}}},"if":{"required":["status"],"properties":{"status":{"enum":["healthy","degraded"]}}},"then":{"properties":{"error":false}},"definitions":{"dependency":{"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]},"percentage":{"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100}},"examples":[{"status":"healthy","timestamp":"2026-11-20T09:30:00Z"},{"status":"degraded","timestamp":"2026-11-20T09:30:00+00:00","version":"1.4.2","uptime":86400,"webrtc_status":"operational","dependencies":{"database":"healthy","llm_service":"healthy","external_apis":"unhealthy"},"metrics":{"response_time_avg":312.5,"error_rate":0.4,"memory_usage":61,"cpu_usage":12.5}},{"status":"unhealthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"The database does not answer.","details":{"database":"timeout"}}}],"x-near-misses":[{"breaks":"/status","value":{"status":"ok","timestamp":"2026-11-20T09:30:00Z"}},{"breaks":"/timestamp","value":{"status":"healthy"}},{"breaks":"/timestamp","value":{"status":"healthy","timestamp":"2026-11-20 09:30"}},{"breaks":"/uptime","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":"1 day"}},{"breaks":"/metrics/cpu_usage","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","metrics":{"cpu_usage":250}}},{"breaks":"/dependencies/database","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","dependencies":{"database":"degraded"}}},{"breaks":"/error","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"none","details":"none"}}}]};
-const schema31 = {"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]};
-const schema34 = {"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100};
+export const Health = validate23;
+const schema31 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"health.schema.json","title":"Health","$comment":"spec 2.10","description":"What the sandbox answers to GET /health. Healthy and degraded come with 200, unhealthy with 503.","type":"object","required":["status","timestamp"],"properties":{"status":{"type":"string","enum":["healthy","degraded","unhealthy"]},"timestamp":{"type":"string","format":"iso8601"},"version":{"description":"Version of the customer's agent.","type":"string"},"uptime":{"description":"Seconds.","type":"integer"},"webrtc_status":{"description":"For voice agents; operational was seen.","type":"string"},"dependencies":{"title":"Dependencies","type":"object","properties":{"database":{"$ref":"#/definitions/dependency"},"llm_service":{"$ref":"#/definitions/dependency"},"external_apis":{"$ref":"#/definitions/dependency"}}},"metrics":{"title":"Metrics","type":"object","properties":{"response_time_avg":{"description":"Milliseconds.","type":"number"},"error_rate":{"$ref":"#/definitions/percentage"},"memory_usage":{"$ref":"#/definitions/percentage"},"cpu_usage":{"$ref":"#/definitions/percentage"}}},"error":{"title":"HealthFailure","description":"What is wrong; only when unhealthy.","type":"object","required":["message","details"],"properties":{"message":{},"details":{}}}},"if":{"required":["status"],"properties":{"status":{"enum":["healthy","degraded"]}}},"then":{"properties":{"error":false}},"definitions":{"dependency":{"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]},"percentage":{"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100}},"examples":[{"status":"healthy","timestamp":"2026-11-20T09:30:00Z"},{"status":"degraded","timestamp":"2026-11-20T09:30:00+00:00","version":"1.4.2","uptime":86400,"webrtc_status":"operational","dependencies":{"database":"healthy","llm_service":"healthy","external_apis":"unhealthy"},"metrics":{"response_time_avg":312.5,"error_rate":0.4,"memory_usage":61,"cpu_usage":12.5}},{"status":"unhealthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"The database does not answer.","details":{"database":"timeout"}}}],"x-near-misses":[{"breaks":"/status","value":{"status":"ok","timestamp":"2026-11-20T09:30:00Z"}},{"breaks":"/timestamp","value":{"status":"healthy"}},{"breaks":"/timestamp","value":{"status":"healthy","timestamp":"2026-11-20 09:30"}},{"breaks":"/uptime","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":"1 day"}},{"breaks":"/metrics/cpu_usage","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","metrics":{"cpu_usage":250}}},{"breaks":"/dependencies/database","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","dependencies":{"database":"degraded"}}},{"breaks":"/error","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"none","details":"none"}}}]};
+const schema32 = {"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]};
+const schema35 = {"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100};
 
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="health.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -5441,7 +5546,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "healthy") || (data2 === "degraded")) || (data2 === "unhealthy"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema30.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema31.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5529,7 +5634,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((data8 === "healthy") || (data8 === "unhealthy"))){
-const err14 = {instancePath:instancePath+"/dependencies/database",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema31.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/dependencies/database",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5552,7 +5657,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data9 === "healthy") || (data9 === "unhealthy"))){
-const err16 = {instancePath:instancePath+"/dependencies/llm_service",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema31.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/dependencies/llm_service",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5575,7 +5680,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!((data10 === "healthy") || (data10 === "unhealthy"))){
-const err18 = {instancePath:instancePath+"/dependencies/external_apis",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema31.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/dependencies/external_apis",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5776,14 +5881,14 @@ vErrors.push(err34);
 }
 errors++;
 }
-validate22.errors = vErrors;
+validate23.errors = vErrors;
 return errors === 0;
 }
 
-export const IceCandidate = validate23;
-const schema37 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"ice-candidate.schema.json","title":"IceCandidate","$comment":"our extension; the specification shows no message that carries candidates","description":"Either way: one more ICE candidate. Optional, since every candidate stands in the SDP already.","x-extension":true,"type":"object","required":["type","call_id","candidate"],"properties":{"type":{"type":"string","const":"ice_candidate"},"session_id":{"type":"string"},"call_id":{"type":"string"},"candidate":{"title":"IceCandidateLine","type":"object","required":["candidate"],"properties":{"candidate":{"description":"The candidate line; empty at the end.","type":"string"},"sdpMid":{"type":"string"},"sdpMLineIndex":{"type":"integer","minimum":0}}}},"examples":[{"type":"ice_candidate","call_id":"call-1","candidate":{"candidate":"candidate:1 1 udp 2130706431 127.0.0.1 50000 typ host","sdpMid":"0","sdpMLineIndex":0}}],"x-near-misses":[{"breaks":"/candidate","value":{"type":"ice_candidate","call_id":"call-1"}}]};
+export const IceCandidate = validate24;
+const schema38 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"ice-candidate.schema.json","title":"IceCandidate","$comment":"our extension; the specification shows no message that carries candidates","description":"Either way: one more ICE candidate. Optional, since every candidate stands in the SDP already.","x-extension":true,"type":"object","required":["type","call_id","candidate"],"properties":{"type":{"type":"string","const":"ice_candidate"},"session_id":{"type":"string"},"call_id":{"type":"string"},"candidate":{"title":"IceCandidateLine","type":"object","required":["candidate"],"properties":{"candidate":{"description":"The candidate line; empty at the end.","type":"string"},"sdpMid":{"type":"string"},"sdpMLineIndex":{"type":"integer","minimum":0}}}},"examples":[{"type":"ice_candidate","call_id":"call-1","candidate":{"candidate":"candidate:1 1 udp 2130706431 127.0.0.1 50000 typ host","sdpMid":"0","sdpMLineIndex":0}}],"x-near-misses":[{"breaks":"/candidate","value":{"type":"ice_candidate","call_id":"call-1"}}]};
 
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ice-candidate.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -5950,14 +6055,100 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate23.errors = vErrors;
+validate24.errors = vErrors;
 return errors === 0;
 }
 
-export const LiveSettings = validate24;
-const schema38 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"live-settings.schema.json","title":"LiveSettings","$comment":"spec 2.2","description":"Settings of live traces: which evals score every conversation, and the base name of the daily run.","x-extension":true,"type":"object","required":[],"properties":{"evals":{"type":"array","maxItems":5,"items":{"type":"string"},"description":"Ids of evals."},"run_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"}},"additionalProperties":false,"examples":[{"evals":["order-found"],"run_name":"Live traces"},{"run_name":"Shop"}],"x-near-misses":[{"breaks":"/evals","value":{"evals":["a","b","c","d","e","f"]}},{"breaks":"/run_name","value":{"run_name":""}}]};
+export const KeyGrant = validate25;
+const schema39 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"A key and whose it is.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII; made up when left out."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner, who is made when there is none of that name; the owner of the request when left out."}},"examples":[{"key":"team-a-test-key","owner":"team-a"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/owner","value":{"owner":""}}]};
+const pattern4 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="key-grant.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "key") || (key0 === "owner"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.key !== undefined){
+let data0 = data.key;
+if(typeof data0 === "string"){
+if(!pattern4.test(data0)){
+const err1 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{8,256}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{8,256}$"+"\""};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.owner !== undefined){
+let data1 = data.owner;
+if(typeof data1 === "string"){
+if(!pattern2.test(data1)){
+const err3 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate25.errors = vErrors;
+return errors === 0;
+}
+
+export const LiveSettings = validate26;
+const schema40 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"live-settings.schema.json","title":"LiveSettings","$comment":"spec 2.2","description":"Settings of live traces: which evals score every conversation, and the base name of the daily run.","x-extension":true,"type":"object","required":[],"properties":{"evals":{"type":"array","maxItems":5,"items":{"type":"string"},"description":"Ids of evals."},"run_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"}},"additionalProperties":false,"examples":[{"evals":["order-found"],"run_name":"Live traces"},{"run_name":"Shop"}],"x-near-misses":[{"breaks":"/evals","value":{"evals":["a","b","c","d","e","f"]}},{"breaks":"/run_name","value":{"run_name":""}}]};
+
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="live-settings.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6048,14 +6239,14 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate24.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
 
-export const OutcomeSummary = validate25;
-const schema39 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"How the evals of a session came out; always of the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Passed and failed; an eval that errored is neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 without outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
+export const OutcomeSummary = validate27;
+const schema41 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"How the evals of a session came out; always of the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Passed and failed; an eval that errored is neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 without outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="outcome-summary.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6221,15 +6412,15 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate25.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSessionPage = validate26;
-const schema40 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema41 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const ProductionSessionPage = validate28;
+const schema42 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema43 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6869,12 +7060,12 @@ vErrors.push(err54);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6924,8 +7115,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate27(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+if(!(validate29(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
 errors = vErrors.length;
 }
 }
@@ -7037,16 +7228,84 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate26.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSession = validate27;
+export const ProductionSession = validate29;
 
-export const RunRecord = validate29;
-const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A bearer key was sent.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+export const ResetRequest = validate31;
+const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="reset-request.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.to === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "to")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.to !== undefined){
+let data0 = data.to;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!((data0 === "seed") || (data0 === "empty"))){
+const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema46.properties.to.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate31.errors = vErrors;
+return errors === 0;
+}
+
+export const RunRecord = validate32;
+const schema47 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A bearer key was sent.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7152,7 +7411,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema44.properties, key0))){
+if(!(func2.call(schema47.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -7276,7 +7535,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data7 === "chat") || (data7 === "health")) || (data7 === "users"))){
-const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema44.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema47.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7358,14 +7617,14 @@ vErrors.push(err26);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-export const SandboxError = validate30;
-const schema45 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
+export const SandboxError = validate33;
+const schema48 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="sandbox-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7472,14 +7731,3579 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate30.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
-export const ServiceError = validate31;
-const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
+export const SeedDocument = validate34;
+const schema49 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string"}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}}]};
+const schema53 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"}},"additionalProperties":false}},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
+const schema54 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}};
+const schema55 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"reasoning":{"type":"string"}}};
+const pattern9 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
+const pattern16 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="seed-document.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((((((key0 === "keys") || (key0 === "agents")) || (key0 === "evals")) || (key0 === "settings")) || (key0 === "transcripts")) || (key0 === "simulations")) || (key0 === "runs"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.keys !== undefined){
+let data0 = data.keys;
+if(Array.isArray(data0)){
+if(data0.length > 1000){
+const err1 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key1 in data1){
+if(!((key1 === "key") || (key1 === "owner"))){
+const err2 = {instancePath:instancePath+"/keys/" + i0,schemaPath:"key-grant.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data1.key !== undefined){
+let data2 = data1.key;
+if(typeof data2 === "string"){
+if(!pattern4.test(data2)){
+const err3 = {instancePath:instancePath+"/keys/" + i0+"/key",schemaPath:"key-grant.schema.json/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{8,256}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{8,256}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/keys/" + i0+"/key",schemaPath:"key-grant.schema.json/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data1.owner !== undefined){
+let data3 = data1.owner;
+if(typeof data3 === "string"){
+if(!pattern2.test(data3)){
+const err5 = {instancePath:instancePath+"/keys/" + i0+"/owner",schemaPath:"key-grant.schema.json/properties/owner/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/keys/" + i0+"/owner",schemaPath:"key-grant.schema.json/properties/owner/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/keys/" + i0,schemaPath:"key-grant.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.agents !== undefined){
+let data4 = data.agents;
+if(Array.isArray(data4)){
+if(data4.length > 1000){
+const err9 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+const len1 = data4.length;
+for(let i1=0; i1<len1; i1++){
+let data5 = data4[i1];
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.name === undefined){
+const err10 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+for(const key2 in data5){
+if(!(((key2 === "id") || (key2 === "name")) || (key2 === "url"))){
+const err11 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data5.id !== undefined){
+let data6 = data5.id;
+if(typeof data6 === "string"){
+if(!pattern9.test(data6)){
+const err12 = {instancePath:instancePath+"/agents/" + i1+"/id",schemaPath:"#/properties/agents/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/agents/" + i1+"/id",schemaPath:"#/properties/agents/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data5.name !== undefined){
+let data7 = data5.name;
+if(typeof data7 === "string"){
+if(!pattern2.test(data7)){
+const err14 = {instancePath:instancePath+"/agents/" + i1+"/name",schemaPath:"#/properties/agents/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/agents/" + i1+"/name",schemaPath:"#/properties/agents/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data5.url !== undefined){
+if(typeof data5.url !== "string"){
+const err16 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.evals !== undefined){
+let data9 = data.evals;
+if(Array.isArray(data9)){
+if(data9.length > 1000){
+const err19 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+const len2 = data9.length;
+for(let i2=0; i2<len2; i2++){
+let data10 = data9[i2];
+const _errs32 = errors;
+let valid12 = true;
+const _errs33 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+let missing0;
+if((data10.kind === undefined) && (missing0 = "kind")){
+const err20 = {};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+else {
+if(data10.kind !== undefined){
+if("contains" !== data10.kind){
+const err21 = {};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+}
+var _valid0 = _errs33 === errors;
+errors = _errs32;
+if(vErrors !== null){
+if(_errs32){
+vErrors.length = _errs32;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid0){
+const _errs35 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.params === undefined){
+const err22 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/0/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(data10.params !== undefined){
+let data12 = data10.params;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.text === undefined){
+const err23 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+for(const key3 in data12){
+if(!(((key3 === "text") || (key3 === "in")) || (key3 === "case_sensitive"))){
+const err24 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data12.text !== undefined){
+if(typeof data12.text !== "string"){
+const err25 = {instancePath:instancePath+"/evals/" + i2+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data12.in !== undefined){
+let data14 = data12.in;
+if(typeof data14 !== "string"){
+const err26 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(!(((data14 === "agent") || (data14 === "user")) || (data14 === "any"))){
+const err27 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema26.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data12.case_sensitive !== undefined){
+if(typeof data12.case_sensitive !== "boolean"){
+const err28 = {instancePath:instancePath+"/evals/" + i2+"/params/case_sensitive",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs35 === errors;
+valid12 = _valid0;
+}
+if(!valid12){
+const err30 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/0/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+const _errs46 = errors;
+let valid16 = true;
+const _errs47 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+let missing1;
+if((data10.kind === undefined) && (missing1 = "kind")){
+const err31 = {};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+else {
+if(data10.kind !== undefined){
+if("regex" !== data10.kind){
+const err32 = {};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+}
+var _valid1 = _errs47 === errors;
+errors = _errs46;
+if(vErrors !== null){
+if(_errs46){
+vErrors.length = _errs46;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid1){
+const _errs49 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.params === undefined){
+const err33 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if(data10.params !== undefined){
+let data17 = data10.params;
+if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
+if(data17.pattern === undefined){
+const err34 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"},message:"must have required property '"+"pattern"+"'"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+for(const key4 in data17){
+if(!(((key4 === "pattern") || (key4 === "flags")) || (key4 === "in"))){
+const err35 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data17.pattern !== undefined){
+if(typeof data17.pattern !== "string"){
+const err36 = {instancePath:instancePath+"/evals/" + i2+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data17.flags !== undefined){
+let data19 = data17.flags;
+if(typeof data19 === "string"){
+if(!pattern0.test(data19)){
+const err37 = {instancePath:instancePath+"/evals/" + i2+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"},message:"must match pattern \""+"^[imsu]*$"+"\""};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+else {
+const err38 = {instancePath:instancePath+"/evals/" + i2+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+if(data17.in !== undefined){
+let data20 = data17.in;
+if(typeof data20 !== "string"){
+const err39 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+if(!(((data20 === "agent") || (data20 === "user")) || (data20 === "any"))){
+const err40 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema26.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+}
+var _valid1 = _errs49 === errors;
+valid16 = _valid1;
+}
+if(!valid16){
+const err42 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+const _errs60 = errors;
+let valid20 = true;
+const _errs61 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+let missing2;
+if((data10.kind === undefined) && (missing2 = "kind")){
+const err43 = {};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+else {
+if(data10.kind !== undefined){
+if("tool_called" !== data10.kind){
+const err44 = {};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+}
+}
+var _valid2 = _errs61 === errors;
+errors = _errs60;
+if(vErrors !== null){
+if(_errs60){
+vErrors.length = _errs60;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid2){
+const _errs63 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.params === undefined){
+const err45 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+if(data10.params !== undefined){
+let data22 = data10.params;
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+if(data22.name === undefined){
+const err46 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+for(const key5 in data22){
+if(!(key5 === "name")){
+const err47 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+}
+if(data22.name !== undefined){
+if(typeof data22.name !== "string"){
+const err48 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+}
+}
+else {
+const err49 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+}
+var _valid2 = _errs63 === errors;
+valid20 = _valid2;
+}
+if(!valid20){
+const err50 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/2/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+const _errs70 = errors;
+let valid24 = true;
+const _errs71 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+let missing3;
+if((data10.kind === undefined) && (missing3 = "kind")){
+const err51 = {};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+else {
+if(data10.kind !== undefined){
+if("tool_args" !== data10.kind){
+const err52 = {};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+}
+}
+var _valid3 = _errs71 === errors;
+errors = _errs70;
+if(vErrors !== null){
+if(_errs70){
+vErrors.length = _errs70;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid3){
+const _errs73 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.params === undefined){
+const err53 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+if(data10.params !== undefined){
+let data25 = data10.params;
+if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
+if(data25.name === undefined){
+const err54 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+if(data25.arguments === undefined){
+const err55 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+for(const key6 in data25){
+if(!((key6 === "name") || (key6 === "arguments"))){
+const err56 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+}
+if(data25.name !== undefined){
+if(typeof data25.name !== "string"){
+const err57 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+}
+if(data25.arguments !== undefined){
+let data27 = data25.arguments;
+if(!(data27 && typeof data27 == "object" && !Array.isArray(data27))){
+const err58 = {instancePath:instancePath+"/evals/" + i2+"/params/arguments",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+}
+else {
+const err59 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+}
+var _valid3 = _errs73 === errors;
+valid24 = _valid3;
+}
+if(!valid24){
+const err60 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/3/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+const _errs82 = errors;
+let valid28 = true;
+const _errs83 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+let missing4;
+if((data10.kind === undefined) && (missing4 = "kind")){
+const err61 = {};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+else {
+if(data10.kind !== undefined){
+if("tool_order" !== data10.kind){
+const err62 = {};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+}
+}
+}
+var _valid4 = _errs83 === errors;
+errors = _errs82;
+if(vErrors !== null){
+if(_errs82){
+vErrors.length = _errs82;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid4){
+const _errs85 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.params === undefined){
+const err63 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+if(data10.params !== undefined){
+let data29 = data10.params;
+if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
+if(data29.names === undefined){
+const err64 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"},message:"must have required property '"+"names"+"'"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+for(const key7 in data29){
+if(!(key7 === "names")){
+const err65 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+}
+if(data29.names !== undefined){
+let data30 = data29.names;
+if(Array.isArray(data30)){
+if(data30.length < 1){
+const err66 = {instancePath:instancePath+"/evals/" + i2+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+const len3 = data30.length;
+for(let i3=0; i3<len3; i3++){
+if(typeof data30[i3] !== "string"){
+const err67 = {instancePath:instancePath+"/evals/" + i2+"/params/names/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+}
+}
+else {
+const err68 = {instancePath:instancePath+"/evals/" + i2+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+}
+else {
+const err69 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+}
+var _valid4 = _errs85 === errors;
+valid28 = _valid4;
+}
+if(!valid28){
+const err70 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/4/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+const _errs94 = errors;
+let valid34 = true;
+const _errs95 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+let missing5;
+if((data10.kind === undefined) && (missing5 = "kind")){
+const err71 = {};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+else {
+if(data10.kind !== undefined){
+if("max_turns" !== data10.kind){
+const err72 = {};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+}
+}
+}
+var _valid5 = _errs95 === errors;
+errors = _errs94;
+if(vErrors !== null){
+if(_errs94){
+vErrors.length = _errs94;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid5){
+const _errs97 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.params === undefined){
+const err73 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+if(data10.params !== undefined){
+let data33 = data10.params;
+if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
+if(data33.max === undefined){
+const err74 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+for(const key8 in data33){
+if(!(key8 === "max")){
+const err75 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+if(data33.max !== undefined){
+let data34 = data33.max;
+if(!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))){
+const err76 = {instancePath:instancePath+"/evals/" + i2+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+if((typeof data34 == "number") && (isFinite(data34))){
+if(data34 < 0 || isNaN(data34)){
+const err77 = {instancePath:instancePath+"/evals/" + i2+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err78 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+}
+}
+var _valid5 = _errs97 === errors;
+valid34 = _valid5;
+}
+if(!valid34){
+const err79 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/5/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+const _errs104 = errors;
+let valid38 = true;
+const _errs105 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+let missing6;
+if((data10.kind === undefined) && (missing6 = "kind")){
+const err80 = {};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+else {
+if(data10.kind !== undefined){
+if("max_latency" !== data10.kind){
+const err81 = {};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+}
+}
+}
+var _valid6 = _errs105 === errors;
+errors = _errs104;
+if(vErrors !== null){
+if(_errs104){
+vErrors.length = _errs104;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid6){
+const _errs107 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.params === undefined){
+const err82 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+errors++;
+}
+if(data10.params !== undefined){
+let data36 = data10.params;
+if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
+if(data36.ms === undefined){
+const err83 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"},message:"must have required property '"+"ms"+"'"};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+errors++;
+}
+for(const key9 in data36){
+if(!(key9 === "ms")){
+const err84 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+}
+if(data36.ms !== undefined){
+let data37 = data36.ms;
+if((typeof data37 == "number") && (isFinite(data37))){
+if(data37 < 0 || isNaN(data37)){
+const err85 = {instancePath:instancePath+"/evals/" + i2+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
+}
+errors++;
+}
+}
+else {
+const err86 = {instancePath:instancePath+"/evals/" + i2+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err86];
+}
+else {
+vErrors.push(err86);
+}
+errors++;
+}
+}
+}
+else {
+const err87 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err87];
+}
+else {
+vErrors.push(err87);
+}
+errors++;
+}
+}
+}
+var _valid6 = _errs107 === errors;
+valid38 = _valid6;
+}
+if(!valid38){
+const err88 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/6/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err88];
+}
+else {
+vErrors.push(err88);
+}
+errors++;
+}
+const _errs114 = errors;
+let valid42 = true;
+const _errs115 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+let missing7;
+if((data10.kind === undefined) && (missing7 = "kind")){
+const err89 = {};
+if(vErrors === null){
+vErrors = [err89];
+}
+else {
+vErrors.push(err89);
+}
+errors++;
+}
+else {
+if(data10.kind !== undefined){
+if("json_path" !== data10.kind){
+const err90 = {};
+if(vErrors === null){
+vErrors = [err90];
+}
+else {
+vErrors.push(err90);
+}
+errors++;
+}
+}
+}
+}
+var _valid7 = _errs115 === errors;
+errors = _errs114;
+if(vErrors !== null){
+if(_errs114){
+vErrors.length = _errs114;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid7){
+const _errs117 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.params === undefined){
+const err91 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(vErrors === null){
+vErrors = [err91];
+}
+else {
+vErrors.push(err91);
+}
+errors++;
+}
+if(data10.params !== undefined){
+let data39 = data10.params;
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+if(data39.path === undefined){
+const err92 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err92];
+}
+else {
+vErrors.push(err92);
+}
+errors++;
+}
+if(data39.equals === undefined){
+const err93 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
+if(vErrors === null){
+vErrors = [err93];
+}
+else {
+vErrors.push(err93);
+}
+errors++;
+}
+for(const key10 in data39){
+if(!((key10 === "path") || (key10 === "equals"))){
+const err94 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err94];
+}
+else {
+vErrors.push(err94);
+}
+errors++;
+}
+}
+if(data39.path !== undefined){
+if(typeof data39.path !== "string"){
+const err95 = {instancePath:instancePath+"/evals/" + i2+"/params/path",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err95];
+}
+else {
+vErrors.push(err95);
+}
+errors++;
+}
+}
+}
+else {
+const err96 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err96];
+}
+else {
+vErrors.push(err96);
+}
+errors++;
+}
+}
+}
+var _valid7 = _errs117 === errors;
+valid42 = _valid7;
+}
+if(!valid42){
+const err97 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/7/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err97];
+}
+else {
+vErrors.push(err97);
+}
+errors++;
+}
+const _errs124 = errors;
+let valid46 = true;
+const _errs125 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+let missing8;
+if((data10.kind === undefined) && (missing8 = "kind")){
+const err98 = {};
+if(vErrors === null){
+vErrors = [err98];
+}
+else {
+vErrors.push(err98);
+}
+errors++;
+}
+else {
+if(data10.kind !== undefined){
+if("evaluation_metadata" !== data10.kind){
+const err99 = {};
+if(vErrors === null){
+vErrors = [err99];
+}
+else {
+vErrors.push(err99);
+}
+errors++;
+}
+}
+}
+}
+var _valid8 = _errs125 === errors;
+errors = _errs124;
+if(vErrors !== null){
+if(_errs124){
+vErrors.length = _errs124;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid8){
+const _errs127 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.params === undefined){
+const err100 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(vErrors === null){
+vErrors = [err100];
+}
+else {
+vErrors.push(err100);
+}
+errors++;
+}
+if(data10.params !== undefined){
+let data42 = data10.params;
+if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
+if(data42.key === undefined){
+const err101 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){
+vErrors = [err101];
+}
+else {
+vErrors.push(err101);
+}
+errors++;
+}
+if(data42.equals === undefined){
+const err102 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
+if(vErrors === null){
+vErrors = [err102];
+}
+else {
+vErrors.push(err102);
+}
+errors++;
+}
+for(const key11 in data42){
+if(!((key11 === "key") || (key11 === "equals"))){
+const err103 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err103];
+}
+else {
+vErrors.push(err103);
+}
+errors++;
+}
+}
+if(data42.key !== undefined){
+if(typeof data42.key !== "string"){
+const err104 = {instancePath:instancePath+"/evals/" + i2+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err104];
+}
+else {
+vErrors.push(err104);
+}
+errors++;
+}
+}
+}
+else {
+const err105 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+errors++;
+}
+}
+}
+var _valid8 = _errs127 === errors;
+valid46 = _valid8;
+}
+if(!valid46){
+const err106 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/8/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
+}
+errors++;
+}
+const _errs134 = errors;
+let valid50 = true;
+const _errs135 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+let missing9;
+if((data10.kind === undefined) && (missing9 = "kind")){
+const err107 = {};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+errors++;
+}
+else {
+if(data10.kind !== undefined){
+if("judge" !== data10.kind){
+const err108 = {};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+errors++;
+}
+}
+}
+}
+var _valid9 = _errs135 === errors;
+errors = _errs134;
+if(vErrors !== null){
+if(_errs134){
+vErrors.length = _errs134;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid9){
+const _errs137 = errors;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.params === undefined){
+const err109 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
+}
+errors++;
+}
+if(data10.params !== undefined){
+let data45 = data10.params;
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+if(data45.criteria === undefined){
+const err110 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+for(const key12 in data45){
+if(!((key12 === "criteria") || (key12 === "model"))){
+const err111 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
+}
+errors++;
+}
+}
+if(data45.criteria !== undefined){
+if(typeof data45.criteria !== "string"){
+const err112 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
+}
+errors++;
+}
+}
+if(data45.model !== undefined){
+if(typeof data45.model !== "string"){
+const err113 = {instancePath:instancePath+"/evals/" + i2+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+}
+}
+else {
+const err114 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+}
+}
+var _valid9 = _errs137 === errors;
+valid50 = _valid9;
+}
+if(!valid50){
+const err115 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.id === undefined){
+const err116 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+if(data10.name === undefined){
+const err117 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+if(data10.kind === undefined){
+const err118 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+for(const key13 in data10){
+if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
+const err119 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+}
+if(data10.id !== undefined){
+let data48 = data10.id;
+if(typeof data48 === "string"){
+if(!pattern1.test(data48)){
+const err120 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+}
+else {
+const err121 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+}
+if(data10.name !== undefined){
+let data49 = data10.name;
+if(typeof data49 === "string"){
+if(!pattern2.test(data49)){
+const err122 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+}
+else {
+const err123 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+}
+if(data10.category !== undefined){
+let data50 = data10.category;
+if(typeof data50 === "string"){
+if(!pattern3.test(data50)){
+const err124 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+}
+else {
+const err125 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+}
+if(data10.type !== undefined){
+let data51 = data10.type;
+if(typeof data51 !== "string"){
+const err126 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+if(!((data51 === "session_level") || (data51 === "turn_level"))){
+const err127 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+}
+if(data10.kind !== undefined){
+let data52 = data10.kind;
+if(typeof data52 !== "string"){
+const err128 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+if(!((((((((((data52 === "contains") || (data52 === "regex")) || (data52 === "tool_called")) || (data52 === "tool_args")) || (data52 === "tool_order")) || (data52 === "max_turns")) || (data52 === "max_latency")) || (data52 === "json_path")) || (data52 === "evaluation_metadata")) || (data52 === "judge"))){
+const err129 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+}
+if(data10.params !== undefined){
+let data53 = data10.params;
+if(!(data53 && typeof data53 == "object" && !Array.isArray(data53))){
+const err130 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+}
+if(data10.required !== undefined){
+if(typeof data10.required !== "boolean"){
+const err131 = {instancePath:instancePath+"/evals/" + i2+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+}
+}
+else {
+const err132 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+}
+else {
+const err133 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+}
+if(data.settings !== undefined){
+let data55 = data.settings;
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+for(const key14 in data55){
+if(!((key14 === "evals") || (key14 === "run_name"))){
+const err134 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+}
+if(data55.evals !== undefined){
+let data56 = data55.evals;
+if(Array.isArray(data56)){
+if(data56.length > 5){
+const err135 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+const len4 = data56.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data56[i4] !== "string"){
+const err136 = {instancePath:instancePath+"/settings/evals/" + i4,schemaPath:"live-settings.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+}
+}
+else {
+const err137 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+}
+if(data55.run_name !== undefined){
+let data58 = data55.run_name;
+if(typeof data58 === "string"){
+if(!pattern2.test(data58)){
+const err138 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+}
+else {
+const err139 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+}
+}
+else {
+const err140 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+}
+if(data.transcripts !== undefined){
+let data59 = data.transcripts;
+if(Array.isArray(data59)){
+if(data59.length > 100000){
+const err141 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+const len5 = data59.length;
+for(let i5=0; i5<len5; i5++){
+let data60 = data59[i5];
+if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
+if(data60.session_id === undefined){
+const err142 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+if(data60.turns === undefined){
+const err143 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+for(const key15 in data60){
+if(!(((((key15 === "session_id") || (key15 === "started_at")) || (key15 === "turns")) || (key15 === "run")) || (key15 === "evals"))){
+const err144 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+}
+if(data60.session_id !== undefined){
+let data61 = data60.session_id;
+if(typeof data61 === "string"){
+if(!pattern16.test(data61)){
+const err145 = {instancePath:instancePath+"/transcripts/" + i5+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+}
+else {
+const err146 = {instancePath:instancePath+"/transcripts/" + i5+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
+}
+errors++;
+}
+}
+if(data60.started_at !== undefined){
+let data62 = data60.started_at;
+if(typeof data62 === "string"){
+if(!(formats0.test(data62))){
+const err147 = {instancePath:instancePath+"/transcripts/" + i5+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+errors++;
+}
+}
+else {
+const err148 = {instancePath:instancePath+"/transcripts/" + i5+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+}
+if(data60.turns !== undefined){
+let data63 = data60.turns;
+if(Array.isArray(data63)){
+if(data63.length > 10000){
+const err149 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+if(data63.length < 1){
+const err150 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+errors++;
+}
+const len6 = data63.length;
+for(let i6=0; i6<len6; i6++){
+let data64 = data63[i6];
+if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
+if(data64.user_input === undefined){
+const err151 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+if(data64.agent_response === undefined){
+const err152 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+errors++;
+}
+for(const key16 in data64){
+if(!((key16 === "user_input") || (key16 === "agent_response"))){
+const err153 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
+}
+errors++;
+}
+}
+if(data64.user_input !== undefined){
+if(typeof data64.user_input !== "string"){
+const err154 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6+"/user_input",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err154];
+}
+else {
+vErrors.push(err154);
+}
+errors++;
+}
+}
+if(data64.agent_response !== undefined){
+if(typeof data64.agent_response !== "string"){
+const err155 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6+"/agent_response",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err155];
+}
+else {
+vErrors.push(err155);
+}
+errors++;
+}
+}
+}
+else {
+const err156 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err156];
+}
+else {
+vErrors.push(err156);
+}
+errors++;
+}
+}
+}
+else {
+const err157 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err157];
+}
+else {
+vErrors.push(err157);
+}
+errors++;
+}
+}
+if(data60.run !== undefined){
+let data67 = data60.run;
+if(typeof data67 === "string"){
+if(!pattern2.test(data67)){
+const err158 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+errors++;
+}
+}
+else {
+const err159 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+errors++;
+}
+}
+if(data60.evals !== undefined){
+let data68 = data60.evals;
+if(Array.isArray(data68)){
+const len7 = data68.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data68[i7] !== "string"){
+const err160 = {instancePath:instancePath+"/transcripts/" + i5+"/evals/" + i7,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
+}
+errors++;
+}
+}
+}
+else {
+const err161 = {instancePath:instancePath+"/transcripts/" + i5+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
+}
+errors++;
+}
+}
+}
+else {
+const err162 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+}
+}
+else {
+const err163 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err163];
+}
+else {
+vErrors.push(err163);
+}
+errors++;
+}
+}
+if(data.simulations !== undefined){
+let data70 = data.simulations;
+if(Array.isArray(data70)){
+if(data70.length > 10000){
+const err164 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(vErrors === null){
+vErrors = [err164];
+}
+else {
+vErrors.push(err164);
+}
+errors++;
+}
+const len8 = data70.length;
+for(let i8=0; i8<len8; i8++){
+let data71 = data70[i8];
+if(data71 && typeof data71 == "object" && !Array.isArray(data71)){
+if(data71.name === undefined){
+const err165 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err165];
+}
+else {
+vErrors.push(err165);
+}
+errors++;
+}
+if(data71.agent === undefined){
+const err166 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
+if(vErrors === null){
+vErrors = [err166];
+}
+else {
+vErrors.push(err166);
+}
+errors++;
+}
+for(const key17 in data71){
+if(!(((((key17 === "id") || (key17 === "name")) || (key17 === "agent")) || (key17 === "deleted")) || (key17 === "sessions"))){
+const err167 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err167];
+}
+else {
+vErrors.push(err167);
+}
+errors++;
+}
+}
+if(data71.id !== undefined){
+let data72 = data71.id;
+if(typeof data72 === "string"){
+if(!pattern9.test(data72)){
+const err168 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err168];
+}
+else {
+vErrors.push(err168);
+}
+errors++;
+}
+}
+else {
+const err169 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err169];
+}
+else {
+vErrors.push(err169);
+}
+errors++;
+}
+}
+if(data71.name !== undefined){
+let data73 = data71.name;
+if(typeof data73 === "string"){
+if(!pattern2.test(data73)){
+const err170 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err170];
+}
+else {
+vErrors.push(err170);
+}
+errors++;
+}
+}
+else {
+const err171 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err171];
+}
+else {
+vErrors.push(err171);
+}
+errors++;
+}
+}
+if(data71.agent !== undefined){
+let data74 = data71.agent;
+if(typeof data74 === "string"){
+if(!pattern2.test(data74)){
+const err172 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err172];
+}
+else {
+vErrors.push(err172);
+}
+errors++;
+}
+}
+else {
+const err173 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err173];
+}
+else {
+vErrors.push(err173);
+}
+errors++;
+}
+}
+if(data71.deleted !== undefined){
+if(typeof data71.deleted !== "boolean"){
+const err174 = {instancePath:instancePath+"/simulations/" + i8+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err174];
+}
+else {
+vErrors.push(err174);
+}
+errors++;
+}
+}
+if(data71.sessions !== undefined){
+let data76 = data71.sessions;
+if(Array.isArray(data76)){
+if(data76.length > 100000){
+const err175 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+if(vErrors === null){
+vErrors = [err175];
+}
+else {
+vErrors.push(err175);
+}
+errors++;
+}
+const len9 = data76.length;
+for(let i9=0; i9<len9; i9++){
+let data77 = data76[i9];
+if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
+if(data77.scenario === undefined){
+const err176 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
+if(vErrors === null){
+vErrors = [err176];
+}
+else {
+vErrors.push(err176);
+}
+errors++;
+}
+if(data77.persona === undefined){
+const err177 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
+if(vErrors === null){
+vErrors = [err177];
+}
+else {
+vErrors.push(err177);
+}
+errors++;
+}
+if(data77.started_at === undefined){
+const err178 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+if(vErrors === null){
+vErrors = [err178];
+}
+else {
+vErrors.push(err178);
+}
+errors++;
+}
+for(const key18 in data77){
+if(!(func2.call(schema49.properties.simulations.items.properties.sessions.items.properties, key18))){
+const err179 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err179];
+}
+else {
+vErrors.push(err179);
+}
+errors++;
+}
+}
+if(data77.scenario !== undefined){
+let data78 = data77.scenario;
+if(typeof data78 === "string"){
+if(!pattern2.test(data78)){
+const err180 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err180];
+}
+else {
+vErrors.push(err180);
+}
+errors++;
+}
+}
+else {
+const err181 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+}
+if(data77.persona !== undefined){
+let data79 = data77.persona;
+if(typeof data79 === "string"){
+if(!pattern2.test(data79)){
+const err182 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
+}
+else {
+const err183 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err183];
+}
+else {
+vErrors.push(err183);
+}
+errors++;
+}
+}
+if(data77.id !== undefined){
+let data80 = data77.id;
+if(typeof data80 === "string"){
+if(!pattern9.test(data80)){
+const err184 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err184];
+}
+else {
+vErrors.push(err184);
+}
+errors++;
+}
+}
+else {
+const err185 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err185];
+}
+else {
+vErrors.push(err185);
+}
+errors++;
+}
+}
+if(data77.status !== undefined){
+let data81 = data77.status;
+if(typeof data81 !== "string"){
+const err186 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err186];
+}
+else {
+vErrors.push(err186);
+}
+errors++;
+}
+if(!((((((data81 === "pending") || (data81 === "running")) || (data81 === "evaluating")) || (data81 === "completed")) || (data81 === "failed")) || (data81 === "cancelled"))){
+const err187 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err187];
+}
+else {
+vErrors.push(err187);
+}
+errors++;
+}
+}
+if(data77.started_at !== undefined){
+let data82 = data77.started_at;
+if(typeof data82 === "string"){
+if(!(formats0.test(data82))){
+const err188 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err188];
+}
+else {
+vErrors.push(err188);
+}
+errors++;
+}
+}
+else {
+const err189 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err189];
+}
+else {
+vErrors.push(err189);
+}
+errors++;
+}
+}
+if(data77.ended_at !== undefined){
+let data83 = data77.ended_at;
+if(typeof data83 === "string"){
+if(!(formats0.test(data83))){
+const err190 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err190];
+}
+else {
+vErrors.push(err190);
+}
+errors++;
+}
+}
+else {
+const err191 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err191];
+}
+else {
+vErrors.push(err191);
+}
+errors++;
+}
+}
+if(data77.end_reason !== undefined){
+let data84 = data77.end_reason;
+if(typeof data84 === "string"){
+if(!pattern2.test(data84)){
+const err192 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err192];
+}
+else {
+vErrors.push(err192);
+}
+errors++;
+}
+}
+else {
+const err193 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err193];
+}
+else {
+vErrors.push(err193);
+}
+errors++;
+}
+}
+if(data77.turns !== undefined){
+let data85 = data77.turns;
+if(Array.isArray(data85)){
+if(data85.length > 10000){
+const err194 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(vErrors === null){
+vErrors = [err194];
+}
+else {
+vErrors.push(err194);
+}
+errors++;
+}
+const len10 = data85.length;
+for(let i10=0; i10<len10; i10++){
+let data86 = data85[i10];
+if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
+if(data86.user_input === undefined){
+const err195 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+if(vErrors === null){
+vErrors = [err195];
+}
+else {
+vErrors.push(err195);
+}
+errors++;
+}
+if(data86.agent_response === undefined){
+const err196 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+if(vErrors === null){
+vErrors = [err196];
+}
+else {
+vErrors.push(err196);
+}
+errors++;
+}
+for(const key19 in data86){
+if(!(((key19 === "user_input") || (key19 === "user_reason")) || (key19 === "agent_response"))){
+const err197 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err197];
+}
+else {
+vErrors.push(err197);
+}
+errors++;
+}
+}
+if(data86.user_input !== undefined){
+if(typeof data86.user_input !== "string"){
+const err198 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err198];
+}
+else {
+vErrors.push(err198);
+}
+errors++;
+}
+}
+if(data86.user_reason !== undefined){
+if(typeof data86.user_reason !== "string"){
+const err199 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err199];
+}
+else {
+vErrors.push(err199);
+}
+errors++;
+}
+}
+if(data86.agent_response !== undefined){
+if(typeof data86.agent_response !== "string"){
+const err200 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err200];
+}
+else {
+vErrors.push(err200);
+}
+errors++;
+}
+}
+}
+else {
+const err201 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err201];
+}
+else {
+vErrors.push(err201);
+}
+errors++;
+}
+}
+}
+else {
+const err202 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err202];
+}
+else {
+vErrors.push(err202);
+}
+errors++;
+}
+}
+if(data77.outcomes !== undefined){
+let data90 = data77.outcomes;
+if(Array.isArray(data90)){
+if(data90.length > 1000){
+const err203 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err203];
+}
+else {
+vErrors.push(err203);
+}
+errors++;
+}
+const len11 = data90.length;
+for(let i11=0; i11<len11; i11++){
+let data91 = data90[i11];
+if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
+if(data91.outcome === undefined){
+const err204 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(vErrors === null){
+vErrors = [err204];
+}
+else {
+vErrors.push(err204);
+}
+errors++;
+}
+for(const key20 in data91){
+if(!((((((key20 === "eval") || (key20 === "eval_name")) || (key20 === "eval_category")) || (key20 === "eval_type")) || (key20 === "outcome")) || (key20 === "reasoning"))){
+const err205 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err205];
+}
+else {
+vErrors.push(err205);
+}
+errors++;
+}
+}
+if(data91.eval !== undefined){
+let data92 = data91.eval;
+if(typeof data92 === "string"){
+if(!pattern9.test(data92)){
+const err206 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err206];
+}
+else {
+vErrors.push(err206);
+}
+errors++;
+}
+}
+else {
+const err207 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err207];
+}
+else {
+vErrors.push(err207);
+}
+errors++;
+}
+}
+if(data91.eval_name !== undefined){
+let data93 = data91.eval_name;
+if(typeof data93 === "string"){
+if(!pattern2.test(data93)){
+const err208 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err208];
+}
+else {
+vErrors.push(err208);
+}
+errors++;
+}
+}
+else {
+const err209 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err209];
+}
+else {
+vErrors.push(err209);
+}
+errors++;
+}
+}
+if(data91.eval_category !== undefined){
+let data94 = data91.eval_category;
+if(typeof data94 === "string"){
+if(!pattern2.test(data94)){
+const err210 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err210];
+}
+else {
+vErrors.push(err210);
+}
+errors++;
+}
+}
+else {
+const err211 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err211];
+}
+else {
+vErrors.push(err211);
+}
+errors++;
+}
+}
+if(data91.eval_type !== undefined){
+let data95 = data91.eval_type;
+if(typeof data95 !== "string"){
+const err212 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err212];
+}
+else {
+vErrors.push(err212);
+}
+errors++;
+}
+if(!((data95 === "session_level") || (data95 === "turn_level"))){
+const err213 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err213];
+}
+else {
+vErrors.push(err213);
+}
+errors++;
+}
+}
+if(data91.outcome !== undefined){
+let data96 = data91.outcome;
+if(typeof data96 !== "string"){
+const err214 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err214];
+}
+else {
+vErrors.push(err214);
+}
+errors++;
+}
+if(!(((data96 === "pass") || (data96 === "fail")) || (data96 === "error"))){
+const err215 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err215];
+}
+else {
+vErrors.push(err215);
+}
+errors++;
+}
+}
+if(data91.reasoning !== undefined){
+if(typeof data91.reasoning !== "string"){
+const err216 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err216];
+}
+else {
+vErrors.push(err216);
+}
+errors++;
+}
+}
+}
+else {
+const err217 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err217];
+}
+else {
+vErrors.push(err217);
+}
+errors++;
+}
+}
+}
+else {
+const err218 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err218];
+}
+else {
+vErrors.push(err218);
+}
+errors++;
+}
+}
+}
+else {
+const err219 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err219];
+}
+else {
+vErrors.push(err219);
+}
+errors++;
+}
+}
+}
+else {
+const err220 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err220];
+}
+else {
+vErrors.push(err220);
+}
+errors++;
+}
+}
+}
+else {
+const err221 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err221];
+}
+else {
+vErrors.push(err221);
+}
+errors++;
+}
+}
+}
+else {
+const err222 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err222];
+}
+else {
+vErrors.push(err222);
+}
+errors++;
+}
+}
+if(data.runs !== undefined){
+let data98 = data.runs;
+if(Array.isArray(data98)){
+if(data98.length > 10000){
+const err223 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(vErrors === null){
+vErrors = [err223];
+}
+else {
+vErrors.push(err223);
+}
+errors++;
+}
+const len12 = data98.length;
+for(let i12=0; i12<len12; i12++){
+let data99 = data98[i12];
+if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
+if(data99.name === undefined){
+const err224 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err224];
+}
+else {
+vErrors.push(err224);
+}
+errors++;
+}
+if(data99.sessions === undefined){
+const err225 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+if(vErrors === null){
+vErrors = [err225];
+}
+else {
+vErrors.push(err225);
+}
+errors++;
+}
+for(const key21 in data99){
+if(!((key21 === "name") || (key21 === "sessions"))){
+const err226 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err226];
+}
+else {
+vErrors.push(err226);
+}
+errors++;
+}
+}
+if(data99.name !== undefined){
+let data100 = data99.name;
+if(typeof data100 === "string"){
+if(!pattern2.test(data100)){
+const err227 = {instancePath:instancePath+"/runs/" + i12+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err227];
+}
+else {
+vErrors.push(err227);
+}
+errors++;
+}
+}
+else {
+const err228 = {instancePath:instancePath+"/runs/" + i12+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err228];
+}
+else {
+vErrors.push(err228);
+}
+errors++;
+}
+}
+if(data99.sessions !== undefined){
+let data101 = data99.sessions;
+if(Array.isArray(data101)){
+if(data101.length > 100000){
+const err229 = {instancePath:instancePath+"/runs/" + i12+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+if(vErrors === null){
+vErrors = [err229];
+}
+else {
+vErrors.push(err229);
+}
+errors++;
+}
+const len13 = data101.length;
+for(let i13=0; i13<len13; i13++){
+let data102 = data101[i13];
+if(data102 && typeof data102 == "object" && !Array.isArray(data102)){
+if(data102.source_session_id === undefined){
+const err230 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
+if(vErrors === null){
+vErrors = [err230];
+}
+else {
+vErrors.push(err230);
+}
+errors++;
+}
+if(data102.started_at === undefined){
+const err231 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+if(vErrors === null){
+vErrors = [err231];
+}
+else {
+vErrors.push(err231);
+}
+errors++;
+}
+for(const key22 in data102){
+if(!((((((((key22 === "source_session_id") || (key22 === "id")) || (key22 === "status")) || (key22 === "started_at")) || (key22 === "ended_at")) || (key22 === "end_reason")) || (key22 === "turns")) || (key22 === "outcomes"))){
+const err232 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err232];
+}
+else {
+vErrors.push(err232);
+}
+errors++;
+}
+}
+if(data102.source_session_id !== undefined){
+let data103 = data102.source_session_id;
+if(typeof data103 === "string"){
+if(!pattern16.test(data103)){
+const err233 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+if(vErrors === null){
+vErrors = [err233];
+}
+else {
+vErrors.push(err233);
+}
+errors++;
+}
+}
+else {
+const err234 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err234];
+}
+else {
+vErrors.push(err234);
+}
+errors++;
+}
+}
+if(data102.id !== undefined){
+let data104 = data102.id;
+if(typeof data104 === "string"){
+if(!pattern9.test(data104)){
+const err235 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err235];
+}
+else {
+vErrors.push(err235);
+}
+errors++;
+}
+}
+else {
+const err236 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err236];
+}
+else {
+vErrors.push(err236);
+}
+errors++;
+}
+}
+if(data102.status !== undefined){
+let data105 = data102.status;
+if(typeof data105 !== "string"){
+const err237 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err237];
+}
+else {
+vErrors.push(err237);
+}
+errors++;
+}
+if(!((((((data105 === "pending") || (data105 === "running")) || (data105 === "evaluating")) || (data105 === "completed")) || (data105 === "failed")) || (data105 === "cancelled"))){
+const err238 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err238];
+}
+else {
+vErrors.push(err238);
+}
+errors++;
+}
+}
+if(data102.started_at !== undefined){
+let data106 = data102.started_at;
+if(typeof data106 === "string"){
+if(!(formats0.test(data106))){
+const err239 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err239];
+}
+else {
+vErrors.push(err239);
+}
+errors++;
+}
+}
+else {
+const err240 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err240];
+}
+else {
+vErrors.push(err240);
+}
+errors++;
+}
+}
+if(data102.ended_at !== undefined){
+let data107 = data102.ended_at;
+if(typeof data107 === "string"){
+if(!(formats0.test(data107))){
+const err241 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err241];
+}
+else {
+vErrors.push(err241);
+}
+errors++;
+}
+}
+else {
+const err242 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err242];
+}
+else {
+vErrors.push(err242);
+}
+errors++;
+}
+}
+if(data102.end_reason !== undefined){
+let data108 = data102.end_reason;
+if(typeof data108 === "string"){
+if(!pattern2.test(data108)){
+const err243 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err243];
+}
+else {
+vErrors.push(err243);
+}
+errors++;
+}
+}
+else {
+const err244 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err244];
+}
+else {
+vErrors.push(err244);
+}
+errors++;
+}
+}
+if(data102.turns !== undefined){
+let data109 = data102.turns;
+if(Array.isArray(data109)){
+if(data109.length > 10000){
+const err245 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(vErrors === null){
+vErrors = [err245];
+}
+else {
+vErrors.push(err245);
+}
+errors++;
+}
+const len14 = data109.length;
+for(let i14=0; i14<len14; i14++){
+let data110 = data109[i14];
+if(data110 && typeof data110 == "object" && !Array.isArray(data110)){
+if(data110.user_input === undefined){
+const err246 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+if(vErrors === null){
+vErrors = [err246];
+}
+else {
+vErrors.push(err246);
+}
+errors++;
+}
+if(data110.agent_response === undefined){
+const err247 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+if(vErrors === null){
+vErrors = [err247];
+}
+else {
+vErrors.push(err247);
+}
+errors++;
+}
+for(const key23 in data110){
+if(!(((key23 === "user_input") || (key23 === "user_reason")) || (key23 === "agent_response"))){
+const err248 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err248];
+}
+else {
+vErrors.push(err248);
+}
+errors++;
+}
+}
+if(data110.user_input !== undefined){
+if(typeof data110.user_input !== "string"){
+const err249 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err249];
+}
+else {
+vErrors.push(err249);
+}
+errors++;
+}
+}
+if(data110.user_reason !== undefined){
+if(typeof data110.user_reason !== "string"){
+const err250 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err250];
+}
+else {
+vErrors.push(err250);
+}
+errors++;
+}
+}
+if(data110.agent_response !== undefined){
+if(typeof data110.agent_response !== "string"){
+const err251 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err251];
+}
+else {
+vErrors.push(err251);
+}
+errors++;
+}
+}
+}
+else {
+const err252 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err252];
+}
+else {
+vErrors.push(err252);
+}
+errors++;
+}
+}
+}
+else {
+const err253 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err253];
+}
+else {
+vErrors.push(err253);
+}
+errors++;
+}
+}
+if(data102.outcomes !== undefined){
+let data114 = data102.outcomes;
+if(Array.isArray(data114)){
+if(data114.length > 1000){
+const err254 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err254];
+}
+else {
+vErrors.push(err254);
+}
+errors++;
+}
+const len15 = data114.length;
+for(let i15=0; i15<len15; i15++){
+let data115 = data114[i15];
+if(data115 && typeof data115 == "object" && !Array.isArray(data115)){
+if(data115.outcome === undefined){
+const err255 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(vErrors === null){
+vErrors = [err255];
+}
+else {
+vErrors.push(err255);
+}
+errors++;
+}
+for(const key24 in data115){
+if(!((((((key24 === "eval") || (key24 === "eval_name")) || (key24 === "eval_category")) || (key24 === "eval_type")) || (key24 === "outcome")) || (key24 === "reasoning"))){
+const err256 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err256];
+}
+else {
+vErrors.push(err256);
+}
+errors++;
+}
+}
+if(data115.eval !== undefined){
+let data116 = data115.eval;
+if(typeof data116 === "string"){
+if(!pattern9.test(data116)){
+const err257 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err257];
+}
+else {
+vErrors.push(err257);
+}
+errors++;
+}
+}
+else {
+const err258 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err258];
+}
+else {
+vErrors.push(err258);
+}
+errors++;
+}
+}
+if(data115.eval_name !== undefined){
+let data117 = data115.eval_name;
+if(typeof data117 === "string"){
+if(!pattern2.test(data117)){
+const err259 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err259];
+}
+else {
+vErrors.push(err259);
+}
+errors++;
+}
+}
+else {
+const err260 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err260];
+}
+else {
+vErrors.push(err260);
+}
+errors++;
+}
+}
+if(data115.eval_category !== undefined){
+let data118 = data115.eval_category;
+if(typeof data118 === "string"){
+if(!pattern2.test(data118)){
+const err261 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err261];
+}
+else {
+vErrors.push(err261);
+}
+errors++;
+}
+}
+else {
+const err262 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err262];
+}
+else {
+vErrors.push(err262);
+}
+errors++;
+}
+}
+if(data115.eval_type !== undefined){
+let data119 = data115.eval_type;
+if(typeof data119 !== "string"){
+const err263 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err263];
+}
+else {
+vErrors.push(err263);
+}
+errors++;
+}
+if(!((data119 === "session_level") || (data119 === "turn_level"))){
+const err264 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err264];
+}
+else {
+vErrors.push(err264);
+}
+errors++;
+}
+}
+if(data115.outcome !== undefined){
+let data120 = data115.outcome;
+if(typeof data120 !== "string"){
+const err265 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err265];
+}
+else {
+vErrors.push(err265);
+}
+errors++;
+}
+if(!(((data120 === "pass") || (data120 === "fail")) || (data120 === "error"))){
+const err266 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err266];
+}
+else {
+vErrors.push(err266);
+}
+errors++;
+}
+}
+if(data115.reasoning !== undefined){
+if(typeof data115.reasoning !== "string"){
+const err267 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err267];
+}
+else {
+vErrors.push(err267);
+}
+errors++;
+}
+}
+}
+else {
+const err268 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err268];
+}
+else {
+vErrors.push(err268);
+}
+errors++;
+}
+}
+}
+else {
+const err269 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err269];
+}
+else {
+vErrors.push(err269);
+}
+errors++;
+}
+}
+}
+else {
+const err270 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err270];
+}
+else {
+vErrors.push(err270);
+}
+errors++;
+}
+}
+}
+else {
+const err271 = {instancePath:instancePath+"/runs/" + i12+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err271];
+}
+else {
+vErrors.push(err271);
+}
+errors++;
+}
+}
+}
+else {
+const err272 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err272];
+}
+else {
+vErrors.push(err272);
+}
+errors++;
+}
+}
+}
+else {
+const err273 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err273];
+}
+else {
+vErrors.push(err273);
+}
+errors++;
+}
+}
+}
+else {
+const err274 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err274];
+}
+else {
+vErrors.push(err274);
+}
+errors++;
+}
+validate34.errors = vErrors;
+return errors === 0;
+}
+
+export const ServiceError = validate35;
+const schema58 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
+
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7517,15 +11341,246 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate31.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSessionPage = validate32;
-const schema47 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema48 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const ServiceFault = validate36;
+const schema59 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service shows on demand, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"429, 500, 503, or the right answer after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"Where it shows; everywhere when left out."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that a slow answer waits; 1000 when left out."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Show it for so many requests, then stop. For good when left out."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which it stops by itself."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="service-fault.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.kind === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((((key0 === "kind") || (key0 === "route")) || (key0 === "delay_ms")) || (key0 === "retry_after_s")) || (key0 === "times")) || (key0 === "ttl_ms"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.kind !== undefined){
+let data0 = data.kind;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!((((data0 === "rate_limit") || (data0 === "server_error")) || (data0 === "unavailable")) || (data0 === "slow"))){
+const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema59.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.route !== undefined){
+let data1 = data.route;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!(((data1 === "traces") || (data1 === "end")) || (data1 === "results"))){
+const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema59.properties.route.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.delay_ms !== undefined){
+let data2 = data.delay_ms;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err6 = {instancePath:instancePath+"/delay_ms",schemaPath:"#/properties/delay_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 600000 || isNaN(data2)){
+const err7 = {instancePath:instancePath+"/delay_ms",schemaPath:"#/properties/delay_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 600000},message:"must be <= 600000"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2 < 1 || isNaN(data2)){
+const err8 = {instancePath:instancePath+"/delay_ms",schemaPath:"#/properties/delay_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+if(data.retry_after_s !== undefined){
+let data3 = data.retry_after_s;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err9 = {instancePath:instancePath+"/retry_after_s",schemaPath:"#/properties/retry_after_s/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 86400 || isNaN(data3)){
+const err10 = {instancePath:instancePath+"/retry_after_s",schemaPath:"#/properties/retry_after_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data3 < 0 || isNaN(data3)){
+const err11 = {instancePath:instancePath+"/retry_after_s",schemaPath:"#/properties/retry_after_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+if(data.times !== undefined){
+let data4 = data.times;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+const err12 = {instancePath:instancePath+"/times",schemaPath:"#/properties/times/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 1000000 || isNaN(data4)){
+const err13 = {instancePath:instancePath+"/times",schemaPath:"#/properties/times/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data4 < 1 || isNaN(data4)){
+const err14 = {instancePath:instancePath+"/times",schemaPath:"#/properties/times/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+if(data.ttl_ms !== undefined){
+let data5 = data.ttl_ms;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err15 = {instancePath:instancePath+"/ttl_ms",schemaPath:"#/properties/ttl_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 86400000 || isNaN(data5)){
+const err16 = {instancePath:instancePath+"/ttl_ms",schemaPath:"#/properties/ttl_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data5 < 1 || isNaN(data5)){
+const err17 = {instancePath:instancePath+"/ttl_ms",schemaPath:"#/properties/ttl_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+validate36.errors = vErrors;
+return errors === 0;
+}
+
+export const SimulationSessionPage = validate37;
+const schema60 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema61 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7633,7 +11688,7 @@ errors++;
 if(data.url !== undefined){
 let data0 = data.url;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema48.properties.url.type},message:"must be string,null"};
+const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema61.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -8202,12 +12257,12 @@ vErrors.push(err57);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -8257,8 +12312,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate33(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate33.errors : vErrors.concat(validate33.errors);
+if(!(validate38(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
 errors = vErrors.length;
 }
 }
@@ -8370,16 +12425,16 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate37.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSession = validate33;
+export const SimulationSession = validate38;
 
-export const StartCall = validate35;
-const schema51 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+export const StartCall = validate40;
+const schema64 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -8591,13 +12646,13 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-export const ToolCall = validate36;
+export const ToolCall = validate41;
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tool-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -8760,15 +12815,13 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-export const TranscriptUpload = validate37;
-const schema55 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"}},"additionalProperties":false}},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
-const pattern5 = new RegExp("^[^\\r\\n]{1,256}$", "u");
+export const TranscriptUpload = validate42;
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="transcript-upload.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -8808,7 +12861,7 @@ errors++;
 if(data.session_id !== undefined){
 let data0 = data.session_id;
 if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
+if(!pattern16.test(data0)){
 const err3 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -9026,15 +13079,15 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreateRequest = validate38;
-const schema56 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
-const pattern7 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
+export const UserCreateRequest = validate43;
+const schema69 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+const pattern37 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -9052,7 +13105,7 @@ errors++;
 if(data.user_id !== undefined){
 let data0 = data.user_id;
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
+if(!pattern37.test(data0)){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -9225,14 +13278,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreated = validate39;
-const schema57 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+export const UserCreated = validate44;
+const schema70 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -9317,7 +13370,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema57.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema70.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9390,14 +13443,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate39.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-export const UserDeleted = validate40;
-const schema58 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+export const UserDeleted = validate45;
+const schema71 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -9503,14 +13556,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-export const VoiceError = validate41;
-const schema59 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+export const VoiceError = validate46;
+const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -9640,14 +13693,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-export const WebrtcAnswer = validate42;
-const schema60 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+export const WebrtcAnswer = validate47;
+const schema73 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -9810,7 +13863,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 

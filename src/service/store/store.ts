@@ -22,7 +22,8 @@ export interface Store {
 export interface OwnerStore {
   /** Makes an owner, or finds the one of that name; the id. */
   ensure(name: string): Promise<string>;
-  addKey(ownerId: string, keyDigest: string): Promise<void>;
+  /** Safe to repeat. False when the key is another owner's: it stays so. */
+  addKey(ownerId: string, keyDigest: string): Promise<boolean>;
   removeKey(ownerId: string, keyDigest: string): Promise<boolean>;
   /** The owner of a key, and the key's digest for a compare in constant time. */
   byKey(keyDigest: string): Promise<{ ownerId: string; keyDigest: string } | undefined>;
@@ -72,7 +73,7 @@ export interface Kept {
   inserted: number;
   /** Had been kept before; nothing changed. */
   repeated: number;
-  /** Came after their conversation was closed; kept, not scored. */
+  /** Of those inserted: came after their conversation was closed; kept, not scored. */
   late: number;
 }
 
@@ -110,6 +111,8 @@ export interface Closing {
   evals: readonly EvalDefinition[];
   /** A new id for the session, used when there is something to score. */
   sessionId: string;
+  /** Closes only if no span came later: one may, between finding a conversation idle and closing. */
+  idleSinceMs?: number;
 }
 
 /** What closing came to. */
@@ -125,14 +128,17 @@ export interface ConversationStore {
   tagsOf(ownerId: string, conversationId: string): Promise<{ key: string; value: string }[]>;
   /**
    * Closes a conversation once: the state, the run, the session and its jobs in one transaction.
-   * Undefined for an unknown conversation.
+   * Undefined for an unknown conversation, and for one that is not idle when it has to be.
    */
   close(closing: Closing): Promise<Closed | undefined>;
-  /** Open conversations of all owners whose last span came before, oldest first. */
+  /** Open conversations of all owners whose last span came then or before, oldest first. */
   idleBefore(ms: number, limit: number): Promise<{ ownerId: string; conversationId: string }[]>;
   /** Closed and never scored, oldest first. */
   unscored(ownerId: string, limit: number): Promise<string[]>;
-  /** Scores a closed conversation that was not scored: session and jobs in one transaction. */
+  /**
+   * Scores a closed conversation that was not scored: session and jobs in one transaction. Undefined
+   * for any other; without evals it stays unscored.
+   */
   score(closing: Omit<Closing, 'runName'>): Promise<{ run: string; queued: number } | undefined>;
 }
 
@@ -213,7 +219,7 @@ export interface SessionStore {
   turnsOf(ownerId: string, id: string): Promise<KeptTurn[]>;
   /** Adds a session, with its jobs, in one transaction. A known id is replaced. */
   add(session: NewSession): Promise<void>;
-  /** Marks a simulation as deleted; its sessions stay. False when there is none. */
+  /** Marks a simulation as deleted; its sessions stay. False when there is none, or none any more. */
   deleteSimulation(ownerId: string, simulationId: string): Promise<boolean>;
 }
 
@@ -251,7 +257,7 @@ export interface JobStore {
   giveBack(worker: string, job: Job, dueAtMs: number): Promise<void>;
   /** Frees what workers of an earlier process hold. */
   freeAll(): Promise<number>;
-  /** Jobs that are queued or taken, and when the next one is due. */
+  /** Jobs that are queued or taken, and when the next may be taken: due, or its lease at an end. */
   pending(): Promise<{ count: number; nextDueAtMs: number | undefined }>;
 }
 

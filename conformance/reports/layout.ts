@@ -1,0 +1,39 @@
+import { wrap } from '../../src/shared/paint.ts';
+
+/** Breaks text into lines of at most `width` characters; cuts a word that is longer. */
+export function fold(text: string, width: number): string[] {
+  const words = text.split(' ').flatMap((word) => pieces(word, width));
+  return wrap(words.join(' '), width);
+}
+
+function pieces(word: string, width: number): string[] {
+  const count = Math.max(1, Math.ceil(word.length / width));
+  return Array.from({ length: count }, (_, index) =>
+    word.slice(index * width, (index + 1) * width),
+  );
+}
+
+/** Text with a head before its first line, the rest below the text; `width` counts both. */
+export function hanging(head: string, text: string, width: number): string[] {
+  const [first = '', ...more] = fold(text, width - head.length);
+  return [`${head}${first}`.trimEnd(), ...more.map((line) => `${' '.repeat(head.length)}${line}`)];
+}
+
+// Control characters move the cursor and colour the screen; marks of direction turn text around.
+const UNPRINTABLE = /[\p{Cc}\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
+
+/** A value whose strings, at any depth, can be shown on a terminal as they are. */
+export function showable<Value>(value: Value): Value {
+  return mapStrings(value, (text) =>
+    text.replaceAll(/\s+/g, ' ').replaceAll(UNPRINTABLE, '\uFFFD'),
+  ) as Value;
+}
+
+function mapStrings(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item: unknown) => mapStrings(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [change(key), mapStrings(item, change)]),
+  );
+}

@@ -1,0 +1,95 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Test } from 'tap';
+import { systemClock } from '../../src/shared/clock.ts';
+import { root } from './source-tree.ts';
+
+const main = join(root, 'src/cli/main.ts');
+
+/** How a command is run. */
+export interface RunOptions {
+  /** Variables besides PATH and HOME: nothing of the caller's environment gets in. */
+  env?: Record<string, string>;
+  /** What it reads from stdin. */
+  input?: string;
+  timeoutMs?: number;
+  cwd?: string;
+}
+
+/** What came of a command. */
+export interface Ran {
+  /** Null where a signal ended it. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the kit to its end, from its sources. */
+export async function run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const child = launch(args, options);
+  child.stdin.end(options.input ?? '');
+  using deadline = systemClock.deadline(options.timeoutMs ?? 30_000);
+  deadline.signal.addEventListener('abort', () => child.kill('SIGKILL'));
+  const [stdout, stderr, code] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    exitOf(child),
+  ]);
+  return { code, stdout, stderr };
+}
+
+/** A verb that serves, and ends with the test. */
+export interface Started {
+  firstLine: string;
+  child: ChildProcessWithoutNullStreams;
+  /** Sends a signal and gives the exit code; null where the signal itself ended it. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts a verb that serves, and waits for its first line on stdout. */
+export async function start(
+  t: Test,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Started> {
+  const child = launch(args, options);
+  const stderr = textOf(child.stderr);
+  const ended = exitOf(child);
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const [firstLine] = (await Promise.race([
+    once(createInterface(child.stdout), 'line'),
+    ended.then(async () => [`ended: ${await stderr}`]),
+  ])) as [string];
+  return {
+    firstLine,
+    child,
+    end(signal) {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+function launch(args: readonly string[], options: RunOptions): ChildProcessWithoutNullStreams {
+  const { PATH = '', HOME = '' } = process.env;
+  return spawn(process.execPath, [main, ...args], {
+    cwd: options.cwd ?? root,
+    env: { PATH, HOME, ...options.env },
+  });
+}
+
+async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = '';
+  for await (const chunk of stream.setEncoding('utf8')) text += String(chunk);
+  return text;
+}
+
+async function exitOf(child: ChildProcessWithoutNullStreams): Promise<number | null> {
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code;
+}

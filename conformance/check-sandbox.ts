@@ -6,8 +6,11 @@ import type { Diagnosis } from './reports/diagnosis.ts';
 import { reportOf } from './reports/report.ts';
 import type { Transcript } from './transcript/transcript.ts';
 
-/** All areas that this suite judges. */
+/** All areas of a sandbox, which a check is of unless it says otherwise. */
 export const areas: readonly Area[] = ['chat', 'health', 'users'];
+
+/** The area of the service, which is checked alone: it is another server. */
+export const serviceArea: readonly Area[] = ['service'];
 
 /** Messages that make many support agents use a tool; `--prompt` replaces them. */
 export const defaultPrompts: readonly string[] = [
@@ -25,8 +28,12 @@ export interface CheckOptions {
   seed: string;
   /** All when left out. */
   areas?: readonly Area[];
-  /** The sandbox's bearer key; none is sent when left out. */
+  /** The sandbox's bearer key, or the service's key; none is sent when left out. */
   apiKey?: string | undefined;
+  /** Lower-case name of the header that holds the service's key; `x-service-api-key`. */
+  apiKeyHeader?: string | undefined;
+  /** Of a service: send what is large, many or slow, too, and move the clock of its control API. */
+  intrusive?: boolean | undefined;
   /** PEM of a CA to trust besides the system's. */
   ca?: string | undefined;
   clock?: Clock;
@@ -44,6 +51,8 @@ export interface CheckOptions {
   strict?: boolean;
   /** Told after every exchange. */
   onExchange?: (exchange: ExchangeRecord) => void;
+  /** Interrupts the run; the users that it created are deleted first. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A finished check: the transcript, and the report made from it. */
@@ -70,7 +79,7 @@ export async function diagnose(options: CheckOptions): Promise<Diagnosis> {
 }
 
 /** What may be left out of a plan. */
-export type Chosen = Pick<CheckOptions, 'areas' | 'prompts'>;
+export type Chosen = Pick<CheckOptions, 'areas' | 'prompts' | 'intrusive'>;
 
 /** What `check` would send, with its defaults. */
 export function planned(chosen: Chosen): Plan {
@@ -78,6 +87,7 @@ export function planned(chosen: Chosen): Plan {
     areas: chosen.areas ?? areas,
     prompts: chosen.prompts ?? defaultPrompts,
     preflightOnly: false,
+    intrusive: chosen.intrusive ?? false,
   });
 }
 
@@ -88,6 +98,8 @@ function withDefaults(options: CheckOptions, preflightOnly: boolean): DriveOptio
     seed: options.seed,
     areas: options.areas ?? areas,
     apiKey: options.apiKey,
+    apiKeyHeader: options.apiKeyHeader,
+    intrusive: options.intrusive ?? false,
     ca: options.ca,
     clock: options.clock ?? systemClock,
     concurrency: options.concurrency ?? 6,
@@ -96,6 +108,7 @@ function withDefaults(options: CheckOptions, preflightOnly: boolean): DriveOptio
     allowHttp: options.allowHttp ?? false,
     prompts: options.prompts ?? defaultPrompts,
     preflightOnly,
+    signal: options.signal,
     onExchange: options.onExchange ?? (() => {}),
   };
 }

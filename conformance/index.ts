@@ -6,6 +6,7 @@ export {
   defaultPrompts,
   diagnose,
   planned,
+  serviceArea,
   type Checked,
   type CheckOptions,
 } from './check-sandbox.ts';
@@ -25,7 +26,9 @@ export {
   areaOf,
   idsOf,
   requirement,
+  idsOfRun,
   requirementIds,
+  serviceRequirementIds,
   unseen,
   type Requirement,
   type RequirementId,

@@ -153,7 +153,7 @@ void t.test('--list and --dry-run send nothing and need no URL', async (t) => {
 void t.test('doctor: clear or one cause, for people and for programs', async (t) => {
   const well = await run(['doctor', await agentFor(t)]);
   t.equal(well.code, 0, well.stderr);
-  t.match(well.stdout, /The way is clear/);
+  t.match(well.stdout, /can be reached/);
   const ill = await run(['doctor', NOWHERE, '--json', '-']);
   t.equal(ill.code, 3, ill.stderr);
   t.match(JSON.parse(ill.stdout), { ok: false, gate: { id: 'refused' } });

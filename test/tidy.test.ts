@@ -29,7 +29,9 @@ function mayImport(from: SourceFile, to: string): boolean {
   if (own === 'src/contract' || own === 'src/shared') return false;
   if (other === 'src/contract') return to === 'src/contract/index.ts';
   if (other === 'src/shared') return true;
-  return own === 'src/cli' && wings.includes(other) && to === `${other}/index.ts`;
+  // The package's own door and the switchboard open the doors of wings, and nothing behind them.
+  const opensDoors = own === 'src/cli' || from.path === 'src/index.ts';
+  return opensDoors && wings.includes(other) && to === `${other}/index.ts`;
 }
 
 void t.test('arrows: a wing imports the contract, the shared parts, and no other wing', (t) => {
@@ -43,12 +45,35 @@ void t.test('arrows: a wing imports the contract, the shared parts, and no other
   t.end();
 });
 
+const rooms = ['ingest', 'close', 'results', 'scoring', 'control', 'pages'];
+
+void t.test('arrows: no room of the service imports its sibling', (t) => {
+  const roomOf = (path: string): string | undefined =>
+    rooms.find((room) => path.startsWith(`src/service/${room}/`));
+  for (const from of product) {
+    for (const { path: to = '', line } of from.imports) {
+      const [own, other] = [roomOf(from.path), roomOf(to)];
+      if (own === undefined || other === undefined) continue;
+      t.equal(own, other, `${from.path}:${line} must not import ${to}: they meet in the store`);
+    }
+  }
+  t.end();
+});
+
 const owners: Record<string, RegExp> = {
   ajv: /^src\/contract\/generate\.ts$/,
   'json-schema-to-typescript': /^src\/contract\/generate\.ts$/,
   pino: /^src\/shared\/log\.ts$/,
   zod: /^(src\/cli\/|reference-agent\/script\.ts$)/,
   yargs: /^src\/cli\//,
+  'better-sqlite3': /^src\/service\/store\//,
+  kysely: /^src\/service\/store\//,
+  openai: /^(src\/service\/scoring|test)\//,
+  yaml: /^src\/cli\//,
+  '@opentelemetry': /^(src\/cli\/demo|test\/.*)/,
+  '@ai-sdk': /^test\//,
+  ai: /^test\//,
+  '@traceloop': /^test\//,
   fastify: /^(reference-agent|src\/service|bench)\//,
   undici: /^(conformance\/(drive|mutants)|load|test)\//,
   selfsigned: /^(reference-agent\/tls|conformance\/mutants\/.*|test\/.*)\.ts$/,

@@ -73,11 +73,22 @@ export function notAnswered(endpoint: Endpoint): Check['unjudged'] {
     if (sent.length > 0 && sent.every(putOff)) {
       return { verdict: 'blocked', reason: 'Every request was put off with 429.' };
     }
-    const reason = bad
-      ? `A valid request was not answered as it must be: ${outcome(bad)} (exchange ${bad.id}).`
-      : 'The request could not be sent.';
-    return { verdict: 'blocked', reason };
+    return { verdict: 'blocked', reason: bad ? wrongly(bad) : whyUnread(sent) };
   };
+}
+
+function wrongly(bad: Exchange): string {
+  return `A valid request was not answered as it must be: ${outcome(bad)} (exchange ${bad.id}).`;
+}
+
+/** Why requests that were not refused left nothing to read. */
+function whyUnread(sent: Exchange[]): string {
+  const answered = sent.find(accepted);
+  if (answered) return `The answers hold no JSON object (exchange ${answered.id}).`;
+  const waiting = sent.find(putOff);
+  if (waiting)
+    return `It was put off with 429 for longer than the kit waits (exchange ${waiting.id}).`;
+  return 'The request was not sent: what it needs did not come about.';
 }
 
 /** A finding about the answer as a whole: its status, or that there is none. */

@@ -2,6 +2,7 @@ import type { RequirementId } from '../requirements/index.ts';
 import { chatChecks } from './chat.ts';
 import type { Check } from './check.ts';
 import { healthChecks } from './health.ts';
+import { serviceChecks } from './service.ts';
 import { usersChecks } from './users.ts';
 
 export type { Check, Finding, Repair, Unjudged } from './check.ts';
@@ -13,4 +14,5 @@ export const checks: Readonly<Record<RequirementId, Check>> = {
   ...chatChecks,
   ...healthChecks,
   ...usersChecks,
+  ...serviceChecks,
 };

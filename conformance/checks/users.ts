@@ -261,24 +261,21 @@ function leftBehind(): Check {
   const idOf = (one: Exchange): unknown => valueAt(one.sent, '/user_id');
   return {
     evidence: ({ exchanges }) => exchanges.filter(isCreated),
-    judge: (evidence, { exchanges }) =>
-      evidence
-        .filter(
-          (one) =>
-            !exchanges.some(
-              (other) =>
-                other.endpoint === 'delete' &&
-                accepted(other) &&
-                other.id > one.id &&
-                userOf(other.request.path) === idOf(one),
-            ),
-        )
-        .map((one) => ({
-          exchange: one.id,
-          pointer: '',
-          expected: 'deleted at the end',
-          received: `${brief(idOf(one))} stays`,
-        })),
+    judge(evidence, { exchanges }) {
+      const isDeleted = (one: Exchange): boolean =>
+        exchanges.some(
+          (other) =>
+            other.endpoint === 'delete' &&
+            accepted(other) &&
+            other.id > one.id &&
+            userOf(other.request.path) === idOf(one),
+        );
+      const [first, ...more] = evidence.filter((one) => !isDeleted(one));
+      if (!first) return [];
+      const others = more.length === 0 ? '' : ` and ${more.length} more`;
+      const received = `${brief(idOf(first))}${others} left behind`;
+      return [{ exchange: first.id, pointer: '', expected: 'deleted at the end', received }];
+    },
     unjudged: because('not_applicable', 'No user was created.'),
   };
 }

@@ -1,4 +1,5 @@
 import { rootCertificates } from 'node:tls';
+import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { Agent, request } from 'undici';
 import type { ExchangeRecord, FailureKind } from '../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../src/shared/clock.ts';
@@ -11,7 +12,7 @@ export interface Outgoing {
   method: string;
   path: string;
   headers: Record<string, string>;
-  body?: string;
+  body?: string | Uint8Array;
 }
 
 /** Sends requests to one sandbox. Failures are values, never thrown. */
@@ -30,10 +31,10 @@ export interface HttpClientOptions {
   ca?: string;
 }
 
-const BODY_BYTES_MAX = 1024 * 1024;
+const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * A client that opens a connection for each request, follows no redirect and reads at most 1 MiB.
+ * A client that opens a connection for each request, follows no redirect and reads at most 4 MiB.
  * A connection of its own keeps a sandbox that closes idle ones from looking as if it dropped one.
  */
 export function httpClient({ target, clock, ca }: HttpClientOptions): HttpClient {
@@ -58,8 +59,9 @@ export function httpClient({ target, clock, ca }: HttpClientOptions): HttpClient
         signal: deadline.signal,
       });
       status = answer.statusCode;
-      const text = await readBody(answer.body);
-      return { response: { status, headers: flat(answer.headers), body: text } };
+      const headersSeen = flat(answer.headers);
+      const text = await readBody(answer.body, headersSeen['content-encoding'] ?? '');
+      return { response: { status, headers: headersSeen, body: text } };
     } catch (error) {
       return { failure: toFailure(error, status) };
     }
@@ -78,7 +80,17 @@ export function httpClient({ target, clock, ca }: HttpClientOptions): HttpClient
   };
 }
 
-async function readBody(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
+/** The answer is larger than anything that the interface has. */
+class TooLarge extends Error {
+  override message = `the answer is larger than ${BODY_BYTES_MAX} bytes`;
+}
+
+/** The body does not decode as its Content-Encoding says. */
+class WronglyEncoded extends Error {}
+
+type Body = AsyncIterable<Buffer> & { destroy(): unknown };
+
+async function readBody(body: Body, encoding: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -86,10 +98,30 @@ async function readBody(body: AsyncIterable<Buffer> & { destroy(): unknown }): P
     bytes += chunk.length;
     if (bytes > BODY_BYTES_MAX) {
       body.destroy();
-      break;
+      throw new TooLarge();
     }
   }
-  return Buffer.concat(chunks).toString('utf8', 0, BODY_BYTES_MAX);
+  return decoded(Buffer.concat(chunks), encoding).toString('utf8');
+}
+
+const decoders: Partial<Record<string, (bytes: Buffer, bounds: ZlibOptions) => Buffer>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
+/** None was asked for, but a server may encode all the same. */
+function decoded(bytes: Buffer, encoding: string): Buffer {
+  const decode = decoders[encoding.trim().toLowerCase()];
+  if (!decode || bytes.length === 0) return bytes;
+  try {
+    return decode(bytes, { maxOutputLength: BODY_BYTES_MAX });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw new TooLarge();
+    throw new WronglyEncoded(`the body is not ${encoding}, as its Content-Encoding says`);
+  }
 }
 
 function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
@@ -119,6 +151,10 @@ const kindByCode: Partial<Record<string, FailureKind>> = {
 function toFailure(error: unknown, status: number | undefined): NonNullable<Outcome['failure']> {
   const came = status === undefined ? {} : { status };
   if (error instanceof DeadlinePassed) return { kind: 'timeout', message: error.message, ...came };
+  if (error instanceof TooLarge) return { kind: 'too_large', message: error.message, ...came };
+  if (error instanceof WronglyEncoded) {
+    return { kind: 'protocol', message: error.message, ...came };
+  }
   const { code = nameOf(error), message } = rootOf(error);
   return { kind: kindOf(code, message), message: message || code, ...came };
 }

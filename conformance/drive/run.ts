@@ -2,8 +2,12 @@ import type { Area, Endpoint, RunRecord } from '../../src/contract/index.ts';
 import { seededChance } from '../../src/shared/chance.ts';
 import { isoTime, type Clock } from '../../src/shared/clock.ts';
 import { failedGate } from '../judge/gate.ts';
+import { isServiceRun } from '../requirements/index.ts';
 import {
+  cleanup,
   scenarios,
+  serviceScenarios,
+  serviceWorld,
   type Cost,
   type People,
   type Phase,
@@ -20,8 +24,12 @@ export interface DriveOptions {
   /** Base URL of the sandbox. */
   target: string;
   areas: readonly Area[];
-  /** The sandbox's bearer key; undefined to send none. */
+  /** The sandbox's bearer key, or the key of the service; undefined to send none. */
   apiKey: string | undefined;
+  /** Lower-case name of the header that holds the service's key; `x-service-api-key`. */
+  apiKeyHeader?: string | undefined;
+  /** Of a service: send what is large, many or slow as well. */
+  intrusive?: boolean;
   /** PEM of a CA to trust besides the system's. */
   ca: string | undefined;
   /** Every id of the run follows from it. */
@@ -41,10 +49,15 @@ export interface DriveOptions {
   preflightOnly: boolean;
   /** Told after every exchange. */
   onExchange: (exchange: Exchange) => void;
+  /** Interrupts the run: nothing more is sent but what deletes the users that it created. */
+  signal?: AbortSignal | undefined;
 }
 
 /** The name of this set of requirements, recorded with every run. */
 export const SUITE = '2026-11';
+
+/** The header of the service's key (spec 5); `--api-key-header` renames it. */
+export const API_KEY_HEADER = 'x-service-api-key';
 
 /** What `GET /health` may take: the service gives up after 10 s, and a little is ours. */
 const HEALTH_DEADLINE_MS = 10_250;
@@ -55,10 +68,14 @@ export interface Plan extends Cost {
 }
 
 /** The scenarios of some areas with what they cost, 429s apart. */
-export function plan(options: Pick<DriveOptions, 'areas' | 'prompts' | 'preflightOnly'>): Plan {
-  const chosen = scenarios.filter(
+export function plan(
+  options: Pick<DriveOptions, 'areas' | 'prompts' | 'preflightOnly' | 'intrusive'>,
+): Plan {
+  const suite = isServiceRun(options) ? serviceScenarios : scenarios;
+  const chosen = suite.filter(
     (scenario) =>
       (options.areas.includes(scenario.area) || isFixture(scenario, options.areas)) &&
+      (options.intrusive || !scenario.intrusive) &&
       (!options.preflightOnly || ['preflight', 'cleanup'].includes(scenario.phase)),
   );
   const total: Cost = { requests: 0, modelCalls: 0, users: 0 };
@@ -71,8 +88,12 @@ export function plan(options: Pick<DriveOptions, 'areas' | 'prompts' | 'prefligh
   return { ...total, scenarios: chosen };
 }
 
-/** Chat needs a user to chat as: one is created, and deleted at the end. */
+/**
+ * Health is asked in every run, to tell a sandbox from an address with nothing there. Chat needs a
+ * user to chat as: one is created, and deleted at the end.
+ */
 function isFixture({ area, phase }: Scenario, areas: readonly Area[]): boolean {
+  if (area === 'health') return phase === 'preflight';
   return areas.includes('chat') && area === 'users' && ['preflight', 'cleanup'].includes(phase);
 }
 
@@ -84,14 +105,21 @@ const PHASES: readonly Phase[] = ['preflight', 'accepted', 'refused', 'after', '
  */
 export async function drive(options: DriveOptions): Promise<Transcript> {
   const { clock, seed, prompts } = options;
+  const isInterrupted = (): boolean => options.signal?.aborted ?? false;
   const run = runRecord(options);
   const client = httpClient({
     target: options.target,
     clock,
     ...(options.ca === undefined ? {} : { ca: options.ca }),
   });
-  const records = recorder(options.apiKey === undefined ? [] : [options.apiKey]);
-  const { ratePerSecond, concurrency } = options;
+  const { ratePerSecond, concurrency, apiKeyHeader = API_KEY_HEADER } = options;
+  const service = serviceWorld({
+    clock,
+    chance: seededChance(`${seed}/${run.startedAt}`),
+    intrusive: options.intrusive ?? false,
+  });
+  const given = options.apiKey === undefined ? [] : [options.apiKey];
+  const records = recorder([...given, ...service.ownKeys()], apiKeyHeader);
   const send = sender({
     client,
     clock,
@@ -101,9 +129,10 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
       ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
     }),
     recorder: records,
-    apiKey: options.apiKey,
+    keys: { apiKey: options.apiKey, apiKeyHeader },
     deadlineMs: deadlines(options.timeoutMs),
     onExchange: options.onExchange,
+    stopped: (scenario) => isInterrupted() && scenario !== cleanup.id,
   });
   const people: People = {
     chatAs: undefined,
@@ -117,6 +146,7 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
       people,
       chance: seededChance(`${seed}/${scenario.area}/${scenario.id}`),
       prompts,
+      service,
     });
   try {
     const chosen = plan(options).scenarios;
@@ -127,7 +157,8 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
   } finally {
     await client.close();
   }
-  return { run, exchanges: records.exchanges };
+  const interrupted = isInterrupted() ? { interrupted: true } : {};
+  return { run: { ...run, ...interrupted }, exchanges: records.exchanges };
 }
 
 function runRecord(options: DriveOptions): RunRecord {
@@ -142,9 +173,12 @@ function runRecord(options: DriveOptions): RunRecord {
     allowHttp: options.allowHttp,
     keyGiven: options.apiKey !== undefined,
     concurrency: options.concurrency,
+    ...(isServiceRun(options) && { intrusive: options.intrusive ?? false }),
+    ...(options.apiKeyHeader !== undefined && { apiKeyHeader: options.apiKeyHeader }),
   };
 }
 
-function deadlines(timeoutMs: number): Record<Endpoint, number> {
-  return { chat: timeoutMs, create: timeoutMs, delete: timeoutMs, health: HEALTH_DEADLINE_MS };
-}
+const deadlines =
+  (timeoutMs: number) =>
+  (endpoint: Endpoint): number =>
+    endpoint === 'health' ? HEALTH_DEADLINE_MS : timeoutMs;

@@ -2,8 +2,9 @@ import type { Endpoint, ExchangeRecord } from '../../src/contract/index.ts';
 import { httpDateMs, type Clock } from '../../src/shared/clock.ts';
 import type { Step } from '../scenarios/index.ts';
 import { putOff, type Exchange } from '../transcript/reading.ts';
-import type { HttpClient, Outgoing } from './http-client.ts';
-import type { Recorder } from './recorder.ts';
+import type { HttpClient } from './http-client.ts';
+import { toOutgoing, type Keys } from './outgoing.ts';
+import { recordable, type Recorder } from './recorder.ts';
 import type { Turnstile } from './turnstile.ts';
 
 /** What a sender is made of. */
@@ -12,8 +13,10 @@ export interface SenderParts {
   clock: Clock;
   turnstile: Turnstile;
   recorder: Recorder;
-  apiKey: string | undefined;
-  deadlineMs: Record<Endpoint, number>;
+  keys: Keys;
+  deadlineMs: (endpoint: Endpoint) => number;
+  /** Whether a scenario may send no more: the run was interrupted. */
+  stopped: (scenario: string) => boolean;
   /** Told after every exchange. */
   onExchange(exchange: Exchange): void;
 }
@@ -31,16 +34,17 @@ const WAITED_MS_MAX = 120_000;
  * gives an endpoint up after three requests in a row without an answer, so that a run ends.
  */
 export function sender(parts: SenderParts): Sender {
-  const timeoutsInARow: Record<Endpoint, number> = { chat: 0, health: 0, create: 0, delete: 0 };
+  const timeoutsInARow = new Map<Endpoint, number>();
+  const inARow = ({ endpoint }: Step): number => timeoutsInARow.get(endpoint) ?? 0;
   const startedMs = parts.clock.monotonicMs();
   let waitedMs = 0;
 
   const attempt = async (scenario: string, step: Step): Promise<Exchange> => {
-    const outgoing = toOutgoing(step, parts.apiKey);
+    const outgoing = toOutgoing(step, parts.keys);
     const sentMs = parts.clock.monotonicMs() - startedMs;
     const came = await parts.client.send(
       outgoing,
-      parts.deadlineMs[step.endpoint],
+      parts.deadlineMs(step.endpoint),
       step.connection,
     );
     const exchange = parts.recorder.record({
@@ -49,22 +53,25 @@ export function sender(parts: SenderParts): Sender {
       endpoint: step.endpoint,
       intent: step.intent,
       ...(step.control && { control: step.control.id }),
-      request: outgoing,
+      request: recordable(outgoing),
       ...came,
       startedMs: rounded(sentMs),
       endedMs: rounded(parts.clock.monotonicMs() - startedMs),
     });
     parts.onExchange(exchange);
     const timedOut = exchange.failure?.kind === 'timeout';
-    timeoutsInARow[step.endpoint] = timedOut ? timeoutsInARow[step.endpoint] + 1 : 0;
+    timeoutsInARow.set(step.endpoint, timedOut ? inARow(step) + 1 : 0);
     return exchange;
   };
 
   return async (scenario, step) => {
     for (let tried = 1; ; tried++) {
-      if (timeoutsInARow[step.endpoint] >= TIMEOUTS_IN_A_ROW_MAX) return undefined;
-      const exchange = await parts.turnstile.pass(() => attempt(scenario, step));
-      if (!putOff(exchange) || tried === ATTEMPTS_MAX) return exchange;
+      const exchange = await parts.turnstile.pass(async () =>
+        parts.stopped(scenario) || inARow(step) >= TIMEOUTS_IN_A_ROW_MAX
+          ? undefined
+          : attempt(scenario, step),
+      );
+      if (!exchange || !putOff(exchange) || step.once || tried === ATTEMPTS_MAX) return exchange;
       const pauseMs = pauseAfter(exchange, tried, parts.clock.nowMs());
       if (waitedMs + pauseMs > WAITED_MS_MAX) return exchange;
       waitedMs += pauseMs;
@@ -80,36 +87,4 @@ function pauseAfter({ response }: ExchangeRecord, tried: number, nowMs: number):
   if (after === undefined) return 1000 * 2 ** (tried - 1);
   if (/^\d+$/.test(after.trim())) return Number(after) * 1000;
   return Math.max(0, (httpDateMs(after) ?? nowMs + 1000) - nowMs);
-}
-
-function toOutgoing(
-  { endpoint, body, userId = '', key, headers }: Step,
-  apiKey?: string,
-): Outgoing {
-  const text = body && ('json' in body ? JSON.stringify(body.json) : body.text);
-  const bearer = key === 'wrong' ? 'sandbox-kit-wrong-key' : key === 'none' ? undefined : apiKey;
-  return {
-    ...routeOf(endpoint, userId),
-    headers: {
-      ...(text === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(bearer === undefined || endpoint === 'health'
-        ? {}
-        : { authorization: `Bearer ${bearer}` }),
-      ...headers,
-    },
-    ...(text === undefined ? {} : { body: text }),
-  };
-}
-
-function routeOf(endpoint: Endpoint, userId: string): Pick<Outgoing, 'method' | 'path'> {
-  switch (endpoint) {
-    case 'chat':
-      return { method: 'POST', path: '/v1/chat/completions' };
-    case 'health':
-      return { method: 'GET', path: '/health' };
-    case 'create':
-      return { method: 'POST', path: '/users' };
-    case 'delete':
-      return { method: 'DELETE', path: `/users/${encodeURIComponent(userId)}` };
-  }
 }

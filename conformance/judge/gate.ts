@@ -4,6 +4,7 @@ import {
   type Transcript,
   printable,
   putOff,
+  saysAbsent,
 } from '../transcript/reading.ts';
 
 /** The one cause for which a run could not be judged, found by the requests of the preflight. */
@@ -20,13 +21,16 @@ export interface Gate {
     | 'redirect'
     | 'key_refused'
     | 'empty'
-    | 'rate_limited';
+    | 'rate_limited'
+    | 'too_large'
+    | 'nothing_here'
+    | 'interrupted';
   /** What is wrong, in one sentence. */
   says: string;
   /** What to do about it. */
   cure: string;
-  /** The exchange that shows it. */
-  evidence: Exchange;
+  /** The exchange that shows it; an interrupted run may have none. */
+  evidence: Exchange | undefined;
 }
 
 /**
@@ -37,12 +41,21 @@ export function failedGate({ run, exchanges }: Transcript): Gate | undefined {
   const probes = exchanges.filter(({ scenario }) => scenario === PREFLIGHT);
   const final = probes.filter((one) => !isSuperseded(one, probes));
   return (
+    interrupted(run.interrupted ?? false) ??
     unreachable(final) ??
     loginPage(final) ??
     redirect(final) ??
     keyRefused(final, run.keyGiven) ??
+    rateLimited(final) ??
+    nothingHere(final) ??
     allAlike(final, run.target)
   );
+}
+
+function interrupted(was: boolean): Gate | undefined {
+  if (!was) return undefined;
+  const says = 'The run was interrupted.';
+  return { id: 'interrupted', says, cure: 'Run it again.', evidence: undefined };
 }
 
 /** A probe that was put off and sent again says nothing. */
@@ -161,6 +174,31 @@ const alike: Partial<Record<string, Pick<Gate, 'says' | 'cure'>>> = {
   },
 };
 
+function rateLimited(probes: Exchange[]): Gate | undefined {
+  const chat = probes.find(({ endpoint }) => endpoint === 'chat');
+  const known = alike['rate_limited'];
+  return chat && known && putOff(chat)
+    ? { id: 'rate_limited', ...known, evidence: chat }
+    : undefined;
+}
+
+/**
+ * Without a chat to judge, an address where neither health nor users are known is no sandbox: all
+ * that is left would be optional, and absent.
+ */
+function nothingHere(probes: Exchange[]): Gate | undefined {
+  const [first] = probes;
+  const isUsersRun = probes.some(({ endpoint }) => endpoint === 'create');
+  if (!first || !isUsersRun || !probes.every(saysAbsent)) return undefined;
+  if (probes.some(({ endpoint }) => endpoint === 'chat')) return undefined;
+  return {
+    id: 'nothing_here',
+    says: 'Nothing of the interface is at this address: every path is unknown there.',
+    cure: 'Check the path of the URL: /health, /users and /v1/chat/completions are appended to it.',
+    evidence: first,
+  };
+}
+
 /** Every probe, of two at least, went wrong in a way that no sandbox does. */
 function allAlike(probes: Exchange[], target: string): Gate | undefined {
   const kinds = probes.map(deadness);
@@ -169,8 +207,10 @@ function allAlike(probes: Exchange[], target: string): Gate | undefined {
   const known = alike[kind ?? ''];
   if (!first || !kind || !known || kinds.includes(undefined)) return undefined;
   if (probes.length < 2 && kind !== 'reset' && kind !== 'protocol') return undefined;
-  const perhapsPlain = kind === 'reset' && target.startsWith('https:');
-  const cure = perhapsPlain ? `${known.cure} Or the port has no TLS: try http://.` : known.cure;
+  const other = target.startsWith('https:')
+    ? 'Or the port has no TLS: try http://.'
+    : 'Or the port wants TLS: try https://.';
+  const cure = kind === 'reset' ? `${known.cure} ${other}` : known.cure;
   return { id: kind, says: known.says, cure, evidence: first };
 }
 

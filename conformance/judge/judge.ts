@@ -1,6 +1,6 @@
 import type { Area, Verdict } from '../../src/contract/index.ts';
 import { checks as allChecks, type Check, type Finding } from '../checks/index.ts';
-import { areaOf, requirement, requirementIds, type RequirementId } from '../requirements/index.ts';
+import { areaOf, idsOfRun, requirement, type RequirementId } from '../requirements/index.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
 import { failedGate, type Gate } from './gate.ts';
 
@@ -39,7 +39,7 @@ export interface JudgeOptions {
 export function judge(transcript: Transcript, options: JudgeOptions = {}): Judgement {
   const gate = failedGate(transcript);
   const requirements = new Map(
-    requirementIds.map((id) => [id, judgeOne(id, transcript, gate, options)] as const),
+    idsOfRun(transcript.run).map((id) => [id, judgeOne(id, transcript, gate, options)] as const),
   );
   const counts = countVerdicts(requirements);
   return { ...whole(requirements, counts, gate), gate, requirements, counts };

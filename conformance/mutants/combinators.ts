@@ -145,7 +145,12 @@ export function acceptance({ endpoint, json: sent, path }: Asked, clock: Clock):
       return json(201, { user_id: userId, created_at: now, status: 'active' });
     }
     case 'delete':
-    case undefined: {
+    case undefined:
+    case 'traces':
+    case 'end':
+    case 'simulations':
+    case 'production':
+    case 'admin': {
       const userId = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
       return json(200, { user_id: userId, deleted_at: now, status: 'deleted' });
     }

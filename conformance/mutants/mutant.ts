@@ -11,6 +11,8 @@ export interface Asked {
   /** Lower-case names. */
   headers: Record<string, string>;
   body: string;
+  /** The body as it came; a transform that changes `body` takes it away. */
+  bytes?: Uint8Array;
   /** The body as JSON; undefined where it is not. */
   json: unknown;
   /** The same for all requests that came on one connection. */

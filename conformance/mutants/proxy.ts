@@ -19,7 +19,7 @@ export interface ProxyOptions {
   clock: Clock;
 }
 
-const BODY_BYTES_MAX = 1024 * 1024;
+const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A reverse proxy that puts all traffic of a sandbox through a transform. */
 export async function startProxy(options: ProxyOptions): Promise<Listening> {
@@ -50,13 +50,15 @@ async function serve(
   { transform, clock }: ProxyOptions,
 ): Promise<Reply> {
   const { method = '', url = '' } = incoming;
-  const body = await readBody(incoming);
+  const bytes = await readBody(incoming);
+  const body = bytes.toString('utf8');
   const asked: Asked = {
     endpoint: endpointOf(method, url),
     method,
     path: url,
     headers: flat(incoming.headers),
     body,
+    bytes,
     json: parse(body),
     connection: incoming.socket,
   };
@@ -64,7 +66,8 @@ async function serve(
 }
 
 function endpointOf(method: string, path: string): Endpoint | undefined {
-  switch (`${method} ${path.replace(/^\/users\/.+/, '/users/*')}`) {
+  const [route = ''] = path.replace(/^\/users\/.+/, '/users/*').split('?');
+  switch (`${method} ${route.replace(/^\/v1\/sessions\/[^/]*\/end$/, '/end')}`) {
     case 'POST /v1/chat/completions':
       return 'chat';
     case 'GET /health':
@@ -73,8 +76,16 @@ function endpointOf(method: string, path: string): Endpoint | undefined {
       return 'create';
     case 'DELETE /users/*':
       return 'delete';
+    case 'POST /v1/traces':
+      return 'traces';
+    case 'POST /end':
+      return 'end';
+    case 'GET /api/simulations/sessions/':
+      return 'simulations';
+    case 'GET /api/prod-evaluations/sessions/':
+      return 'production';
     default:
-      return undefined;
+      return route.startsWith('/__admin/') ? 'admin' : undefined;
   }
 }
 
@@ -82,11 +93,11 @@ function endpointOf(method: string, path: string): Endpoint | undefined {
 const OF_THE_CONNECTION = /^(connection|keep-alive|transfer-encoding|content-length|host|date)$/;
 
 function forwarder(upstream: string, agent: Agent): Forward {
-  return async ({ method, path, headers, body }) => {
+  return async ({ method, path, headers, body, bytes }) => {
     const answer = await request(`${upstream}${path}`, {
       method,
       headers: passedOn(headers),
-      body: body === '' && !('content-type' in headers) ? null : body,
+      body: body === '' && !('content-type' in headers) ? null : (bytes ?? body),
       dispatcher: agent,
     });
     return {
@@ -112,7 +123,7 @@ function flat(headers: Record<string, string | string[] | undefined>): Record<st
   );
 }
 
-async function readBody(incoming: AsyncIterable<Buffer>): Promise<string> {
+async function readBody(incoming: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of incoming) {
@@ -120,7 +131,7 @@ async function readBody(incoming: AsyncIterable<Buffer>): Promise<string> {
     if (bytes > BODY_BYTES_MAX) throw new Error(`a body of more than ${BODY_BYTES_MAX} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 function parse(text: string): unknown {

@@ -9,10 +9,10 @@ export interface Diagnosis {
   exchanges: readonly Exchange[];
 }
 
-/** The diagnosis for people: each request of the preflight, then what follows. */
+/** The diagnosis for people: each request of the preflight, then what follows, or how to go on. */
 export function diagnosisText(
   { gate, exchanges }: Diagnosis,
-  target: string,
+  checkCommand: string,
   { paint, width }: ListingOptions,
 ): string {
   const lines = exchanges.map((one) => {
@@ -22,8 +22,11 @@ export function diagnosisText(
   });
   const ending = gate
     ? [...fold(gate.says, width).map((line) => paint('red', line)), ...fold(gate.cure, width)]
-    : [paint('green', 'The way is clear:'), `  sandbox-kit check ${target}`];
-  return [paint('bold', `sandbox-kit doctor ${target}`), ...lines, '', ...ending, ''].join('\n');
+    : [
+        paint('green', 'A sandbox can be reached here. What it answered is for the judge:'),
+        `  ${checkCommand}`,
+      ];
+  return [paint('bold', 'The way to the sandbox'), ...lines, '', ...ending, ''].join('\n');
 }
 
 /** The diagnosis for programs. */

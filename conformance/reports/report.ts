@@ -44,7 +44,7 @@ export function reportOf(
 }
 
 function gateOf({ id, says, cure, evidence }: Gate): FailedGate {
-  return { id, says, cure, evidence: [itemOf(evidence)] };
+  return { id, says, cure, evidence: evidence ? [itemOf(evidence)] : [] };
 }
 
 function row(id: RequirementId, judged: Judged, transcript: Transcript): RequirementVerdict {

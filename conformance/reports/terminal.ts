@@ -98,10 +98,14 @@ function causesBlock(report: CheckReport, { paint, width }: TerminalOptions): st
   const causes = openCauses(report);
   const { counts } = report;
   if (causes.length === 0) return [];
-  const failures = (counts['fail'] ?? 0) + (counts['blocked'] ?? 0);
+  const { fail = 0, blocked = 0 } = counts;
   const lines = causes.flatMap(({ says, clears }) => {
-    const cleared = `${clears.length} of ${failures} clear (tried on the recording)`;
-    return hanging('  - ', `${says}: ${cleared}: ${clears.join(', ')}`, width);
+    const share = `${clears.length} of ${fail + blocked} failed or blocked`;
+    return hanging(
+      '  - ',
+      `${says}. Tried on the recording: clears ${share}: ${clears.join(', ')}`,
+      width,
+    );
   });
   return [[paint('bold', 'What to mend first'), ...lines].join('\n')];
 }

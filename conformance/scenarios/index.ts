@@ -3,6 +3,9 @@ import { healthScenarios } from './health.ts';
 import type { Scenario } from './scenario.ts';
 import { usersScenarios } from './users.ts';
 
+export { serviceScenarios } from './service.ts';
+export { isServiceEndpoint, serviceWorld } from './service-world.ts';
+export { cleanup } from './users.ts';
 export type { People, Step, World } from './world.ts';
 export type { Cost, Phase, Scenario } from './scenario.ts';
 

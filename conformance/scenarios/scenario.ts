@@ -22,6 +22,8 @@ export interface Scenario {
   phase: Phase;
   /** Requirements that must have evidence of it, against a sandbox that has everything. */
   exercises: readonly RequirementId[];
+  /** Only an intrusive run drives it. */
+  intrusive?: true;
   cost: (prompts: readonly string[]) => Cost;
   drive(world: World): Promise<void>;
 }

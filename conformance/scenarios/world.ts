@@ -1,6 +1,7 @@
 import type { Endpoint, Intent } from '../../src/contract/index.ts';
 import type { Chance } from '../../src/shared/chance.ts';
 import type { Exchange } from '../transcript/transcript.ts';
+import type { ServiceWorld } from './service-world.ts';
 
 /** One request of a scenario. */
 export interface Step {
@@ -10,14 +11,20 @@ export interface Step {
   intent: Intent;
   /** The exchange that it is one edit away from. */
   control?: Exchange | undefined;
-  /** A value to send as JSON, or text to send as it is. */
-  body?: { json: unknown } | { text: string };
+  /** A value to send as JSON, or text or bytes to send as they are. */
+  body?: { json: unknown } | { text: string } | { bytes: Uint8Array };
   /** Of whom `DELETE /users/{user_id}` speaks. */
   userId?: string;
   /** Which key goes along: the given one unless it says otherwise. */
-  key?: 'none' | 'wrong';
+  key?: 'none' | 'wrong' | { own: string };
   /** `kept` sends it on the connection of the last one that was kept. */
   connection?: 'kept';
+  /** Of `/v1/sessions/{path}/end`, of results with their query, or below `/__admin`. */
+  path?: string;
+  /** Of `/__admin`; POST unless it says otherwise. */
+  method?: 'GET' | 'PUT' | 'DELETE';
+  /** Sent once, also when it is put off. */
+  once?: true;
   /** Headers besides the usual ones, or in their place. */
   headers?: Record<string, string>;
 }
@@ -31,6 +38,8 @@ export interface World {
   readonly chance: Chance;
   /** Messages that may make the agent use a tool. */
   readonly prompts: readonly string[];
+  /** What the scenarios of the service share. */
+  readonly service: ServiceWorld;
 }
 
 /** The simulated users of a run, which its scenarios share. */

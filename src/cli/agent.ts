@@ -8,7 +8,6 @@ import { suggestion } from './suggest.ts';
 import { terminalOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-const LOG_LEVELS = ['silent', 'error', 'warn', 'info'] as const;
 const PORT = 8080;
 
 const agentFlags = z.object({
@@ -26,7 +25,7 @@ const agentFlags = z.object({
   fault: z.array(flags.word).optional(),
   mutant: flags.word.optional(),
   'journal-bodies': z.boolean(),
-  'log-level': z.enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` }),
+  'log-level': flags.logLevel,
 });
 
 type AgentFlags = z.infer<typeof agentFlags>;
@@ -74,7 +73,7 @@ function behaviourOptions(yargs: Argv): Argv {
     .option('log-level', {
       type: 'string',
       default: 'warn',
-      describe: LOG_LEVELS.join(', '),
+      describe: flags.LOG_LEVELS,
     });
 }
 

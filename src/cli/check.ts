@@ -10,6 +10,7 @@ import * as flags from './flags.ts';
 import { kitVersion } from './kit-version.ts';
 import { openOutputs, type Outputs } from './outputs.ts';
 import { progress } from './progress.ts';
+import { interruptible } from './signals.ts';
 import { terminalOf, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -129,8 +130,12 @@ async function runCheck(
   out.write(`${out.paint('bold', `sandbox-kit check ${target}`)}\n${intent}\n\n`);
   const shown = progress(terminalOf(process.stderr), systemClock, plan.requests, 'requests');
   const startedMs = systemClock.monotonicMs();
+  using interrupt = interruptible(
+    'Stopping: users that were created are deleted first. Once more leaves at once.',
+  );
   const { transcript, report } = await judge.check({
     ...options,
+    signal: interrupt.signal,
     onExchange: ({ scenario, step }) => shown.step(`${scenario} ${step}`),
   });
   shown.end();

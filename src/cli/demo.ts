@@ -21,7 +21,9 @@ export const demoVerb: CommandModule = {
   describe: 'See all of it in one go, on this machine alone',
   builder: (yargs) =>
     yargs
-      .usage('sandbox-kit demo\n\nRuns a sandbox, talks to it, checks it, breaks it, catches it.')
+      .usage(
+        'sandbox-kit demo\n\nRuns a sandbox, checks it, breaks it, and has the service score it.',
+      )
       .option('keep', { type: 'boolean', default: false, describe: 'leave the servers up' })
       .epilogue(`Examples:
   sandbox-kit demo
@@ -39,6 +41,8 @@ async function demo(keep: boolean, out: Terminal): Promise<boolean> {
   const agent = await startAgent();
   const mutant = await judge.startMutant(MUTANT, agent.url);
   if (!mutant) throw new Error(`there is no mutant ${MUTANT}`);
+  const { startDemoService, tellTheService } = await import('./demo-service.ts');
+  const service = await startDemoService();
   try {
     chapter(out, 1, `A sandbox that obeys the interface listens at ${agent.url}`);
     await talk(agent.url, out);
@@ -49,12 +53,16 @@ async function demo(keep: boolean, out: Terminal): Promise<boolean> {
     chapter(out, 3, `The same sandbox with one fault: it ${lowered(mutant.breaks)}`);
     const bad = await checked(judge, mutant.url, out);
 
-    const held = good === 'conforming' && bad === 'not-conforming';
+    chapter(out, 4, `The service takes in what the sandbox said, at ${service.url}`);
+    const scored = await tellTheService(service, agent.url, out);
+
+    const held = good === 'conforming' && bad === 'not-conforming' && scored;
     out.write(`\n${held ? out.paint('green', 'All held.') : out.paint('red', 'Not all held.')}\n`);
-    out.write(nextSteps(keep, agent.url, mutant.url));
+    out.write(nextSteps(keep, { agent: agent.url, mutant: mutant.url, service: service.adminUrl }));
     if (keep) await untilStopped();
     return held;
   } finally {
+    await service.stop();
     await mutant.stop();
     await agent.stop();
   }
@@ -104,22 +112,29 @@ async function checked(judge: Judge, target: string, out: Terminal): Promise<str
   return report.verdict;
 }
 
-function nextSteps(keep: boolean, url: string, mutantUrl: string): string {
+/** The addresses that stay up with --keep. */
+interface Kept {
+  agent: string;
+  mutant: string;
+  service: string;
+}
+
+function nextSteps(keep: boolean, { agent, mutant, service }: Kept): string {
   if (keep) {
-    const rows = [
-      [`${url}/health`, 'the sandbox'],
-      [`${url}/__admin/requests`, 'what it was asked'],
-      [`${url}/__admin/faults`, 'faults to switch on'],
-      [`sandbox-kit check ${mutantUrl}`, 'its broken twin'],
-    ] as const;
-    const wide = Math.max(...rows.map(([place]) => place.length));
-    const lines = rows.map(([place, says]) => `  ${place.padEnd(wide)}  ${says}`);
-    return ['The servers stay up until Ctrl-C:', ...lines, ''].join('\n');
+    return [
+      'The servers stay up until Ctrl-C:',
+      `  ${agent}/health               the sandbox`,
+      `  ${agent}/__admin/requests     what it was asked`,
+      `  ${service}/ingest-log   what the service noticed`,
+      `  sandbox-kit check ${mutant}   the broken twin`,
+      '',
+    ].join('\n');
   }
   return [
     'Next:',
     '  sandbox-kit check URL      check a sandbox of yours',
     '  sandbox-kit agent          a sandbox to build against',
+    '  sandbox-kit serve          the service on this machine',
     '  sandbox-kit selftest       see every fault that the judge catches',
     '  sandbox-kit explain        see every requirement',
     '',

@@ -16,6 +16,16 @@ const doctorFlags = z.object({
   'timeout-ms': flags.wholeNumber(100, 600_000),
 });
 
+/** The check that may follow, with what it needs to get there. */
+function checkCommand(given: z.infer<typeof doctorFlags>): string {
+  const options = [
+    ['--area', given.area?.join(',')],
+    ['--ca', given.ca],
+    ['--api-key-file', given['api-key-file']],
+  ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  return ['sandbox-kit check', given.url, ...options].join(' ');
+}
+
 /** `sandbox-kit doctor URL`: the preflight alone. */
 export const doctorVerb: CommandModule = {
   command: 'doctor <url>',
@@ -49,7 +59,7 @@ The bearer key is read from SANDBOX_KIT_API_KEY, or with --api-key-file.`),
       ca,
       timeoutMs: given['timeout-ms'],
     });
-    out.write(judge.diagnosisText(diagnosis, given.url, out));
+    out.write(judge.diagnosisText(diagnosis, checkCommand(given), out));
     if (given.json !== undefined) {
       const text = `${JSON.stringify(judge.diagnosisJson(diagnosis, given.url), null, 2)}\n`;
       writeTextFile(given.json, text, '--json');

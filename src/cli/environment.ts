@@ -3,6 +3,10 @@ import { UsageError } from './usage-error.ts';
 
 const environment = z.object({
   SANDBOX_KIT_API_KEY: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_SERVICE_API_KEY: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_JUDGE_URL: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_JUDGE_MODEL: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_JUDGE_API_KEY: z.string().trim().min(1).optional().catch(undefined),
   NO_COLOR: z.string().optional(),
 });
 

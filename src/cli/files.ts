@@ -8,8 +8,17 @@ import { UsageError } from './usage-error.ts';
  * @throws {UsageError} that names the flag, the file and what is wrong with it.
  */
 export function readTextFile(path: string, flag: string): string {
+  return readBytes(path, flag).toString('utf8');
+}
+
+/**
+ * Reads a file that a flag names; `-` is stdin.
+ *
+ * @throws {UsageError} that names the flag, the file and what is wrong with it.
+ */
+export function readBytes(path: string, flag: string): Buffer {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(path === '-' ? 0 : path);
   } catch (error) {
     throw new UsageError(`${flag}: ${path} can't be read: ${reasonOf(error)}.`);
   }

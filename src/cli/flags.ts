@@ -15,7 +15,9 @@ export function parseFlags<Shape extends z.ZodType>(shape: Shape, argv: unknown)
   const [issue] = parsed.error.issues;
   const [first, ...within] = issue?.path ?? [];
   const name = String(first ?? '');
-  const flag = ['url', 'id', 'name', 'recording'].includes(name) ? name.toUpperCase() : `--${name}`;
+  const flag = ['url', 'id', 'name', 'recording', 'file'].includes(name)
+    ? name.toUpperCase()
+    : `--${name}`;
   if (within.length === 0 && isRepeated(argv, name)) {
     throw new UsageError(`${flag}: expected once, got more than one.`);
   }
@@ -36,7 +38,9 @@ export const sandboxUrl = z.string({ error: NO_URL }).transform((text, context) 
     return z.NEVER;
   };
   if (!url || !/^https?:\/\//i.test(text)) {
-    return complain(NO_URL);
+    // `localhost:8080` and `sandbox.example.com` lack nothing but the scheme.
+    const meant = /^[\w.-]+(:\d+)?(\/.*)?$/.test(text) ? `; did you mean http://${text}` : '';
+    return complain(`${NO_URL}${meant}`);
   }
   if (url.username !== '' || url.password !== '') {
     context.addIssue({
@@ -96,13 +100,25 @@ export const areas = z
 
 /** The sandbox's key: from the file that `--api-key-file` names, else from the environment. */
 export function sandboxKey(apiKeyFile: string | undefined): string | undefined {
+  return keyFrom(apiKeyFile, 'SANDBOX_KIT_API_KEY');
+}
+
+/** The service's key, likewise. */
+export function serviceKey(apiKeyFile: string | undefined): string | undefined {
+  return keyFrom(apiKeyFile, 'SANDBOX_KIT_SERVICE_API_KEY');
+}
+
+function keyFrom(
+  apiKeyFile: string | undefined,
+  variable: 'SANDBOX_KIT_API_KEY' | 'SANDBOX_KIT_SERVICE_API_KEY',
+): string | undefined {
   if (apiKeyFile !== undefined) {
     const key = readTextFile(apiKeyFile, '--api-key-file').trim();
     if (key === '') throw new UsageError(`--api-key-file: ${apiKeyFile} is empty.`);
     return checkedKey(key, `--api-key-file ${apiKeyFile}`);
   }
-  const key = readEnvironment().SANDBOX_KIT_API_KEY;
-  return key === undefined ? undefined : checkedKey(key, 'SANDBOX_KIT_API_KEY');
+  const key = readEnvironment()[variable];
+  return key === undefined ? undefined : checkedKey(key, variable);
 }
 
 /** A CA as PEM, from the file that `--ca` names. */
@@ -126,3 +142,16 @@ function isCertificate(pem: string): boolean {
     return false;
   }
 }
+
+const levels = ['silent', 'error', 'warn', 'info'] as const;
+
+/** How much is logged, as the help says it. */
+export const LOG_LEVELS = levels.join(', ');
+
+/** How much is logged. */
+export const logLevel = z.enum(levels, { error: `expected one of ${LOG_LEVELS}` });
+
+/** The name of an HTTP header. */
+export const headerName = z
+  .string({ error: 'expected one name' })
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, 'expected the name of an HTTP header');

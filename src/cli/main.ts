@@ -13,15 +13,21 @@ import { agentVerb } from './agent.ts';
 import { checkVerb } from './check.ts';
 import { demoVerb } from './demo.ts';
 import { doctorVerb } from './doctor.ts';
+import { execVerb } from './exec.ts';
 import { explainVerb } from './explain.ts';
 import { gradeVerb } from './grade.ts';
+import { lintTracesVerb } from './lint-traces.ts';
 import { schemasVerb } from './schemas.ts';
 import { selftestVerb } from './selftest.ts';
+import { serveVerb } from './serve.ts';
 
 const verbs: readonly CommandModule[] = [
   checkVerb,
   doctorVerb,
   agentVerb,
+  serveVerb,
+  execVerb,
+  lintTracesVerb,
   explainVerb,
   gradeVerb,
   selftestVerb,
@@ -32,11 +38,13 @@ const verbs: readonly CommandModule[] = [
 const EPILOGUE = `Examples:
   sandbox-kit demo                               see all of it in one go
   sandbox-kit agent                              a sandbox to build against
+  sandbox-kit serve                              the service on this machine
   sandbox-kit check https://sandbox.example.com  does my sandbox obey?
   sandbox-kit explain CHAT-024                   what does a requirement ask?
   sandbox-kit check --help                       what can a verb do?
 
-The sandbox's key is read from SANDBOX_KIT_API_KEY.
+The sandbox's key is read from SANDBOX_KIT_API_KEY, the service's from
+SANDBOX_KIT_SERVICE_API_KEY.
 Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 could not judge, 70 our fault.`;
 
 /** Runs the kit with the arguments of the process, and sets its exit code. */
@@ -65,6 +73,7 @@ function parserOf(args: readonly string[]): Argv {
       'greedy-arrays': false,
       'camel-case-expansion': false,
       'dot-notation': false,
+      'populate--': true,
     })
     .middleware((parsed) => checkValues(args, parsed), true)
     .scriptName('sandbox-kit')

@@ -1,3 +1,25 @@
+import { exitCodes, UsageError } from './usage-error.ts';
+
+/**
+ * Aborts when the process is asked to stop, after it has said so; asked again, the process ends at
+ * once. Disposing of it leaves signals to others again.
+ */
+export function interruptible(say: string): Disposable & { signal: AbortSignal } {
+  const controller = new AbortController();
+  const stop = (): void => {
+    if (controller.signal.aborted) process.exit(exitCodes.notJudged);
+    process.stderr.write(`\n${say}\n`);
+    controller.abort();
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      process.off('SIGINT', stop).off('SIGTERM', stop).off('SIGHUP', stop);
+    },
+  };
+}
+
 /** Waits until the process is asked to stop: Ctrl-C, or SIGTERM. Asked again, it ends at once. */
 export async function untilStopped(): Promise<void> {
   await new Promise<void>((resolve) => {
@@ -12,7 +34,8 @@ export async function untilStopped(): Promise<void> {
 export function surviveClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      if (error.code === 'EPIPE') return;
+      throw new UsageError(`What was to be said can't be written: ${error.message}`);
     });
   }
 }

@@ -53,6 +53,8 @@ async function makeTypes(schemas: MessageSchema[]): Promise<string> {
     bannerComment: '',
     unreachableDefinitions: true,
     additionalProperties: true,
+    // A list of at most five is a list all the same, not one of six tuples.
+    maxItems: 1,
     style: { singleQuote: true, printWidth: 100 },
   });
   const messages = schemas.map(({ title }) => `  ${title}: ${title};`).join('\n');

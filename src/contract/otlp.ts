@@ -127,15 +127,15 @@ interface WireInteger {
   high: number;
 }
 
-/** At most one of the fields is there; the others are null or missing. */
+/** The one field that is set is an own property; the others are inherited defaults. */
 interface WireValue {
-  stringValue?: string | null;
-  boolValue?: boolean | null;
-  intValue?: WireInteger | null;
-  doubleValue?: number | null;
-  arrayValue?: { values: WireValue[] } | null;
-  kvlistValue?: { values: WirePair[] } | null;
-  bytesValue?: Uint8Array | null;
+  stringValue: string;
+  boolValue: boolean;
+  intValue: WireInteger;
+  doubleValue: number;
+  arrayValue: { values: WireValue[] };
+  kvlistValue: { values: WirePair[] };
+  bytesValue: Uint8Array;
 }
 
 function spansOf(request: WireRequest): TraceSpan[] {
@@ -167,23 +167,30 @@ function attributesOf(pairs: readonly WirePair[]): Attributes {
 }
 
 function objectOf(pairs: readonly WirePair[]): Record<string, AttributeValue> {
-  return Object.fromEntries(pairs.map(({ key, value }) => [key, valueOf(value ?? {})]));
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, value ? valueOf(value) : null]));
 }
 
-// Asking protobufjs which field of the oneof is set would take as long as all the rest together.
 function valueOf(wire: WireValue): AttributeValue {
-  if (isThere(wire.stringValue)) return wire.stringValue;
-  if (isThere(wire.intValue)) return integerValue(bigintOf(wire.intValue));
-  if (isThere(wire.boolValue)) return wire.boolValue;
-  if (isThere(wire.doubleValue)) return doubleValue(wire.doubleValue);
-  if (isThere(wire.arrayValue)) return wire.arrayValue.values.map(valueOf);
-  if (isThere(wire.kvlistValue)) return objectOf(wire.kvlistValue.values);
-  if (isThere(wire.bytesValue)) return Buffer.from(wire.bytesValue).toString('base64');
-  return null;
-}
-
-function isThere<Value>(value: Value): value is NonNullable<Value> {
-  return value !== undefined && value !== null;
+  // Asking protobufjs which field of the oneof is set would take as long as all the rest together.
+  switch (Object.keys(wire)[0]) {
+    case 'stringValue':
+      return wire.stringValue;
+    case 'boolValue':
+      return wire.boolValue;
+    case 'intValue':
+      return integerValue(bigintOf(wire.intValue));
+    case 'doubleValue':
+      return doubleValue(wire.doubleValue);
+    case 'arrayValue':
+      return wire.arrayValue.values.map(valueOf);
+    case 'kvlistValue':
+      return objectOf(wire.kvlistValue.values);
+    case 'bytesValue':
+      return Buffer.from(wire.bytesValue).toString('base64');
+    case undefined:
+    default:
+      return null;
+  }
 }
 
 function bigintOf({ low, high }: WireInteger): bigint {

@@ -84,7 +84,8 @@ export function valueAt(value: unknown, pointer: string): unknown {
 /** A value as one short line: JSON, cut after 60 characters; "nothing" for undefined. */
 export function brief(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = JSON.stringify(value);
+  // A number beyond all bounds, such as 1e999, would be told as null.
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleepOnSystem } from 'node:timers/promises';
 
 /** Where time comes from. Nothing outside this file reads the system's time or sets its timers. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Whole milliseconds since the Unix epoch. */
   nowMs(): number;
   /** Milliseconds from an arbitrary origin; never goes back. */
   monotonicMs(): number;
@@ -34,7 +34,7 @@ export function scaledClock(factor: number): Clock {
   const origin = performance.now();
   const monotonicMs = (): number => (performance.now() - origin) * factor;
   return {
-    nowMs: () => startedAtMs + monotonicMs(),
+    nowMs: () => Math.floor(startedAtMs + monotonicMs()),
     monotonicMs,
     sleep: (ms, signal) => sleepOnSystem(ms / factor, undefined, signal ? { signal } : {}),
     deadline(ms) {

@@ -13,7 +13,7 @@ export interface RunOptions {
   /** Variables besides PATH and HOME: nothing of the caller's environment gets in. */
   env?: Record<string, string>;
   /** What it reads from stdin. */
-  input?: string;
+  input?: string | Uint8Array;
   timeoutMs?: number;
   cwd?: string;
 }
@@ -44,8 +44,10 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
 export interface Started {
   firstLine: string;
   child: ChildProcessWithoutNullStreams;
+  /** All that it wrote to stderr, once it has ended. */
+  stderr: Promise<string>;
   /** Sends a signal and gives the exit code; null where the signal itself ended it. */
-  end(signal: NodeJS.Signals): Promise<number | null>;
+  end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
 
 /** Starts a verb that serves, and waits for its first line on stdout. */
@@ -68,6 +70,7 @@ export async function start(
   return {
     firstLine,
     child,
+    stderr,
     end(signal) {
       child.kill(signal);
       return ended;

@@ -15,19 +15,32 @@ export type Verdict =
  */
 export type Evidence = EvidenceItem[];
 export type RunVerdict = 'conforming' | 'not-conforming' | 'not-judged';
-export type Endpoint = 'chat' | 'health' | 'create' | 'delete';
+export type Endpoint =
+  | 'chat'
+  | 'health'
+  | 'create'
+  | 'delete'
+  | 'traces'
+  | 'end'
+  | 'simulations'
+  | 'production'
+  | 'admin';
 /**
  * valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.
  */
 export type Intent = 'valid' | 'refuse' | 'open';
 export type FailureKind =
-  'unresolved' | 'refused' | 'tls' | 'plain_http' | 'timeout' | 'reset' | 'protocol';
+  'unresolved' | 'refused' | 'tls' | 'plain_http' | 'timeout' | 'reset' | 'protocol' | 'too_large';
 export type DependencyStatus = 'healthy' | 'unhealthy';
 /**
  * Percentage, 0 to 100.
  */
 export type Percentage = number;
-export type Area = 'chat' | 'health' | 'users';
+export type Area = 'chat' | 'health' | 'users' | 'service';
+/**
+ * Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.
+ */
+export type Nanoseconds = string | number;
 
 /**
  * A fault that the reference agent shows on demand.
@@ -538,13 +551,24 @@ export interface RecordedRequest {
   method: string;
   path: string;
   headers: RecordedHeaders;
+  /**
+   * As text; of bytes that are no text, what they are; of a body too large to keep, its start.
+   */
   body?: string;
+  /**
+   * The bytes of a body that is no text, such as protobuf or gzip.
+   */
+  bodyBase64?: string;
+  /**
+   * The size of a body too large to keep; absent when the body is here.
+   */
+  bodyBytes?: number;
 }
 export interface RecordedResponse {
   status: number;
   headers: RecordedHeaders;
   /**
-   * As text, cut at 1 MiB.
+   * As text, at most 4 MiB.
    */
   body: string;
 }
@@ -647,13 +671,7 @@ export interface LiveSettings {
    *
    * @maxItems 5
    */
-  evals?:
-    | []
-    | [string]
-    | [string, string]
-    | [string, string, string]
-    | [string, string, string, string]
-    | [string, string, string, string, string];
+  evals?: string[];
   run_name?: string;
 }
 /**
@@ -741,7 +759,7 @@ export interface RunRecord {
    */
   suite: string;
   /**
-   * Base URL of the sandbox.
+   * Base URL of the sandbox, or of the service.
    */
   target: string;
   seed: string;
@@ -752,9 +770,21 @@ export interface RunRecord {
    */
   allowHttp: boolean;
   /**
-   * A bearer key was sent.
+   * A key was sent.
    */
   keyGiven: boolean;
+  /**
+   * What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.
+   */
+  intrusive?: boolean;
+  /**
+   * Name of the header that held the service's key, where it is not x-service-api-key.
+   */
+  apiKeyHeader?: string;
+  /**
+   * Somebody stopped it before its end.
+   */
+  interrupted?: boolean;
   /**
    * Requests in flight at most.
    */
@@ -1058,6 +1088,94 @@ export interface CallMetadata {
   audio_config?: AudioConfig;
   [k: string]: unknown;
 }
+export interface Span {
+  /**
+   * Hexadecimal digits, no base64.
+   */
+  traceId: string;
+  /**
+   * Hexadecimal digits, no base64.
+   */
+  spanId: string;
+  /**
+   * Empty or missing for the root of a trace.
+   */
+  parentSpanId?: string;
+  name?: string;
+  startTimeUnixNano?: Nanoseconds;
+  endTimeUnixNano?: Nanoseconds;
+  attributes?: KeyValue[];
+  status?: SpanStatus;
+  [k: string]: unknown;
+}
+export interface KeyValue {
+  key: string;
+  value?: AnyValue;
+  [k: string]: unknown;
+}
+/**
+ * One of these; none of them is the empty value.
+ */
+export interface AnyValue {
+  stringValue?: string;
+  boolValue?: boolean;
+  /**
+   * 64 bits, signed.
+   */
+  intValue?: string | number;
+  doubleValue?: number | ('NaN' | 'Infinity' | '-Infinity');
+  arrayValue?: ArrayValue;
+  kvlistValue?: KeyValueList;
+  /**
+   * Base64.
+   */
+  bytesValue?: string;
+  [k: string]: unknown;
+}
+export interface ArrayValue {
+  values?: AnyValue[];
+  [k: string]: unknown;
+}
+export interface KeyValueList {
+  values?: KeyValue[];
+  [k: string]: unknown;
+}
+export interface SpanStatus {
+  /**
+   * 0 unset, 1 ok, 2 error.
+   */
+  code?: number;
+  message?: string;
+  [k: string]: unknown;
+}
+/**
+ * What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.
+ */
+export interface TraceExportRequest {
+  resourceSpans?: ResourceSpans[];
+  [k: string]: unknown;
+}
+export interface ResourceSpans {
+  resource?: Resource;
+  scopeSpans?: ScopeSpans[];
+  [k: string]: unknown;
+}
+export interface Resource {
+  /**
+   * Each becomes a tag of the conversation, unless its key begins with gen_ai.
+   */
+  attributes?: KeyValue[];
+  [k: string]: unknown;
+}
+export interface ScopeSpans {
+  scope?: InstrumentationScope;
+  spans?: Span[];
+  [k: string]: unknown;
+}
+export interface InstrumentationScope {
+  name?: string;
+  [k: string]: unknown;
+}
 /**
  * What the service sends to POST /users before a simulation.
  */
@@ -1184,6 +1302,7 @@ export interface Messages {
   SimulationSession: SimulationSession;
   StartCall: StartCall;
   ToolCall: ToolCall;
+  TraceExportRequest: TraceExportRequest;
   TranscriptUpload: TranscriptUpload;
   UserCreateRequest: UserCreateRequest;
   UserCreated: UserCreated;

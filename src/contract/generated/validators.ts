@@ -4828,7 +4828,7 @@ return errors === 0;
 }
 
 export const ExchangeRecord = validate22;
-const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run and what came of it. Secrets are redacted before it is written.","type":"object","required":["record","id","scenario","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"1 for the first of the run.","type":"integer","minimum":1},"scenario":{"description":"Which scenario sent it.","type":"string"},"step":{"description":"What is special about this request.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the exchange that this one differs from in one edit.","type":"integer"},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"type":"string"}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text, cut at 1 MiB.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no whole answer.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol"]},"message":{"type":"string"},"status":{"description":"The status, where one came.","type":"integer"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"headers":{"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"scenario":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":2,"scenario":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no answer within 10000 ms"},"startedMs":12.5,"endedMs":10013}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}}]};
+const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run and what came of it. Secrets are redacted before it is written.","type":"object","required":["record","id","scenario","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"1 for the first of the run.","type":"integer","minimum":1},"scenario":{"description":"Which scenario sent it.","type":"string"},"step":{"description":"What is special about this request.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete","traces","end","simulations","production","admin"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the exchange that this one differs from in one edit.","type":"integer"},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text; of bytes that are no text, what they are; of a body too large to keep, its start.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is no text, such as protobuf or gzip.","type":"string"},"bodyBytes":{"description":"The size of a body too large to keep; absent when the body is here.","type":"integer","minimum":0}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text, at most 4 MiB.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no whole answer.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol","too_large"]},"message":{"type":"string"},"status":{"description":"The status, where one came.","type":"integer"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"headers":{"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"scenario":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":2,"scenario":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no answer within 10000 ms"},"startedMs":12.5,"endedMs":10013},{"record":"exchange","id":3,"scenario":"service/conversations","step":"protobuf","endpoint":"traces","intent":"valid","request":{"method":"POST","path":"/v1/traces","headers":{"content-type":"application/x-protobuf","x-service-api-key":"<redacted>"},"body":"2 bytes of application/x-protobuf","bodyBase64":"CgA="},"response":{"status":200,"headers":{},"body":""},"startedMs":30,"endedMs":32.5}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}}]};
 const schema29 = {"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}};
 const func2 = Object.prototype.hasOwnProperty;
 
@@ -5023,7 +5023,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!((((data4 === "chat") || (data4 === "health")) || (data4 === "create")) || (data4 === "delete"))){
+if(!(((((((((data4 === "chat") || (data4 === "health")) || (data4 === "create")) || (data4 === "delete")) || (data4 === "traces")) || (data4 === "end")) || (data4 === "simulations")) || (data4 === "production")) || (data4 === "admin"))){
 const err17 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/enum",keyword:"enum",params:{allowedValues: schema28.properties.endpoint.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
@@ -5104,7 +5104,7 @@ vErrors.push(err23);
 errors++;
 }
 for(const key1 in data7){
-if(!((((key1 === "method") || (key1 === "path")) || (key1 === "headers")) || (key1 === "body"))){
+if(!((((((key1 === "method") || (key1 === "path")) || (key1 === "headers")) || (key1 === "body")) || (key1 === "bodyBase64")) || (key1 === "bodyBytes"))){
 const err24 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err24];
@@ -5178,9 +5178,9 @@ vErrors.push(err29);
 errors++;
 }
 }
-}
-else {
-const err30 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data7.bodyBase64 !== undefined){
+if(typeof data7.bodyBase64 !== "string"){
+const err30 = {instancePath:instancePath+"/request/bodyBase64",schemaPath:"#/properties/request/properties/bodyBase64/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -5190,11 +5190,10 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data.response !== undefined){
-let data13 = data.response;
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-if(data13.status === undefined){
-const err31 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(data7.bodyBytes !== undefined){
+let data14 = data7.bodyBytes;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+const err31 = {instancePath:instancePath+"/request/bodyBytes",schemaPath:"#/properties/request/properties/bodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -5203,8 +5202,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-if(data13.headers === undefined){
-const err32 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "headers"},message:"must have required property '"+"headers"+"'"};
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+const err32 = {instancePath:instancePath+"/request/bodyBytes",schemaPath:"#/properties/request/properties/bodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -5213,8 +5213,11 @@ vErrors.push(err32);
 }
 errors++;
 }
-if(data13.body === undefined){
-const err33 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "body"},message:"must have required property '"+"body"+"'"};
+}
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -5223,9 +5226,12 @@ vErrors.push(err33);
 }
 errors++;
 }
-for(const key3 in data13){
-if(!(((key3 === "status") || (key3 === "headers")) || (key3 === "body"))){
-const err34 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+}
+if(data.response !== undefined){
+let data15 = data.response;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.status === undefined){
+const err34 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -5234,11 +5240,8 @@ vErrors.push(err34);
 }
 errors++;
 }
-}
-if(data13.status !== undefined){
-let data14 = data13.status;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err35 = {instancePath:instancePath+"/response/status",schemaPath:"#/properties/response/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data15.headers === undefined){
+const err35 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "headers"},message:"must have required property '"+"headers"+"'"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -5247,13 +5250,8 @@ vErrors.push(err35);
 }
 errors++;
 }
-}
-if(data13.headers !== undefined){
-let data15 = data13.headers;
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-for(const key4 in data15){
-if(typeof data15[key4] !== "string"){
-const err36 = {instancePath:instancePath+"/response/headers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data15.body === undefined){
+const err36 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "body"},message:"must have required property '"+"body"+"'"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -5262,10 +5260,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-}
-else {
-const err37 = {instancePath:instancePath+"/response/headers",schemaPath:"#/definitions/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key3 in data15){
+if(!(((key3 === "status") || (key3 === "headers")) || (key3 === "body"))){
+const err37 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -5275,9 +5272,10 @@ vErrors.push(err37);
 errors++;
 }
 }
-if(data13.body !== undefined){
-if(typeof data13.body !== "string"){
-const err38 = {instancePath:instancePath+"/response/body",schemaPath:"#/properties/response/properties/body/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data15.status !== undefined){
+let data16 = data15.status;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
+const err38 = {instancePath:instancePath+"/response/status",schemaPath:"#/properties/response/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -5287,9 +5285,12 @@ vErrors.push(err38);
 errors++;
 }
 }
-}
-else {
-const err39 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data15.headers !== undefined){
+let data17 = data15.headers;
+if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
+for(const key4 in data17){
+if(typeof data17[key4] !== "string"){
+const err39 = {instancePath:instancePath+"/response/headers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -5299,11 +5300,9 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data.failure !== undefined){
-let data18 = data.failure;
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.kind === undefined){
-const err40 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+}
+else {
+const err40 = {instancePath:instancePath+"/response/headers",schemaPath:"#/definitions/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -5312,8 +5311,10 @@ vErrors.push(err40);
 }
 errors++;
 }
-if(data18.message === undefined){
-const err41 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+}
+if(data15.body !== undefined){
+if(typeof data15.body !== "string"){
+const err41 = {instancePath:instancePath+"/response/body",schemaPath:"#/properties/response/properties/body/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -5322,9 +5323,10 @@ vErrors.push(err41);
 }
 errors++;
 }
-for(const key5 in data18){
-if(!(((key5 === "kind") || (key5 === "message")) || (key5 === "status"))){
-const err42 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+}
+}
+else {
+const err42 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -5334,10 +5336,11 @@ vErrors.push(err42);
 errors++;
 }
 }
-if(data18.kind !== undefined){
-let data19 = data18.kind;
-if(typeof data19 !== "string"){
-const err43 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.failure !== undefined){
+let data20 = data.failure;
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+if(data20.kind === undefined){
+const err43 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -5346,8 +5349,8 @@ vErrors.push(err43);
 }
 errors++;
 }
-if(!(((((((data19 === "unresolved") || (data19 === "refused")) || (data19 === "tls")) || (data19 === "plain_http")) || (data19 === "timeout")) || (data19 === "reset")) || (data19 === "protocol"))){
-const err44 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.failure.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(data20.message === undefined){
+const err44 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -5356,10 +5359,9 @@ vErrors.push(err44);
 }
 errors++;
 }
-}
-if(data18.message !== undefined){
-if(typeof data18.message !== "string"){
-const err45 = {instancePath:instancePath+"/failure/message",schemaPath:"#/properties/failure/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key5 in data20){
+if(!(((key5 === "kind") || (key5 === "message")) || (key5 === "status"))){
+const err45 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -5369,10 +5371,10 @@ vErrors.push(err45);
 errors++;
 }
 }
-if(data18.status !== undefined){
-let data21 = data18.status;
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-const err46 = {instancePath:instancePath+"/failure/status",schemaPath:"#/properties/failure/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data20.kind !== undefined){
+let data21 = data20.kind;
+if(typeof data21 !== "string"){
+const err46 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -5381,10 +5383,8 @@ vErrors.push(err46);
 }
 errors++;
 }
-}
-}
-else {
-const err47 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((((((((data21 === "unresolved") || (data21 === "refused")) || (data21 === "tls")) || (data21 === "plain_http")) || (data21 === "timeout")) || (data21 === "reset")) || (data21 === "protocol")) || (data21 === "too_large"))){
+const err47 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.failure.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -5394,10 +5394,9 @@ vErrors.push(err47);
 errors++;
 }
 }
-if(data.startedMs !== undefined){
-let data22 = data.startedMs;
-if(!((typeof data22 == "number") && (isFinite(data22)))){
-const err48 = {instancePath:instancePath+"/startedMs",schemaPath:"#/properties/startedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data20.message !== undefined){
+if(typeof data20.message !== "string"){
+const err48 = {instancePath:instancePath+"/failure/message",schemaPath:"#/properties/failure/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -5407,10 +5406,10 @@ vErrors.push(err48);
 errors++;
 }
 }
-if(data.endedMs !== undefined){
-let data23 = data.endedMs;
-if(!((typeof data23 == "number") && (isFinite(data23)))){
-const err49 = {instancePath:instancePath+"/endedMs",schemaPath:"#/properties/endedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data20.status !== undefined){
+let data23 = data20.status;
+if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
+const err49 = {instancePath:instancePath+"/failure/status",schemaPath:"#/properties/failure/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -5422,12 +5421,50 @@ errors++;
 }
 }
 else {
-const err50 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err50 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err50];
 }
 else {
 vErrors.push(err50);
+}
+errors++;
+}
+}
+if(data.startedMs !== undefined){
+let data24 = data.startedMs;
+if(!((typeof data24 == "number") && (isFinite(data24)))){
+const err51 = {instancePath:instancePath+"/startedMs",schemaPath:"#/properties/startedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+if(data.endedMs !== undefined){
+let data25 = data.endedMs;
+if(!((typeof data25 == "number") && (isFinite(data25)))){
+const err52 = {instancePath:instancePath+"/endedMs",schemaPath:"#/properties/endedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+}
+else {
+const err53 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
 }
 errors++;
 }
@@ -7303,7 +7340,7 @@ return errors === 0;
 }
 
 export const RunRecord = validate32;
-const schema47 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A bearer key was sent.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+const schema47 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","service"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A key was sent.","type":"boolean"},"intrusive":{"description":"What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header that held the service's key, where it is not x-service-api-key.","type":"string"},"interrupted":{"description":"Somebody stopped it before its end.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
@@ -7534,7 +7571,7 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(!(((data7 === "chat") || (data7 === "health")) || (data7 === "users"))){
+if(!((((data7 === "chat") || (data7 === "health")) || (data7 === "users")) || (data7 === "service"))){
 const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema47.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
@@ -7581,10 +7618,9 @@ vErrors.push(err23);
 errors++;
 }
 }
-if(data.concurrency !== undefined){
-let data10 = data.concurrency;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err24 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.intrusive !== undefined){
+if(typeof data.intrusive !== "boolean"){
+const err24 = {instancePath:instancePath+"/intrusive",schemaPath:"#/properties/intrusive/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -7593,9 +7629,10 @@ vErrors.push(err24);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 1 || isNaN(data10)){
-const err25 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data.apiKeyHeader !== undefined){
+if(typeof data.apiKeyHeader !== "string"){
+const err25 = {instancePath:instancePath+"/apiKeyHeader",schemaPath:"#/properties/apiKeyHeader/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -7605,15 +7642,51 @@ vErrors.push(err25);
 errors++;
 }
 }
-}
-}
-else {
-const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.interrupted !== undefined){
+if(typeof data.interrupted !== "boolean"){
+const err26 = {instancePath:instancePath+"/interrupted",schemaPath:"#/properties/interrupted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err26];
 }
 else {
 vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.concurrency !== undefined){
+let data13 = data.concurrency;
+if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
+const err27 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 1 || isNaN(data13)){
+const err28 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
 }
 errors++;
 }
@@ -12819,9 +12892,880 @@ validate41.errors = vErrors;
 return errors === 0;
 }
 
-export const TranscriptUpload = validate42;
+export const TraceExportRequest = validate42;
+const schema68 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
+const schema69 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
+const schema70 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
+const pattern35 = new RegExp("^-?[0-9]{1,19}$", "u");
+const pattern36 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
+const wrapper0 = {validate: validate44};
+const wrapper1 = {validate: validate43};
+
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.stringValue !== undefined){
+if(typeof data.stringValue !== "string"){
+const err0 = {instancePath:instancePath+"/stringValue",schemaPath:"#/properties/stringValue/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.boolValue !== undefined){
+if(typeof data.boolValue !== "boolean"){
+const err1 = {instancePath:instancePath+"/boolValue",schemaPath:"#/properties/boolValue/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.intValue !== undefined){
+let data2 = data.intValue;
+const _errs6 = errors;
+let valid1 = false;
+const _errs7 = errors;
+if(typeof data2 === "string"){
+if(!pattern35.test(data2)){
+const err2 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]{1,19}$"},message:"must match pattern \""+"^-?[0-9]{1,19}$"+"\""};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const _errs9 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err4 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs9 === errors;
+valid1 = valid1 || _valid0;
+}
+if(!valid1){
+const err5 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+else {
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.doubleValue !== undefined){
+let data3 = data.doubleValue;
+const _errs12 = errors;
+let valid2 = false;
+const _errs13 = errors;
+if(!((typeof data3 == "number") && (isFinite(data3)))){
+const err6 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/0/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+var _valid1 = _errs13 === errors;
+valid2 = valid2 || _valid1;
+if(!valid2){
+const _errs15 = errors;
+if(typeof data3 !== "string"){
+const err7 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(!(((data3 === "NaN") || (data3 === "Infinity")) || (data3 === "-Infinity"))){
+const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema70.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+var _valid1 = _errs15 === errors;
+valid2 = valid2 || _valid1;
+}
+if(!valid2){
+const err9 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+else {
+errors = _errs12;
+if(vErrors !== null){
+if(_errs12){
+vErrors.length = _errs12;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.arrayValue !== undefined){
+let data4 = data.arrayValue;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.values !== undefined){
+let data5 = data4.values;
+if(Array.isArray(data5)){
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+if(!(wrapper0.validate(data5[i0], {instancePath:instancePath+"/arrayValue/values/" + i0,parentData:data5,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/arrayValue/values",schemaPath:"#/properties/arrayValue/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/arrayValue",schemaPath:"#/properties/arrayValue/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.kvlistValue !== undefined){
+let data7 = data.kvlistValue;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(data7.values !== undefined){
+let data8 = data7.values;
+if(Array.isArray(data8)){
+const len1 = data8.length;
+for(let i1=0; i1<len1; i1++){
+if(!(wrapper1.validate(data8[i1], {instancePath:instancePath+"/kvlistValue/values/" + i1,parentData:data8,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? wrapper1.validate.errors : vErrors.concat(wrapper1.validate.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/kvlistValue/values",schemaPath:"#/properties/kvlistValue/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/kvlistValue",schemaPath:"#/properties/kvlistValue/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.bytesValue !== undefined){
+let data10 = data.bytesValue;
+if(typeof data10 === "string"){
+if(!pattern36.test(data10)){
+const err14 = {instancePath:instancePath+"/bytesValue",schemaPath:"#/properties/bytesValue/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/_-]*={0,2}$"},message:"must match pattern \""+"^[A-Za-z0-9+/_-]*={0,2}$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/bytesValue",schemaPath:"#/properties/bytesValue/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+validate44.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.key === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.key !== undefined){
+if(typeof data.key !== "string"){
+const err1 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.value !== undefined){
+if(!(validate44(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
+vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate43.errors = vErrors;
+return errors === 0;
+}
+
+const schema71 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
+const schema72 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
+const pattern37 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
+const pattern38 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
+const pattern39 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
+const pattern40 = new RegExp("^[0-9]{1,20}$", "u");
+
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.traceId === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "traceId"},message:"must have required property '"+"traceId"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.spanId === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "spanId"},message:"must have required property '"+"spanId"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.traceId !== undefined){
+let data0 = data.traceId;
+if(typeof data0 === "string"){
+if(!pattern37.test(data0)){
+const err2 = {instancePath:instancePath+"/traceId",schemaPath:"#/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{32}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{32}$"+"\""};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/traceId",schemaPath:"#/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.spanId !== undefined){
+let data1 = data.spanId;
+if(typeof data1 === "string"){
+if(!pattern38.test(data1)){
+const err4 = {instancePath:instancePath+"/spanId",schemaPath:"#/properties/spanId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{16}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{16}$"+"\""};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/spanId",schemaPath:"#/properties/spanId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.parentSpanId !== undefined){
+let data2 = data.parentSpanId;
+if(typeof data2 === "string"){
+if(!pattern39.test(data2)){
+const err6 = {instancePath:instancePath+"/parentSpanId",schemaPath:"#/properties/parentSpanId/pattern",keyword:"pattern",params:{pattern: "^([0-9A-Fa-f]{16})?$"},message:"must match pattern \""+"^([0-9A-Fa-f]{16})?$"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/parentSpanId",schemaPath:"#/properties/parentSpanId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err8 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.startTimeUnixNano !== undefined){
+let data4 = data.startTimeUnixNano;
+const _errs11 = errors;
+let valid2 = false;
+const _errs12 = errors;
+if(typeof data4 === "string"){
+if(!pattern40.test(data4)){
+const err9 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+var _valid0 = _errs12 === errors;
+valid2 = valid2 || _valid0;
+if(!valid2){
+const _errs14 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+const err11 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+const err12 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+var _valid0 = _errs14 === errors;
+valid2 = valid2 || _valid0;
+}
+if(!valid2){
+const err13 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+else {
+errors = _errs11;
+if(vErrors !== null){
+if(_errs11){
+vErrors.length = _errs11;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.endTimeUnixNano !== undefined){
+let data5 = data.endTimeUnixNano;
+const _errs18 = errors;
+let valid4 = false;
+const _errs19 = errors;
+if(typeof data5 === "string"){
+if(!pattern40.test(data5)){
+const err14 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+var _valid1 = _errs19 === errors;
+valid4 = valid4 || _valid1;
+if(!valid4){
+const _errs21 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err16 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/1/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err17 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/1/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+var _valid1 = _errs21 === errors;
+valid4 = valid4 || _valid1;
+}
+if(!valid4){
+const err18 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+else {
+errors = _errs18;
+if(vErrors !== null){
+if(_errs18){
+vErrors.length = _errs18;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.attributes !== undefined){
+let data6 = data.attributes;
+if(Array.isArray(data6)){
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate43(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/attributes",schemaPath:"#/properties/attributes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.status !== undefined){
+let data8 = data.status;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+if(data8.code !== undefined){
+let data9 = data8.code;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err20 = {instancePath:instancePath+"/status/code",schemaPath:"#/properties/status/properties/code/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 2 || isNaN(data9)){
+const err21 = {instancePath:instancePath+"/status/code",schemaPath:"#/properties/status/properties/code/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(data9 < 0 || isNaN(data9)){
+const err22 = {instancePath:instancePath+"/status/code",schemaPath:"#/properties/status/properties/code/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+if(data8.message !== undefined){
+if(typeof data8.message !== "string"){
+const err23 = {instancePath:instancePath+"/status/message",schemaPath:"#/properties/status/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+validate47.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="trace-export-request.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.resourceSpans !== undefined){
+let data0 = data.resourceSpans;
+if(Array.isArray(data0)){
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.resource !== undefined){
+let data2 = data1.resource;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.attributes !== undefined){
+let data3 = data2.attributes;
+if(Array.isArray(data3)){
+const len1 = data3.length;
+for(let i1=0; i1<len1; i1++){
+if(!(validate43(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err0 = {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes",schemaPath:"#/properties/resourceSpans/items/properties/resource/properties/attributes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+}
+else {
+const err1 = {instancePath:instancePath+"/resourceSpans/" + i0+"/resource",schemaPath:"#/properties/resourceSpans/items/properties/resource/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data1.scopeSpans !== undefined){
+let data5 = data1.scopeSpans;
+if(Array.isArray(data5)){
+const len2 = data5.length;
+for(let i2=0; i2<len2; i2++){
+let data6 = data5[i2];
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.scope !== undefined){
+let data7 = data6.scope;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(data7.name !== undefined){
+if(typeof data7.name !== "string"){
+const err2 = {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/scope/name",schemaPath:"#/properties/resourceSpans/items/properties/scopeSpans/items/properties/scope/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/scope",schemaPath:"#/properties/resourceSpans/items/properties/scopeSpans/items/properties/scope/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data6.spans !== undefined){
+let data9 = data6.spans;
+if(Array.isArray(data9)){
+const len3 = data9.length;
+for(let i3=0; i3<len3; i3++){
+if(!(validate47(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans",schemaPath:"#/properties/resourceSpans/items/properties/scopeSpans/items/properties/spans/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2,schemaPath:"#/properties/resourceSpans/items/properties/scopeSpans/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans",schemaPath:"#/properties/resourceSpans/items/properties/scopeSpans/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/resourceSpans/" + i0,schemaPath:"#/properties/resourceSpans/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/resourceSpans",schemaPath:"#/properties/resourceSpans/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate42.errors = vErrors;
+return errors === 0;
+}
+
+export const TranscriptUpload = validate50;
+
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="transcript-upload.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -13079,15 +14023,15 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreateRequest = validate43;
-const schema69 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
-const pattern37 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
+export const UserCreateRequest = validate51;
+const schema75 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+const pattern44 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -13105,7 +14049,7 @@ errors++;
 if(data.user_id !== undefined){
 let data0 = data.user_id;
 if(typeof data0 === "string"){
-if(!pattern37.test(data0)){
+if(!pattern44.test(data0)){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -13278,14 +14222,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreated = validate44;
-const schema70 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+export const UserCreated = validate52;
+const schema76 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -13370,7 +14314,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema70.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema76.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13443,14 +14387,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-export const UserDeleted = validate45;
-const schema71 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+export const UserDeleted = validate53;
+const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -13556,14 +14500,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;
 }
 
-export const VoiceError = validate46;
-const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+export const VoiceError = validate54;
+const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -13693,14 +14637,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-export const WebrtcAnswer = validate47;
-const schema73 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+export const WebrtcAnswer = validate55;
+const schema79 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -13863,7 +14807,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
 

@@ -111,8 +111,8 @@ export interface Closing {
   evals: readonly EvalDefinition[];
   /** A new id for the session, used when there is something to score. */
   sessionId: string;
-  /** Closes only if no span came later: one may, between finding a conversation idle and closing. */
-  idleSinceMs?: number;
+  /** Closes only if its last span came before: one may come between `idleBefore` and closing. */
+  idleBeforeMs?: number;
 }
 
 /** What closing came to. */
@@ -131,7 +131,7 @@ export interface ConversationStore {
    * Undefined for an unknown conversation, and for one that is not idle when it has to be.
    */
   close(closing: Closing): Promise<Closed | undefined>;
-  /** Open conversations of all owners whose last span came then or before, oldest first. */
+  /** Open conversations of all owners whose last span came before, oldest first. */
   idleBefore(ms: number, limit: number): Promise<{ ownerId: string; conversationId: string }[]>;
   /** Closed and never scored, oldest first. */
   unscored(ownerId: string, limit: number): Promise<string[]>;

@@ -1,0 +1,221 @@
+import { isObject, accepted, putOff, type Exchange } from '../transcript/reading.ts';
+import { ingestRequestsPerMinuteMax } from '../../src/contract/index.ts';
+import type { serviceIngestRequirements } from '../requirements/service-ingest.ts';
+import { oncePlain, refused } from './answers.ts';
+import { because, each, notAnswered, wrongOutcome, type Check, type Finding } from './check.ts';
+import { needsIntrusion } from './service-reading.ts';
+
+const statusOf = (one: Exchange): number => one.response?.status ?? 0;
+const isTraces = (one: Exchange): boolean => one.endpoint === 'traces';
+const unsent = notAnswered('traces');
+
+/** Steps that are judged by requirements of their own. */
+const PROTOBUF = ['protobuf'];
+const GZIP = ['gzip', 'gzip protobuf'];
+const HEADER = ['header'];
+const IGNORED = ['ignored', 'ignored alone'];
+const RESENT = ['re-sent again'];
+const OTHERS = ['tools', 'failed', 'wrapper'];
+const LARGE = ['under 10 MB'];
+const special = [PROTOBUF, GZIP, HEADER, IGNORED, RESENT, OTHERS, LARGE].flat();
+
+/** Valid trace requests of some steps must be taken; what the answer holds is judged elsewhere. */
+function taken(isStep: (step: string) => boolean, unjudged: Check['unjudged'] = unsent): Check {
+  return each(
+    (one) => isTraces(one) && one.intent === 'valid' && isStep(one.step) && !putOff(one),
+    (one) => (accepted(one) ? [] : [wrongOutcome(one, 'a 2xx answer')]),
+    unjudged,
+  );
+}
+
+/** Judged where a plain trace request in JSON is taken: else that is the cause. */
+const besidePlain = (steps: readonly string[], plain: readonly string[] = ['json', 'old']): Check =>
+  oncePlain(
+    (one) => isTraces(one) && plain.includes(one.step),
+    accepted,
+    taken((step) => steps.includes(step)),
+  );
+
+/** The body of an accepted trace request: nothing, or an object with nothing in it. */
+function emptyResponse(): Check {
+  const isEmpty = ({ response, json }: Exchange): boolean =>
+    response?.body === '' || (isObject(json) && Object.keys(json).length === 0);
+  return each(
+    (one) => isTraces(one) && one.intent === 'valid' && accepted(one),
+    (one) =>
+      isEmpty(one)
+        ? []
+        : [
+            {
+              exchange: one.id,
+              pointer: '',
+              expected: 'an empty ExportTraceServiceResponse: {} or no bytes',
+              received: JSON.stringify((one.response?.body ?? '').slice(0, 60)),
+            },
+          ],
+    unsent,
+  );
+}
+
+const SERVICE = ['traces', 'end', 'production', 'simulations'];
+
+/** No request of an intent gets a server error, or no whole answer. */
+function unbroken(intent: Exchange['intent'], unjudged: Check['unjudged']): Check {
+  return each(
+    (one) => SERVICE.includes(one.endpoint) && one.intent === intent && !putOff(one),
+    (one) =>
+      one.failure || statusOf(one) >= 500
+        ? [wrongOutcome(one, 'an answer that is no server error')]
+        : [],
+    unjudged,
+  );
+}
+
+function messageOf400(): Check {
+  return each(
+    (one) => isTraces(one) && one.step === 'no id' && statusOf(one) === 400,
+    (one) =>
+      isObject(one.json) && one.json['message'] !== undefined && one.json['message'] !== null
+        ? []
+        : [
+            {
+              exchange: one.id,
+              pointer: '/message',
+              expected: 'a JSON object with message',
+              received: JSON.stringify((one.response?.body ?? '').slice(0, 60)),
+            },
+          ],
+    because('not_observed', 'No trace request was refused for want of a conversation id.'),
+  );
+}
+
+const isRate = (one: Exchange): boolean =>
+  isTraces(one) && one.step === 'rate' && one.response !== undefined;
+const MINUTE_MS = 60_000;
+
+/** Trace requests with the key of the first that was put off, in the minute before it. */
+function admittedBefore(first: Exchange, exchanges: readonly Exchange[]): Exchange[] {
+  const isSameKey = (one: Exchange): boolean =>
+    one.scenario === first.scenario || !exchanges.some(({ endpoint }) => endpoint === 'admin');
+  return exchanges.filter(
+    (one) =>
+      isTraces(one) &&
+      isSameKey(one) &&
+      one.response !== undefined &&
+      !putOff(one) &&
+      one.startedMs > first.startedMs - MINUTE_MS,
+  );
+}
+
+const rateUnseen = needsIntrusion(
+  because('not_observed', 'So many requests could not be sent within a minute.'),
+);
+
+/** Whoever sends 240 in a minute has passed the rate however the minutes are cut. */
+function putsOff(): Check {
+  return {
+    evidence({ exchanges }) {
+      const sent = exchanges.filter(isRate);
+      const [first] = sent;
+      const tookMs = Math.max(...sent.map(({ endedMs }) => endedMs)) - (first?.startedMs ?? 0);
+      const isEnough = sent.length > 2 * ingestRequestsPerMinuteMax && tookMs < MINUTE_MS;
+      return sent.some(putOff) || isEnough ? sent : [];
+    },
+    judge(evidence) {
+      const last = evidence.at(-1);
+      if (!last || evidence.some(putOff)) return [];
+      return [wrongOutcome(last, `429 for one of ${evidence.length} requests in a minute`)];
+    },
+    unjudged: rateUnseen,
+  };
+}
+
+function putsOffNoneBefore(): Check {
+  return {
+    evidence: ({ exchanges }) =>
+      exchanges.some((one) => isRate(one) && putOff(one)) ? exchanges.filter(isRate) : [],
+    judge(evidence, { exchanges }): Finding[] {
+      const first = evidence.find(putOff);
+      const admitted = first ? admittedBefore(first, exchanges).length : 0;
+      if (!first || admitted >= ingestRequestsPerMinuteMax) return [];
+      const expected = `429 after ${ingestRequestsPerMinuteMax} requests in a minute`;
+      return [wrongOutcome(first, `${expected}, not after ${admitted}`)];
+    },
+    unjudged: rateUnseen,
+  };
+}
+
+function retryAfter(): Check {
+  return each(
+    (one) => isTraces(one) && putOff(one),
+    (one) =>
+      /^\s*\d+\s*$|GMT\s*$/.test(one.response?.headers['retry-after'] ?? '')
+        ? []
+        : [
+            {
+              exchange: one.id,
+              pointer: '',
+              expected: 'Retry-After: seconds or an HTTP date',
+              received: one.response?.headers['retry-after'] ?? 'no such header',
+            },
+          ],
+    because('not_observed', 'No trace request was put off.'),
+  );
+}
+
+/** Requests without the right key are refused, where they are taken with it. */
+function keyWanted(step: string): Check {
+  const checks = (['traces', 'end', 'production', 'simulations'] as const).map((endpoint) =>
+    refused(endpoint, [step], undefined, notAnswered(endpoint)),
+  );
+  return {
+    evidence: (transcript) => checks.flatMap((check) => check.evidence(transcript)),
+    judge: (evidence, transcript) =>
+      checks.flatMap((check) => {
+        const own = check.evidence(transcript);
+        return check.judge(
+          evidence.filter((one) => own.includes(one)),
+          transcript,
+        );
+      }),
+    unjudged: unsent,
+  };
+}
+
+/** The checks of `POST /v1/traces` and of keys, one for each requirement. */
+export const serviceIngestChecks = {
+  'SERVICE-001': taken((step) => !special.includes(step)),
+  'SERVICE-002': besidePlain(PROTOBUF),
+  'SERVICE-003': oncePlain(
+    (one, { step }) => isTraces(one) && one.step === (step === 'gzip' ? 'json' : 'protobuf'),
+    accepted,
+    taken((step) => GZIP.includes(step)),
+  ),
+  'SERVICE-004': besidePlain(HEADER),
+  'SERVICE-005': each(
+    (one) => isTraces(one) && one.intent === 'valid' && accepted(one),
+    (one) => (statusOf(one) === 200 ? [] : [wrongOutcome(one, '200')]),
+    unsent,
+  ),
+  'SERVICE-006': emptyResponse(),
+  'SERVICE-007': besidePlain(IGNORED),
+  'SERVICE-008': besidePlain(RESENT, ['re-sent']),
+  'SERVICE-009': besidePlain(OTHERS),
+  'SERVICE-010': unbroken('valid', because('blocked', 'No request was answered.')),
+  'SERVICE-011': unbroken('open', because('blocked', 'No odd request was answered.')),
+  'SERVICE-020': refused('traces', ['no id'], 400, unsent),
+  'SERVICE-021': messageOf400(),
+  'SERVICE-022': refused(
+    'traces',
+    ['text/plain', 'application/octet-stream', 'application/xml'],
+    415,
+    unsent,
+  ),
+  'SERVICE-023': refused('traces', ['over 10 MB'], 413, needsIntrusion(unsent)),
+  'SERVICE-024': taken((step) => LARGE.includes(step), needsIntrusion(unsent)),
+  'SERVICE-026': putsOff(),
+  'SERVICE-027': retryAfter(),
+  'SERVICE-028': putsOffNoneBefore(),
+  'SERVICE-029': keyWanted('none key'),
+  'SERVICE-030': keyWanted('wrong key'),
+} satisfies Record<keyof typeof serviceIngestRequirements, Check>;

@@ -1,0 +1,14 @@
+import type { serviceRequirements } from '../requirements/service.ts';
+import type { Check } from './check.ts';
+import { serviceCloseChecks } from './service-close.ts';
+import { serviceIngestChecks } from './service-ingest.ts';
+import { productionChecks } from './service-production.ts';
+import { simulationResultChecks } from './service-simulations.ts';
+
+/** The checks of area A. */
+export const serviceChecks: Readonly<Record<keyof typeof serviceRequirements, Check>> = {
+  ...serviceIngestChecks,
+  ...serviceCloseChecks,
+  ...productionChecks,
+  ...simulationResultChecks,
+};

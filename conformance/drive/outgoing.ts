@@ -1,0 +1,65 @@
+import type { Endpoint } from '../../src/contract/index.ts';
+import { isServiceEndpoint, type Step } from '../scenarios/index.ts';
+import type { Outgoing } from './http-client.ts';
+
+/** The keys of a run, and where they go. */
+export interface Keys {
+  /** The given key; undefined to send none. */
+  apiKey: string | undefined;
+  /** Header of the service's key. */
+  apiKeyHeader: string;
+}
+
+/** The request that a step of a scenario stands for. */
+export function toOutgoing(step: Step, keys: Keys): Outgoing {
+  const { endpoint, body, headers } = step;
+  const content =
+    body && ('bytes' in body ? body.bytes : 'json' in body ? JSON.stringify(body.json) : body.text);
+  return {
+    ...routeOf(step),
+    headers: {
+      ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+      ...keyOf(step, endpoint, keys),
+      ...headers,
+    },
+    ...(content === undefined ? {} : { body: content }),
+  };
+}
+
+const WRONG_KEY = 'sandbox-kit-wrong-key';
+
+function keyOf(
+  { key }: Step,
+  endpoint: Endpoint,
+  { apiKey, apiKeyHeader }: Keys,
+): Record<string, string> {
+  const given = typeof key === 'object' ? key.own : apiKey;
+  const value = key === 'wrong' ? WRONG_KEY : key === 'none' ? undefined : given;
+  if (value === undefined || endpoint === 'health') return {};
+  return isServiceEndpoint(endpoint)
+    ? { [apiKeyHeader]: value }
+    : { authorization: `Bearer ${value}` };
+}
+
+function routeOf({ endpoint, userId = '', path, method }: Step): Pick<Outgoing, 'method' | 'path'> {
+  switch (endpoint) {
+    case 'chat':
+      return { method: 'POST', path: '/v1/chat/completions' };
+    case 'health':
+      return { method: 'GET', path: '/health' };
+    case 'create':
+      return { method: 'POST', path: '/users' };
+    case 'delete':
+      return { method: 'DELETE', path: `/users/${encodeURIComponent(userId)}` };
+    case 'traces':
+      return { method: 'POST', path: '/v1/traces' };
+    case 'end':
+      return { method: 'POST', path: `/v1/sessions/${path ?? ''}/end` };
+    case 'simulations':
+      return { method: 'GET', path: path ?? '/api/simulations/sessions/' };
+    case 'production':
+      return { method: 'GET', path: path ?? '/api/prod-evaluations/sessions/' };
+    case 'admin':
+      return { method: method ?? 'POST', path: `/__admin${path ?? ''}` };
+  }
+}

@@ -1,0 +1,189 @@
+import type { SeedDocument, SeedOutcome } from '../../src/contract/index.ts';
+import { isoTime } from '../../src/shared/clock.ts';
+import { PREFLIGHT, accepted } from '../transcript/reading.ts';
+import { cost, type Scenario } from './scenario.ts';
+import { PROMISE } from './service-spans.ts';
+import { ownerNames, type OwnerName, type ServiceWorld } from './service-world.ts';
+import type { Step, World } from './world.ts';
+
+/** A request to the control API, which is none of the interface. */
+export function admin(step: string, path: string, json?: unknown, method?: Step['method']): Step {
+  return {
+    endpoint: 'admin',
+    step,
+    intent: 'open',
+    path,
+    ...(json === undefined ? {} : { body: { json } }),
+    ...(method === undefined ? {} : { method }),
+  };
+}
+
+/** The query that makes a control request be about an owner. */
+export const about = (service: ServiceWorld, owner: OwnerName): string =>
+  `?owner=${encodeURIComponent(service.owner(owner))}`;
+
+/** The evals that score what the kit sends: every conversation passes the first. */
+export function evalsOf({ marker }: ServiceWorld): NonNullable<SeedDocument['evals']> {
+  return [
+    {
+      id: 'parcel',
+      name: `Check Parcel ${marker}`,
+      category: 'check',
+      kind: 'contains',
+      params: { text: 'parcel', in: 'any' },
+    },
+    {
+      id: 'promise',
+      name: `Check Promise ${marker}`,
+      category: 'check',
+      kind: 'contains',
+      params: { text: PROMISE, in: 'agent' },
+    },
+  ];
+}
+
+/** The base name of the daily run of the owner `named`. */
+export const runNameOf = ({ marker }: ServiceWorld): string => `Check ${marker}`;
+
+const HOUR_MS = 3_600_000;
+
+/** More than the largest page holds. */
+const MANY = 505;
+
+function seedOf(service: ServiceWorld, owner: OwnerName): SeedDocument {
+  const evals = evalsOf(service);
+  const live = { evals, settings: { evals: evals.map(({ id }) => id) } };
+  switch (owner) {
+    case 'main':
+      return { ...live, ...simulationsOf(service) };
+    case 'deleted':
+    case 'idle':
+      return live;
+    case 'named':
+      return { evals, settings: { ...live.settings, run_name: runNameOf(service) } };
+    case 'paged':
+      return service.intrusive ? manyOf(service) : {};
+    case 'bare':
+    case 'limits':
+      return {};
+  }
+}
+
+function simulationsOf(service: ServiceWorld): SeedDocument {
+  const { marker, baseMs } = service;
+  const [parcel, promise] = evalsOf(service).map(({ name }) => name);
+  const outcome = (name = '', verdict: SeedOutcome['outcome']): SeedOutcome => ({
+    eval_name: name,
+    outcome: verdict,
+    reasoning: 'Made up.',
+  });
+  const session = (hours: number, ...outcomes: SeedOutcome[]) => ({
+    scenario: 'late-parcel',
+    persona: 'calm',
+    started_at: isoTime(baseMs - hours * HOUR_MS),
+    ended_at: isoTime(baseMs - hours * HOUR_MS + 60_000),
+    turns: [{ user_input: 'Where?', user_reason: 'asks', agent_response: 'There.' }],
+    outcomes,
+  });
+  return {
+    agents: [
+      { name: `Check Agent ${marker}`, url: `https://first-${marker}.example/chat` },
+      { name: `Check Other ${marker}`, url: `https://second-${marker}.example/chat` },
+    ],
+    simulations: [
+      {
+        name: `Check nightly ${marker}`,
+        agent: `Check Agent ${marker}`,
+        sessions: [
+          session(48, outcome(parcel, 'pass'), outcome(promise, 'fail')),
+          session(24, outcome(parcel, 'pass'), outcome(promise, 'pass')),
+          session(4, outcome(parcel, 'fail')),
+        ],
+      },
+      {
+        name: `Check deleted ${marker}`,
+        agent: `Check Other ${marker}`,
+        deleted: true,
+        sessions: [session(2, outcome(parcel, 'pass'))],
+      },
+    ],
+  };
+}
+
+function manyOf({ baseMs }: ServiceWorld): SeedDocument {
+  const started = Array.from({ length: MANY }, (_, index) => isoTime(baseMs - index * 1000));
+  const outcomes: SeedOutcome[] = [{ eval_name: 'Any', outcome: 'pass' }];
+  const simulated = (at: string) => ({ scenario: 's', persona: 'p', started_at: at });
+  return {
+    simulations: [{ name: 'Many', agent: 'Any', sessions: started.map(simulated) }],
+    runs: [
+      {
+        name: 'Many',
+        sessions: started.map((at) => ({ source_session_id: at, started_at: at, outcomes })),
+      },
+    ],
+  };
+}
+
+const probe: Scenario = {
+  id: PREFLIGHT,
+  area: 'service',
+  phase: 'preflight',
+  exercises: [],
+  cost: cost(2),
+  async drive(world) {
+    const read = (endpoint: 'production' | 'simulations'): Step => ({
+      endpoint,
+      step: 'plain',
+      intent: 'valid',
+    });
+    await Promise.all([world.send(read('production')), world.send(read('simulations'))]);
+  },
+};
+
+const control: Scenario = {
+  id: 'service/control',
+  area: 'service',
+  phase: 'preflight',
+  exercises: [],
+  cost: cost(ownerNames.length + 3),
+  async drive(world) {
+    const health = await world.send(admin('health', '/health', undefined, 'GET'));
+    if (!health || !accepted(health)) return;
+    const { service } = world;
+    service.control = true;
+    const made = await Promise.all(ownerNames.map((name) => makeOwner(world, name)));
+    service.control = made.every(Boolean);
+    if (!service.control) return;
+    const { marker, baseMs } = service;
+    await Promise.all([
+      world.send(
+        admin('delete an eval', `/evals/parcel${about(service, 'deleted')}`, undefined, 'DELETE'),
+      ),
+      world.send(
+        admin('upload', `/transcripts${about(service, 'main')}`, {
+          session_id: uploadIdOf(service),
+          started_at: isoTime(baseMs - 6 * HOUR_MS),
+          turns: [{ user_input: 'Where is my parcel?', agent_response: 'Here.' }],
+          run: `Check upload ${marker}`,
+          evals: ['parcel'],
+        }),
+      ),
+    ]);
+  },
+};
+
+/** The session id of the transcript that the run uploads. */
+export const uploadIdOf = ({ marker }: ServiceWorld): string => `sk-${marker}-upload`;
+
+async function makeOwner(world: World, name: OwnerName): Promise<boolean> {
+  const { service } = world;
+  const { key } = service.keyOf(name);
+  if (typeof key !== 'object') return false;
+  const document = { keys: [{ key: key.own }], ...seedOf(service, name) };
+  const answer = await world.send(admin(`make ${name}`, `/seed${about(service, name)}`, document));
+  return answer !== undefined && accepted(answer);
+}
+
+/** Finds whether there is a service, and a control API beside it. */
+export const controlScenarios: readonly Scenario[] = [probe, control];

@@ -1,0 +1,15 @@
+import type { Scenario } from './scenario.ts';
+import { controlScenarios } from './service-control.ts';
+import { conversationScenarios } from './service-conversations.ts';
+import { limitScenarios } from './service-limits.ts';
+import { refusalScenarios } from './service-refusals.ts';
+import { resultScenarios } from './service-results.ts';
+
+/** The scenarios of area A, in the order in which those of a phase are started. */
+export const serviceScenarios: readonly Scenario[] = [
+  ...controlScenarios,
+  ...conversationScenarios,
+  ...refusalScenarios,
+  ...resultScenarios,
+  ...limitScenarios,
+];

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import type { CommandModule } from 'yargs';
+import { z } from 'zod';
+import * as flags from './flags.ts';
+import { exporterVariables, startFrom } from './serve.ts';
+import { UsageError } from './usage-error.ts';
+
+const execFlags = z.object({
+  agent: z.boolean(),
+  data: flags.filePath.optional(),
+  'seed-file': flags.filePath.optional(),
+  seed: flags.seed.optional(),
+  'log-level': flags.logLevel,
+  '--': z
+    .array(z.union([z.string(), z.number()]).transform(String))
+    .min(1)
+    .optional(),
+});
+
+const API_KEY_HEADER = 'x-service-api-key';
+
+/** `sandbox-kit exec -- CMD`: the service around a command, as a contract test needs it. */
+export const execVerb: CommandModule = {
+  command: 'exec',
+  describe: 'Run a command with the service, and an agent, around it',
+  builder: (yargs) =>
+    yargs
+      .usage(
+        'sandbox-kit exec [--agent] -- CMD\n\nStarts the service, runs a command that finds it in its environment, and\nends with the exit code of the command.',
+      )
+      .option('agent', { type: 'boolean', default: false, describe: 'a sandbox as well' })
+      .option('data', { type: 'string', describe: 'folder to keep everything in' })
+      .option('seed-file', { type: 'string', describe: 'what it holds at start, YAML or JSON' })
+      .option('seed', { type: 'string', describe: 'all ids follow from it' })
+      .option('log-level', { type: 'string', default: 'warn', describe: flags.LOG_LEVELS })
+      .epilogue(
+        `Examples:
+  sandbox-kit exec -- npm test
+  sandbox-kit exec --agent --seed-file demo.yaml -- pytest
+
+The command finds OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS and _PROTOCOL,
+SANDBOX_KIT_SERVICE_URL, SANDBOX_KIT_SERVICE_API_KEY, SANDBOX_KIT_ADMIN_URL,
+and with --agent SANDBOX_KIT_AGENT_URL.`,
+      ),
+  handler: async (argv) => {
+    const given = flags.parseFlags(execFlags, argv);
+    const [command, ...args] = given['--'] ?? [];
+    if (command === undefined) throw new UsageError('Say what to run: sandbox-kit exec -- CMD.');
+    process.exitCode = await around(given, command, args);
+  },
+};
+
+async function around(
+  given: z.infer<typeof execFlags>,
+  command: string,
+  args: string[],
+): Promise<number> {
+  const service = await startFrom({
+    ...given,
+    host: '127.0.0.1',
+    port: 0,
+    'api-key-header': API_KEY_HEADER,
+  });
+  const agent = given.agent
+    ? await (await import('../../reference-agent/index.ts')).startAgent()
+    : undefined;
+  try {
+    return await run(command, args, {
+      ...exporterVariables(service, API_KEY_HEADER),
+      SANDBOX_KIT_SERVICE_URL: service.url,
+      SANDBOX_KIT_SERVICE_API_KEY: service.apiKey,
+      SANDBOX_KIT_ADMIN_URL: service.adminUrl,
+      ...(agent ? { SANDBOX_KIT_AGENT_URL: agent.url } : {}),
+    });
+  } finally {
+    await agent?.stop();
+    await service.stop();
+  }
+}
+
+/** Runs a command to its end; what asks us to stop, asks it. Its exit code, 128 + n for signal n. */
+function run(command: string, args: string[], variables: Record<string, string>): Promise<number> {
+  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...variables } });
+  const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
+  process.on('SIGINT', pass).on('SIGTERM', pass);
+  return new Promise((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'ENOENT' ? 'there is no such command' : error.message;
+      reject(new UsageError(`${command} can't be run: ${why}.`));
+    });
+    child.once('close', (code, signal) => {
+      process.off('SIGINT', pass).off('SIGTERM', pass);
+      resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
+    });
+  });
+}

@@ -1,0 +1,68 @@
+import type { CommandModule } from 'yargs';
+import { z } from 'zod';
+import { wrap } from '../shared/paint.ts';
+import { readBytes, writeTextFile } from './files.ts';
+import * as flags from './flags.ts';
+import { terminalOf, type Terminal } from './terminal.ts';
+import { exitCodes } from './usage-error.ts';
+
+const lintFlags = z.object({
+  file: flags.filePath,
+  'conversation-id': z.string().min(1, 'expected an id, got ""').optional(),
+  json: flags.filePath.optional(),
+});
+
+type Diagnosis = ReturnType<typeof import('../service/index.ts').lintTraces>;
+
+/** `sandbox-kit lint-traces FILE`: what ingest would make of a trace request. */
+export const lintTracesVerb: CommandModule = {
+  command: 'lint-traces <file>',
+  describe: 'See what the service would make of OTLP traces',
+  builder: (yargs) =>
+    yargs
+      .usage(
+        'sandbox-kit lint-traces FILE\n\nReads an OTLP trace request, JSON or protobuf, gzip or not, as the service\ndoes, and says what would be kept, what would not, and how to mend it.',
+      )
+      .positional('file', { type: 'string', describe: 'an OTLP file; - is stdin' })
+      .option('conversation-id', { type: 'string', describe: 'sent as X-Conversation-Id' })
+      .option('json', { type: 'string', describe: 'write the diagnosis as JSON; - is stdout' })
+      .epilogue(`Examples:
+  sandbox-kit lint-traces traces.json
+  cat traces.pb | sandbox-kit lint-traces - --conversation-id conv-1`),
+  handler: async (argv) => {
+    const given = flags.parseFlags(lintFlags, argv);
+    const bytes = readBytes(given.file, 'FILE');
+    const { lintTraces } = await import('../service/index.ts');
+    const diagnosis = lintTraces(bytes, { conversationId: given['conversation-id'] });
+    const out = terminalOf(given.json === '-' ? process.stderr : process.stdout);
+    out.write(diagnosisText(diagnosis, out));
+    if (given.json !== undefined) {
+      writeTextFile(given.json, `${JSON.stringify(diagnosis, null, 2)}\n`, '--json');
+    }
+    const wrong = diagnosis.refused ?? diagnosis.notes.find(({ level }) => level !== 'info');
+    process.exitCode = wrong ? exitCodes.findings : exitCodes.fine;
+  },
+};
+
+function diagnosisText(diagnosis: Diagnosis, { paint, width }: Terminal): string {
+  const { refused, conversations, notes, spans } = diagnosis;
+  const lines = [
+    refused
+      ? paint('red', 'The service would refuse this request.')
+      : `${spans} spans would be kept, of ${conversations.length} conversations.`,
+    ...(refused ? wrap(refused.message, width) : []),
+    ...conversations.map(
+      (one) => `  ${one.conversationId}  ${one.spans} spans, ${one.turns} turns`,
+    ),
+    ...notes.flatMap(({ level, code, message, about }) => {
+      const facts = Object.entries(about).map(([name, value]) => `${name} ${value}`);
+      const said = `${message}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;
+      const style = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim';
+      return [
+        `${paint(style, level)} ${code}`,
+        ...wrap(said, width - 2).map((line) => `  ${line}`),
+      ];
+    }),
+  ];
+  return `${lines.join('\n')}\n`;
+}

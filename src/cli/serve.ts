@@ -1,0 +1,173 @@
+import type { CommandModule } from 'yargs';
+import { z } from 'zod';
+import { stderrLog } from '../shared/log.ts';
+import { readEnvironment } from './environment.ts';
+import * as flags from './flags.ts';
+import { readSeedFile } from './seed-file.ts';
+import { untilStopped } from './signals.ts';
+import { terminalOf } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+const serveFlags = z.object({
+  host: z.string({ error: 'expected one address' }).min(1, 'expected an address'),
+  port: flags.wholeNumber(0, 65_535),
+  data: flags.filePath.optional(),
+  json: z.boolean(),
+  'api-key-file': flags.filePath.optional(),
+  'api-key-header': flags.headerName,
+  'seed-file': flags.filePath.optional(),
+  seed: flags.seed.optional(),
+  'app-url': flags.sandboxUrl.optional(),
+  'log-level': flags.logLevel,
+});
+
+/** What of the flags `startService` needs. */
+export type ServiceFlags = Pick<
+  z.infer<typeof serveFlags>,
+  | 'host'
+  | 'port'
+  | 'data'
+  | 'api-key-file'
+  | 'api-key-header'
+  | 'seed-file'
+  | 'seed'
+  | 'app-url'
+  | 'log-level'
+>;
+
+type ServiceWing = typeof import('../service/index.ts');
+type RunningService = Awaited<ReturnType<ServiceWing['startService']>>;
+
+const EPILOGUE = `Examples:
+  sandbox-kit serve --data ./service
+  sandbox-kit serve --port 0 --json
+  sandbox-kit serve --seed-file demo.yaml
+
+A model that judges: SANDBOX_KIT_JUDGE_URL, _MODEL and _API_KEY, of any
+OpenAI-compatible endpoint. The service's own key: SANDBOX_KIT_SERVICE_API_KEY,
+or --api-key-file; on loopback a development key is made.
+With --json the first line of stdout is {"url","apiKey","appUrl","adminUrl"}.`;
+
+/** `sandbox-kit serve`: the whole service on this machine. */
+export const serveVerb: CommandModule = {
+  command: 'serve',
+  describe: 'Run the service: take in traces, close, score, read results',
+  builder: (yargs) =>
+    yargs
+      .usage('sandbox-kit serve\n\nRuns the service on this machine until it is stopped.')
+      .option('port', { type: 'number', default: 9090, describe: '0 takes a free one' })
+      .option('host', { type: 'string', default: '127.0.0.1', describe: 'where to listen' })
+      .option('data', { type: 'string', describe: 'folder to keep everything in' })
+      .option('json', { type: 'boolean', default: false, describe: 'say address and key as JSON' })
+      .option('api-key-file', { type: 'string', describe: 'file with the key to take' })
+      .option('api-key-header', {
+        type: 'string',
+        default: 'x-service-api-key',
+        describe: 'header that carries it',
+      })
+      .option('seed-file', { type: 'string', describe: 'what it holds at start, YAML or JSON' })
+      .option('seed', { type: 'string', describe: 'all ids follow from it' })
+      .option('app-url', { type: 'string', describe: 'base of deep links' })
+      .option('log-level', { type: 'string', default: 'warn', describe: flags.LOG_LEVELS })
+      .epilogue(EPILOGUE),
+  handler: async (argv) => {
+    const given = flags.parseFlags(serveFlags, argv);
+    const service = await startFrom(given);
+    const stopped = untilStopped();
+    introduce(service, given);
+    await stopped;
+    await service.stop();
+  },
+};
+
+/**
+ * Starts a service as the flags and the environment say.
+ *
+ * @throws {UsageError} when it can't be started like that.
+ */
+export async function startFrom(given: ServiceFlags): Promise<RunningService> {
+  const seed = given['seed-file'] === undefined ? undefined : readSeedFile(given['seed-file']);
+  const key = flags.serviceKey(given['api-key-file']);
+  const judge = judgeFrom();
+  const wing = await import('../service/index.ts');
+  try {
+    return await wing.startService({
+      host: given.host,
+      port: given.port,
+      log: stderrLog(given['log-level']),
+      apiKeyHeader: given['api-key-header'],
+      keys: key === undefined ? [] : [{ key }],
+      ...(given.data === undefined ? {} : { dataDir: given.data }),
+      ...(given.seed === undefined ? {} : { chanceSeed: given.seed }),
+      ...(given['app-url'] === undefined ? {} : { appUrl: given['app-url'] }),
+      ...(seed === undefined ? {} : { seed }),
+      ...(judge === undefined ? {} : { judge }),
+    });
+  } catch (error) {
+    if (!(error instanceof wing.CannotStart)) throw error;
+    throw new UsageError(`The service can't start: ${error.message}.`);
+  }
+}
+
+type JudgeOptions = NonNullable<NonNullable<Parameters<ServiceWing['startService']>[0]>['judge']>;
+
+function judgeFrom(): JudgeOptions | undefined {
+  const environment = readEnvironment();
+  const baseUrl = environment.SANDBOX_KIT_JUDGE_URL;
+  const model = environment.SANDBOX_KIT_JUDGE_MODEL;
+  if (baseUrl === undefined && model === undefined) return undefined;
+  if (baseUrl === undefined || model === undefined) {
+    throw new UsageError('SANDBOX_KIT_JUDGE_URL and SANDBOX_KIT_JUDGE_MODEL go together.');
+  }
+  if (!URL.canParse(baseUrl)) {
+    throw new UsageError(
+      `SANDBOX_KIT_JUDGE_URL: expected an address, got ${JSON.stringify(baseUrl)}.`,
+    );
+  }
+  const apiKey = environment.SANDBOX_KIT_JUDGE_API_KEY;
+  return { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
+}
+
+/** The variables that make OpenTelemetry's exporters send to a service. */
+export function exporterVariables(
+  { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
+  apiKeyHeader: string,
+): Record<string, string> {
+  return {
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+    OTEL_EXPORTER_OTLP_HEADERS: `${apiKeyHeader}=${encodeURIComponent(apiKey)}`,
+  };
+}
+
+function introduce(service: RunningService, given: z.infer<typeof serveFlags>): void {
+  const { url, apiKey, appUrl, adminUrl } = service;
+  if (given.json) {
+    process.stdout.write(`${JSON.stringify({ url, apiKey, appUrl, adminUrl })}\n`);
+    return;
+  }
+  const out = terminalOf(process.stdout);
+  const variables = Object.entries(exporterVariables(service, given['api-key-header']));
+  out.write(
+    [
+      `The service listens at ${out.paint('bold', url)}`,
+      `  key      ${apiKey}`,
+      `  control  ${adminUrl}`,
+      `  data     ${given.data ?? 'kept until the stop; --data FOLDER keeps it for good'}`,
+      '',
+      'Send it the traces of your agent:',
+      ...variables.map(([name, value]) => `  export ${name}=${value}`),
+      '',
+      'Close a conversation, and read the results:',
+      `  curl -X POST -H '${given['api-key-header']}: ${apiKey}' \\`,
+      `    ${url}/v1/sessions/CONVERSATION_ID/end`,
+      `  curl -H '${given['api-key-header']}: ${apiKey}' \\`,
+      `    ${url}/api/prod-evaluations/sessions/`,
+      '',
+      'Nothing appears? sandbox-kit lint-traces FILE, or',
+      `  ${adminUrl}/ingest-log`,
+      'Stop it with Ctrl-C.',
+      '',
+    ].join('\n'),
+  );
+}

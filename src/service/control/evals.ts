@@ -1,0 +1,88 @@
+import type { FastifyInstance } from 'fastify';
+import { brief, liveEvalsMax } from '../../contract/index.ts';
+import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
+import { Refusal } from '../errors.ts';
+import type { EvalStore } from '../store/store.ts';
+import { asMessage } from '../wire.ts';
+import type { Owners } from './owners.ts';
+
+interface Deps {
+  owners: Owners;
+  store: EvalStore;
+}
+
+/** `/evals`: one scoring criterion each. */
+export function evalRoutes(app: FastifyInstance, { owners, store }: Deps): void {
+  app.post('/evals', async (request) => {
+    const definition = toEval(request.body);
+    await store.put(await owners.namedOrNew(request), definition);
+    return definition;
+  });
+  app.get('/evals', async (request) => ({ evals: await store.list(await owners.named(request)) }));
+  app.get<{ Params: { id: string } }>('/evals/:id', async (request) => {
+    const { id } = request.params;
+    const found = (await store.list(await owners.named(request))).find((one) => one.id === id);
+    if (!found) throw new Refusal('not_found', `there is no eval ${brief(id)}`);
+    return found;
+  });
+  app.delete<{ Params: { id: string } }>('/evals/:id', async (request) => {
+    const { id } = request.params;
+    if (!(await store.remove(await owners.named(request), id))) {
+      throw new Refusal('not_found', `there is no eval ${brief(id)}`);
+    }
+    return { deleted: id };
+  });
+}
+
+/** `/settings`: which evals score live traces, and the base name of the daily run (spec 2.2). */
+export function settingsRoutes(app: FastifyInstance, { owners, store }: Deps): void {
+  app.get('/settings', async (request) => store.settings(await owners.named(request)));
+  app.put('/settings', async (request) => {
+    const ownerId = await owners.namedOrNew(request);
+    const known = (await store.list(ownerId)).map(({ id }) => id);
+    await store.putSettings(ownerId, toSettings(request.body, known));
+    return store.settings(ownerId);
+  });
+}
+
+/** The value as an eval that can be scored. @throws Refusal `bad_request`. */
+export function toEval(value: unknown): EvalDefinition {
+  const definition = asMessage('EvalDefinition', value);
+  const { pattern, flags } = definition.params ?? {};
+  if (definition.kind === 'regex' && typeof pattern === 'string') {
+    try {
+      new RegExp(pattern, typeof flags === 'string' ? flags : '');
+    } catch (error) {
+      const why = error instanceof Error ? error.message : '';
+      throw new Refusal('bad_request', `/params/pattern is not a regular expression: ${why}`);
+    }
+  }
+  return definition;
+}
+
+/** The value as settings whose evals are known. @throws Refusal `bad_request`. */
+export function toSettings(value: unknown, known: readonly string[]): LiveSettings {
+  const given: unknown = typeof value === 'object' && value && 'evals' in value ? value.evals : [];
+  if (Array.isArray(given) && given.length > liveEvalsMax) {
+    const count = `there are ${given.length}`;
+    throw new Refusal('bad_request', `/evals must hold at most ${liveEvalsMax} ids, ${count}`);
+  }
+  const settings = asMessage('LiveSettings', value);
+  checkKnown(settings.evals ?? [], known);
+  return settings;
+}
+
+/** @throws Refusal `bad_request` when an id is unknown or given twice. */
+export function checkKnown(ids: readonly string[], known: readonly string[]): void {
+  for (const [index, id] of ids.entries()) {
+    if (!known.includes(id)) {
+      throw new Refusal(
+        'bad_request',
+        `/evals/${index} must be the id of an eval, got ${brief(id)}`,
+      );
+    }
+    if (ids.indexOf(id) !== index) {
+      throw new Refusal('bad_request', `/evals/${index} repeats ${brief(id)}`);
+    }
+  }
+}

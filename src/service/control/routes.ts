@@ -1,0 +1,121 @@
+import type { FastifyInstance } from 'fastify';
+import type { ServiceFault } from '../../contract/index.ts';
+import type { AdjustableClock } from '../../shared/adjustable-clock.ts';
+import { isoTime } from '../../shared/clock.ts';
+import { Refusal } from '../errors.ts';
+import type { Gate } from '../gate.ts';
+import type { Store } from '../store/store.ts';
+import { asMessage, readJsonBodies } from '../wire.ts';
+import { evalRoutes, settingsRoutes } from './evals.ts';
+import type { FaultBoard } from './fault-board.ts';
+import type { Journal } from './journal.ts';
+import { keyRoutes } from './keys.ts';
+import type { Owners } from './owners.ts';
+import { seedRoutes, type Seeds } from './seed.ts';
+import { transcriptRoutes } from './transcripts.ts';
+import { workRoutes, type WorkDeps } from './work.ts';
+
+/** What `/__admin` works on. */
+export interface ControlDeps extends WorkDeps {
+  store: Store;
+  clock: AdjustableClock;
+  gate: Gate;
+  owners: Owners;
+  seeds: Seeds;
+  faults: FaultBoard;
+  journal: Journal;
+  /** Resolves when what a move of the clock set off is done: idle conversations are closed. */
+  settle: () => Promise<void>;
+  /** Forgets what is kept in memory: faults, requests, rate windows. */
+  forget: () => void;
+}
+
+/**
+ * The routes under `/__admin`, which are ours and no part of the interface: what a test needs to
+ * see and set. They are not journalled, so that looking changes nothing.
+ */
+export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    deps.gate.checkAdmin(request.headers);
+    done();
+  });
+  readJsonBodies(app);
+  app.get('/health', () => ({ status: 'healthy' }));
+  app.get('/ready', () => ({ ready: true }));
+  keyRoutes(app, { owners: deps.owners, store: deps.store.owners });
+  evalRoutes(app, { owners: deps.owners, store: deps.store.evals });
+  settingsRoutes(app, { owners: deps.owners, store: deps.store.evals });
+  transcriptRoutes(app, deps);
+  seedRoutes(app, deps);
+  workRoutes(app, deps);
+  clockRoutes(app, deps);
+  resetRoute(app, deps);
+  faultRoutes(app, deps.faults);
+  lookRoutes(app, deps);
+}
+
+/** `/clock`: answers after every timer that is due by then has fired, idle closing included. */
+function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void {
+  const view = (): object => {
+    const nowMs = clock.nowMs();
+    return { now: isoTime(nowMs), now_ms: nowMs };
+  };
+  app.get('/clock', view);
+  app.post('/clock', async ({ body }) => {
+    const { advance_ms: advanceMs, set_ms: setMs } = asMessage('ClockChange', body);
+    if ((advanceMs === undefined) === (setMs === undefined)) {
+      throw new Refusal('bad_request', 'the body must hold either advance_ms or set_ms');
+    }
+    if (advanceMs !== undefined) clock.advance(advanceMs);
+    if (setMs !== undefined) clock.setNow(setMs);
+    await settle();
+    return view();
+  });
+}
+
+function resetRoute(app: FastifyInstance, { store, owners, seeds, forget }: ControlDeps): void {
+  app.post('/reset', async (request) => {
+    const { to } = asMessage('ResetRequest', request.body);
+    const ownerId = await owners.named(request);
+    await store.empty(ownerId);
+    forget();
+    if (to === 'seed') await seeds.replant(ownerId);
+    return { reset: to };
+  });
+}
+
+function faultRoutes(app: FastifyInstance, faults: FaultBoard): void {
+  const view = (): object => ({ faults: faults.list() });
+  const toFault = (value: unknown): ServiceFault => asMessage('ServiceFault', value);
+  app.get('/faults', view);
+  app.put('/faults', ({ body }) => {
+    if (!Array.isArray(body)) throw new Refusal('bad_request', 'the body must be a list of faults');
+    faults.set(body.map(toFault));
+    return view();
+  });
+  app.post('/faults', ({ body }) => {
+    faults.add(toFault(body));
+    return view();
+  });
+  app.delete('/faults', () => {
+    faults.set([]);
+    return view();
+  });
+}
+
+const logEntriesMax = 1000;
+
+/** `/ingest-log` and `/requests`: what came in, and what became of it. */
+function lookRoutes(app: FastifyInstance, { store, owners, journal }: ControlDeps): void {
+  app.get('/ingest-log', async (request) => {
+    const entries = await store.ingestLog.list(await owners.named(request), logEntriesMax);
+    return {
+      entries: entries.map(({ atMs, ...note }) => ({ at: isoTime(atMs), ...note })),
+    };
+  });
+  app.get('/requests', () => journal.view());
+  app.delete('/requests', () => {
+    journal.clear();
+    return { cleared: true };
+  });
+}

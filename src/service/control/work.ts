@@ -1,0 +1,91 @@
+import type { FastifyInstance } from 'fastify';
+import { brief } from '../../contract/index.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { Refusal } from '../errors.ts';
+import type { MakeId } from '../ids.ts';
+import { liveEvals } from '../live-evals.ts';
+import type { Store } from '../store/store.ts';
+import type { Owners } from './owners.ts';
+
+/** What work is looked after with. */
+export interface WorkDeps {
+  store: Store;
+  clock: Clock;
+  owners: Owners;
+  makeId: MakeId;
+  sessionIdOf: (ownerId: string, conversationId: string) => string;
+  wake: () => void;
+  /** Resolves when nothing is queued or running. */
+  drain: () => Promise<void>;
+}
+
+const backlogBatch = 100;
+// Some millions of conversations; who has more calls again.
+const backlogBatchesMax = 50_000;
+const drainMsMax = 120_000;
+
+/** `/drain`, `/score-backlog`, `/simulations/{id}`: what is queued, what never was, what goes. */
+export function workRoutes(app: FastifyInstance, deps: WorkDeps): void {
+  const { owners, store } = deps;
+  app.post('/drain', async () => {
+    deps.wake();
+    using deadline = deps.clock.deadline(drainMsMax);
+    await Promise.race([deps.drain(), aborted(deadline.signal)]);
+    const { count } = await store.jobs.pending();
+    if (deadline.signal.aborted && count > 0) {
+      throw new Refusal('busy', `after ${drainMsMax} ms ${count} evals are still to be scored`);
+    }
+    return { drained: true };
+  });
+  app.post('/score-backlog', async (request) => scoreBacklog(deps, await owners.named(request)));
+  app.delete<{ Params: { id: string } }>('/simulations/:id', async (request) => {
+    const { id } = request.params;
+    if (!(await store.sessions.deleteSimulation(await owners.named(request), id))) {
+      throw new Refusal('not_found', `there is no simulation ${brief(id)}`);
+    }
+    return { deleted: id };
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/**
+ * Scores every conversation that was closed while no evals were configured, each in the run of its
+ * own date (spec 3.1). @throws Refusal `conflict` while there are still none.
+ */
+async function scoreBacklog(
+  { store, clock, sessionIdOf, wake }: WorkDeps,
+  ownerId: string,
+): Promise<{ conversations: number; evaluations_queued: number; runs: string[] }> {
+  const { evals } = await liveEvals(store.evals, ownerId);
+  if (evals.length === 0) {
+    throw new Refusal('conflict', 'no evals are configured; pick some with PUT /__admin/settings');
+  }
+  const runs = new Set<string>();
+  let [conversations, queued] = [0, 0];
+  for (let batch = 0; batch < backlogBatchesMax; batch += 1) {
+    const ids = await store.conversations.unscored(ownerId, backlogBatch);
+    for (const conversationId of ids) {
+      const atMs = clock.nowMs();
+      const sessionId = sessionIdOf(ownerId, conversationId);
+      const scored = await store.conversations.score({
+        ownerId,
+        conversationId,
+        atMs,
+        evals,
+        sessionId,
+      });
+      if (!scored) continue;
+      runs.add(scored.run);
+      conversations += 1;
+      queued += scored.queued;
+    }
+    if (ids.length < backlogBatch) break;
+  }
+  if (queued > 0) wake();
+  return { conversations, evaluations_queued: queued, runs: [...runs].sort() };
+}

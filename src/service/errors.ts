@@ -1,0 +1,80 @@
+import type { ServiceError } from '../contract/index.ts';
+
+/**
+ * Every way in which the service refuses or fails, by code: the rows of the interface (spec 7, area
+ * A) and, where it is silent, ours. No other file names the status of a refusal.
+ */
+export const serviceErrors = {
+  bad_request: 400,
+  no_conversation_id: 400,
+  malformed_body: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  unknown_conversation: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  conflict: 409,
+  too_large: 413,
+  unsupported_type: 415,
+  unsupported_encoding: 415,
+  rate_limited: 429,
+  headers_too_large: 431,
+  failed: 500,
+  busy: 503,
+} as const satisfies Record<string, number>;
+
+/** A code of the service's error table. */
+export type ServiceErrorCode = keyof typeof serviceErrors;
+
+/** A request that is answered with a row of the error table. Thrown; one handler writes it. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+  readonly code: ServiceErrorCode;
+  /** Headers that belong to the refusal, by lower-case name. */
+  readonly headers: Record<string, string>;
+
+  constructor(code: ServiceErrorCode, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.code = code;
+    this.headers = headers;
+  }
+
+  /** The HTTP status of the answer. */
+  get status(): number {
+    return serviceErrors[this.code];
+  }
+
+  /** The body of the answer. */
+  get body(): ServiceError {
+    return { message: this.message };
+  }
+}
+
+/**
+ * The service can't start as it was told to; the message says what to change. For the one who
+ * starts it, and never on the wire.
+ */
+export class CannotStart extends Error {
+  override name = 'CannotStart';
+}
+
+/** What fastify's own errors are to a caller, by fastify's code. */
+const ownCodes: Record<string, ServiceErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_type',
+};
+
+/**
+ * The refusal that an error is answered with. A caller's mistake that fastify found keeps its
+ * message; whatever else went wrong becomes `failed`, and says nothing of how.
+ */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof Error && 'statusCode' in error && 'code' in error) {
+    const { statusCode, code, message } = error;
+    const isCallersMistake = typeof statusCode === 'number' && statusCode < 500;
+    if (isCallersMistake) return new Refusal(ownCodes[String(code)] ?? 'bad_request', message);
+  }
+  return new Refusal('failed', 'The service failed to answer this request.');
+}

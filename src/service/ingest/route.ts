@@ -1,0 +1,150 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ingestBodyBytesMax } from '../../contract/index.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { Refusal } from '../errors.ts';
+import type { Caller, Gate, RateWindow } from '../gate.ts';
+import type { IngestLogStore, IngestNote } from '../store/store.ts';
+import { readBody, shareOf, type ByteBudget, type Share } from './read-body.ts';
+import { bodyFormat, type BodyFormat } from './body-format.ts';
+import type { WriteResult, Writer } from './writer.ts';
+
+/** What ingest works with. */
+export interface IngestDeps {
+  clock: Clock;
+  gate: Gate;
+  rate: RateWindow;
+  budget: ByteBudget;
+  writer: Writer;
+  ingestLog: IngestLogStore;
+  /** Lets the request suffer what faults are set; throws the refusal that it shows. */
+  suffer: () => Promise<void>;
+}
+
+const contentTypes = { json: 'application/json', protobuf: 'application/x-protobuf' } as const;
+
+// A client that found no room comes back after this; every exporter retries a 503.
+const busyRetryAfterS = 1;
+
+/**
+ * `POST /v1/traces` (spec 4.1, 7). What is refused is refused in this order: 401, 429, 415, 413,
+ * 400. A 200 is sent when the spans are durable, never before.
+ */
+export function ingestRoute(app: FastifyInstance, deps: IngestDeps): void {
+  app.post('/v1/traces', async (request, reply) => {
+    const caller = await deps.gate.caller(request.raw.headers);
+    try {
+      await deps.suffer();
+      admit(deps, caller);
+      const format = bodyFormat(request.raw.headers);
+      using share = shareOf(deps.budget);
+      const body = await wholeBody(request, share);
+      if (body === undefined) return await reply.hijack();
+      const result = await deps.writer.write(toWrite(request, { deps, caller, format, body }));
+      return await answer(reply, format, result);
+    } catch (error) {
+      if (error instanceof Refusal) await noteRefusal(deps, caller, error);
+      throw error;
+    }
+  });
+}
+
+/** A 429 that is one of many; only the first of a row goes into the log. */
+class RepeatedRefusal extends Refusal {}
+
+function admit({ rate }: IngestDeps, { keyDigest }: Caller): void {
+  const admission = rate.admit(keyDigest);
+  if (admission.admitted) return;
+  const { retryAfterS, isFirst } = admission;
+  const message =
+    `more than 120 requests within a minute with this key; try again in ${retryAfterS} s, ` +
+    'and let the exporter send larger batches';
+  throw new (isFirst ? Refusal : RepeatedRefusal)('rate_limited', message, {
+    'retry-after': String(retryAfterS),
+  });
+}
+
+/** Undefined when the peer is gone, and there is nobody to answer. @throws Refusal. */
+async function wholeBody(request: FastifyRequest, share: Share): Promise<ArrayBuffer | undefined> {
+  const read = await readBody(request.raw, { bytesMax: ingestBodyBytesMax, share });
+  switch (read.kind) {
+    case 'read':
+      return read.body;
+    case 'gone':
+      return undefined;
+    case 'busy':
+      throw tooBusy();
+    case 'too_large': {
+      const size = `larger than ${ingestBodyBytesMax} bytes (10 MB)`;
+      throw new Refusal('too_large', `the body is ${size}; let the exporter send smaller batches`);
+    }
+  }
+}
+
+function tooBusy(): Refusal {
+  const message = 'the service holds as much as it can at a time; send it again';
+  return new Refusal('busy', message, { 'retry-after': String(busyRetryAfterS) });
+}
+
+interface Received {
+  deps: IngestDeps;
+  caller: Caller;
+  format: BodyFormat;
+  body: ArrayBuffer;
+}
+
+function toWrite(
+  request: FastifyRequest,
+  { deps, caller, format, body }: Received,
+): Parameters<Writer['write']>[0] {
+  const header = request.raw.headers['x-conversation-id'];
+  const id = typeof header === 'string' ? fromHeader(header) : '';
+  return {
+    ownerId: caller.ownerId,
+    receivedAtMs: deps.clock.nowMs(),
+    contentType: format.contentType,
+    gzip: format.gzip,
+    body,
+    ...(id !== '' && { headerConversationId: id }),
+  };
+}
+
+/** Node reads headers as Latin-1; what a client wrote as UTF-8 is read as that. */
+function fromHeader(value: string): string {
+  const bytes = Buffer.from(value, 'latin1');
+  const text = bytes.toString('utf8');
+  return text.includes('\ufffd') ? value.trim() : text.trim();
+}
+
+/** @throws Refusal for anything but `kept`. */
+function answer(reply: FastifyReply, format: BodyFormat, result: WriteResult): FastifyReply {
+  switch (result.kind) {
+    case 'kept': {
+      // An empty ExportTraceServiceResponse, in the request's own format.
+      const body = format.contentType === 'json' ? '{}' : '';
+      return reply.type(contentTypes[format.contentType]).send(Buffer.from(body));
+    }
+    case 'refused':
+      throw new Refusal(result.code, result.message);
+    case 'malformed':
+      throw new Refusal('malformed_body', result.message);
+    case 'too_large':
+      throw new Refusal('too_large', result.message);
+    case 'busy':
+      throw tooBusy();
+    case 'failed':
+      throw new Refusal('failed', 'the service could not keep the spans; send them again');
+  }
+}
+
+/** Tells the owner in the ingest log, where one asks why nothing appears. */
+async function noteRefusal(deps: IngestDeps, caller: Caller, refusal: Refusal): Promise<void> {
+  // The writer notes the last of these itself, with the spans that it is about.
+  if (refusal instanceof RepeatedRefusal || refusal.code === 'no_conversation_id') return;
+  const note: IngestNote = {
+    level: 'error',
+    code: refusal.code,
+    message: refusal.message,
+    about: { status: refusal.status },
+  };
+  await deps.ingestLog.add(caller.ownerId, deps.clock.nowMs(), [note]);
+}

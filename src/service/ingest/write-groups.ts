@@ -1,0 +1,122 @@
+import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
+import type { Kept, NewSpans, SpanSink } from '../store/store.ts';
+import type { Decoded } from './decode-body.ts';
+import type { WriteResult, WriterJob } from './writer.ts';
+
+/** A job on its way to the thread. */
+export interface Question {
+  id: number;
+  job: WriterJob;
+}
+
+/** Its result on its way back. */
+export interface Answer {
+  id: number;
+  result: WriteResult;
+}
+
+/** Ends the thread once all before it is answered. */
+export type Closing = 'close';
+
+/** What the thread works with. */
+export interface GroupDeps {
+  port: MessagePort;
+  sink: SpanSink;
+  /** Anything it throws is a bug, and fails that request alone. */
+  decode: (job: WriterJob, sink: Pick<SpanSink, 'conversationsOf'>) => Decoded;
+}
+
+/** Requests in a transaction at most. */
+const requestsOfGroupMax = 64;
+
+/** Inflated bytes in a transaction, but for the last request: it holds them all at once. */
+const bytesOfGroupMax = 16_777_216;
+
+/**
+ * Answers jobs in groups: whatever came while the last group was written is the next one, and is
+ * made durable by one commit. A lone request waits for nobody. Answers the first time, with none,
+ * when it is ready.
+ */
+export function writeGroups(deps: GroupDeps): void {
+  const { port, sink } = deps;
+  const end = (): void => {
+    sink.close();
+    port.close();
+  };
+  port.on('message', (first: Question | Closing) => {
+    if (first === 'close') {
+      end();
+      return;
+    }
+    const { group, closing } = gather(deps, first);
+    port.postMessage(write(sink, group));
+    if (closing) end();
+  });
+  port.postMessage([] satisfies Answer[]);
+}
+
+interface Read {
+  id: number;
+  job: WriterJob;
+  decoded: Decoded;
+}
+
+function gather(deps: GroupDeps, first: Question): { group: Read[]; closing: boolean } {
+  const group: Read[] = [];
+  let bytes = 0;
+  let next: Question | Closing | undefined = first;
+  while (next !== undefined && next !== 'close') {
+    const read: Read = { ...next, decoded: decodeOrFail(deps, next.job) };
+    group.push(read);
+    bytes += read.decoded.bytes;
+    if (group.length === requestsOfGroupMax || bytes >= bytesOfGroupMax) break;
+    next = waiting(deps.port);
+  }
+  return { group, closing: next === 'close' };
+}
+
+function waiting(port: MessagePort): Question | Closing | undefined {
+  return (receiveMessageOnPort(port) as { message: Question | Closing } | undefined)?.message;
+}
+
+function decodeOrFail({ decode, sink }: GroupDeps, job: WriterJob): Decoded {
+  const bytes = job.body.byteLength;
+  try {
+    return decode(job, sink);
+  } catch (error) {
+    return { kind: 'failed', message: placeOf(error), bytes };
+  }
+}
+
+/** What kind of error it was and where it came up; its message may quote a conversation. */
+function placeOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const frame = error.stack?.split('\n').find((line) => /^\s+at /.test(line));
+  return `${error.name} ${frame?.trim() ?? ''}`;
+}
+
+/** One transaction for the whole group; a request that cannot be kept fails alone. */
+function write(sink: SpanSink, group: readonly Read[]): Answer[] {
+  const kept = sink.keep(group.map(({ job, decoded }) => toKeep(job, decoded)));
+  return group.map(({ id, decoded }, nth) => ({ id, result: toResult(decoded, kept[nth]) }));
+}
+
+/** Of a refused request, its notes stay: they say why nothing appears. */
+function toKeep({ ownerId, receivedAtMs }: WriterJob, decoded: Decoded): NewSpans {
+  if (decoded.kind === 'read') return decoded.toKeep;
+  const notes = decoded.kind === 'refused' ? decoded.notes : [];
+  return { ownerId, receivedAtMs, spans: [], tags: [], notes };
+}
+
+function toResult(decoded: Decoded, kept: Kept | Error | undefined): WriteResult {
+  if (decoded.kind === 'refused') {
+    const { kind, code, message } = decoded;
+    return { kind, code, message };
+  }
+  if (decoded.kind !== 'read') return { kind: decoded.kind, message: decoded.message };
+  if (kept === undefined || kept instanceof Error) {
+    // Messages of SQLite name tables and files, not values.
+    return { kind: 'failed', message: kept?.message ?? 'the sink gave no result' };
+  }
+  return { kind: 'kept', kept, notes: decoded.toKeep.notes.length };
+}

@@ -1,0 +1,14 @@
+/** The writer's thread: what `startWriter` runs. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { openSpanSink } from '../store/spans.ts';
+import { decodeBody } from './decode-body.ts';
+import { writeGroups } from './write-groups.ts';
+
+/** What the thread is told. */
+export interface ThreadData {
+  file: string;
+}
+
+if (!parentPort) throw new Error('writer-thread is started by startWriter, not by itself');
+const { file } = workerData as ThreadData;
+writeGroups({ port: parentPort, sink: openSpanSink({ file }), decode: decodeBody });

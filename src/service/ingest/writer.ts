@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Kept } from '../store/store.ts';
+import type { RefusedSpans } from './read-spans.ts';
+import type { Answer, Closing, Question } from './write-groups.ts';
+import type { ThreadData } from './writer-thread.ts';
+
+/** A trace request whose headers were accepted; its body is not even inflated. */
+export interface WriterJob {
+  ownerId: string;
+  /** Server time. */
+  receivedAtMs: number;
+  contentType: 'json' | 'protobuf';
+  gzip: boolean;
+  /** Handed to the thread: the caller's is empty afterwards. */
+  body: ArrayBuffer;
+  /** `X-Conversation-Id`. */
+  headerConversationId?: string;
+}
+
+/** What became of a trace request. */
+export type WriteResult =
+  /** Its spans are durable; `notes` of them went into the ingest log. */
+  | { kind: 'kept'; kept: Kept; notes: number }
+  /** None of its spans can be kept (spec 7); the code is one of the service's error table. */
+  | ({ kind: 'refused' } & RefusedSpans['refused'])
+  /** Not what its content type and encoding say. */
+  | { kind: 'malformed'; message: string }
+  /** Larger than allowed once inflated. */
+  | { kind: 'too_large'; message: string }
+  /** The writer holds as much as it may; nothing was done. */
+  | { kind: 'busy'; message: string }
+  /** Not kept, or not known to be: to be sent again, which is safe. */
+  | { kind: 'failed'; message: string };
+
+/** Writes spans in a thread of its own, so that answering never waits for the disk. */
+export interface Writer {
+  /** Failures are results, too. */
+  write(job: WriterJob): Promise<WriteResult>;
+  /** Finishes what it has taken, and then ends; what is written afterwards fails. */
+  close(): Promise<void>;
+}
+
+/** How to start a writer. */
+export interface WriterOptions {
+  /** The store's file. */
+  file: string;
+  /** Bodies that are with the thread at a time, in bytes; 64 MiB unless given. */
+  bytesInFlightMax?: number;
+  /** What the thread runs; our own entry unless given. */
+  threadUrl?: URL;
+}
+
+const bytesInFlightDefault = 67_108_864;
+
+// Type stripping runs `.ts` as it stands; what tsc emits is `.js`.
+const ownThread = new URL(`writer-thread${extname(import.meta.url)}`, import.meta.url);
+
+/** Starts a writer. Rejects when its thread cannot open the file. */
+export async function startWriter(options: WriterOptions): Promise<Writer> {
+  const writer = new ThreadedWriter(options);
+  await writer.start();
+  return writer;
+}
+
+interface InFlight {
+  bytes: number;
+  settle: (result: WriteResult) => void;
+}
+
+/**
+ * The side of the main thread. A thread that dies takes along what it had not answered, which fails
+ * and may be sent again; the next write starts another.
+ */
+class ThreadedWriter implements Writer {
+  readonly #file: string;
+  readonly #bytesMax: number;
+  readonly #url: URL;
+  #thread: Worker | undefined;
+  readonly #inFlight = new Map<number, InFlight>();
+  #bytes = 0;
+  #lastId = 0;
+  #closed: Promise<void> | undefined;
+  #whenIdle: () => void = () => undefined;
+
+  constructor({ file, bytesInFlightMax, threadUrl }: WriterOptions) {
+    this.#file = file;
+    this.#bytesMax = bytesInFlightMax ?? bytesInFlightDefault;
+    this.#url = threadUrl ?? ownThread;
+  }
+
+  async start(): Promise<void> {
+    this.#thread = this.#spawn();
+    // Its first message says that the file is open; an error before it rejects.
+    await once(this.#thread, 'message');
+  }
+
+  write({ body, ...job }: WriterJob): Promise<WriteResult> {
+    if (this.#closed) return Promise.resolve(failed('the writer is closing'));
+    const bytes = body.byteLength;
+    if (this.#bytes + bytes > this.#bytesMax) {
+      const message = `the writer holds ${this.#bytes} of ${this.#bytesMax} bytes`;
+      return Promise.resolve({ kind: 'busy', message });
+    }
+    const thread = (this.#thread ??= this.#spawn());
+    const id = (this.#lastId += 1);
+    const question: Question = { id, job: { ...job, body } };
+    thread.postMessage(question, [body]);
+    this.#bytes += bytes;
+    return new Promise((resolve) => {
+      this.#inFlight.set(id, { bytes, settle: resolve });
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#finish();
+    return this.#closed;
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#inFlight.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#whenIdle = resolve;
+      });
+    }
+    const thread = this.#thread;
+    if (!thread) return;
+    const ended = once(thread, 'exit');
+    thread.postMessage('close' satisfies Closing);
+    await ended;
+  }
+
+  #spawn(): Worker {
+    const workerData: ThreadData = { file: this.#file };
+    const thread = new Worker(this.#url, { workerData });
+    thread.on('message', (answers: Answer[]) => {
+      for (const { id, result } of answers) this.#settle(id, result);
+    });
+    // Without a listener, an error of the thread would end the process.
+    thread.on('error', () => undefined);
+    thread.on('exit', () => {
+      if (this.#thread !== thread) return;
+      this.#thread = undefined;
+      // All that is in flight is with this thread: the next is started by the next write.
+      for (const id of [...this.#inFlight.keys()]) this.#settle(id, failed('the writer died'));
+    });
+    return thread;
+  }
+
+  #settle(id: number, result: WriteResult): void {
+    const found = this.#inFlight.get(id);
+    if (!found) return;
+    this.#inFlight.delete(id);
+    this.#bytes -= found.bytes;
+    found.settle(result);
+    if (this.#inFlight.size === 0) this.#whenIdle();
+  }
+}
+
+function failed(message: string): WriteResult {
+  return { kind: 'failed', message };
+}

@@ -1,0 +1,89 @@
+import { gunzipSync } from 'node:zlib';
+import { ingestBodyBytesMax } from '../contract/index.ts';
+import { systemClock } from '../shared/clock.ts';
+import type { ServiceErrorCode } from './errors.ts';
+import { decodeBody } from './ingest/decode-body.ts';
+import type { IngestNote, NewSpan } from './store/store.ts';
+import { turnsOf } from './turns/turns.ts';
+
+/** What ingest would make of a trace request. */
+export interface TraceDiagnosis {
+  /** Why the whole request would be refused, and with which code; undefined when it would not. */
+  refused: { code: string; message: string } | undefined;
+  /** Spans that would be kept. */
+  spans: number;
+  conversations: { conversationId: string; spans: number; turns: number; failedTurns: number }[];
+  notes: readonly IngestNote[];
+}
+
+/** What goes along with the bytes. */
+export interface LintOptions {
+  /** What the exporter would send as `X-Conversation-Id`. */
+  conversationId?: string | undefined;
+}
+
+/**
+ * Reads a trace export request as ingest does, without keeping anything: JSON or protobuf, gzip or
+ * not, as its first bytes say.
+ */
+export function lintTraces(bytes: Uint8Array, { conversationId }: LintOptions): TraceDiagnosis {
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const decoded = decodeBody(
+    {
+      ownerId: 'nobody',
+      receivedAtMs: systemClock.nowMs(),
+      contentType: looksLikeJson(bytes, isGzip) ? 'json' : 'protobuf',
+      gzip: isGzip,
+      body: new Uint8Array(bytes).buffer,
+      ...(conversationId === undefined ? {} : { headerConversationId: conversationId }),
+    },
+    { conversationsOf: () => new Map() },
+  );
+  if (decoded.kind === 'read') {
+    const { spans, notes } = decoded.toKeep;
+    return {
+      refused: undefined,
+      spans: spans.length,
+      conversations: conversationsOf(spans),
+      notes,
+    };
+  }
+  const code = decoded.kind === 'refused' ? decoded.code : errorCodes[decoded.kind];
+  const notes = decoded.kind === 'refused' ? decoded.notes : [];
+  return { refused: { code, message: decoded.message }, spans: 0, conversations: [], notes };
+}
+
+/** What ingest answers with, of the error table. */
+const errorCodes = {
+  malformed: 'malformed_body',
+  too_large: 'too_large',
+  failed: 'failed',
+} as const satisfies Record<string, ServiceErrorCode>;
+
+/** A protobuf request begins with the tag of its first field, which is no brace and no space. */
+function looksLikeJson(bytes: Uint8Array, isGzip: boolean): boolean {
+  const start = isGzip ? inflatedStart(bytes) : bytes.subarray(0, 64);
+  return /^\s*[[{"]/.test(new TextDecoder().decode(start).replace(/^\uFEFF/, ''));
+}
+
+function inflatedStart(bytes: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: ingestBodyBytesMax }).subarray(0, 64);
+  } catch {
+    // Ingest says what is wrong with it.
+    return new Uint8Array();
+  }
+}
+
+function conversationsOf(spans: readonly NewSpan[]): TraceDiagnosis['conversations'] {
+  const byId = Map.groupBy(spans, ({ conversationId }) => conversationId);
+  return [...byId].map(([conversationId, own]) => {
+    const turns = turnsOf(own.map((span) => ({ ...span, receivedAtMs: 0, late: false })));
+    return {
+      conversationId,
+      spans: own.length,
+      turns: turns.length,
+      failedTurns: turns.filter(({ failed }) => failed).length,
+    };
+  });
+}

@@ -1,0 +1,99 @@
+import { isoTime } from '../../shared/clock.ts';
+import type { SessionTurn } from '../session-turns.ts';
+import type { Outcome, Session } from '../store/store.ts';
+import { html, type Html } from './html.ts';
+import { pageOf } from './page-frame.ts';
+
+/** What a session page shows. */
+export interface SessionPage {
+  session: Session;
+  turns: readonly SessionTurn[];
+  tags: readonly { key: string; value: string }[];
+}
+
+/** The page of one session: what it was, how its evals came out, and what was said. */
+export function sessionPage({ session, turns, tags }: SessionPage): string {
+  const title = session.sourceSessionId ?? session.scenario ?? session.id;
+  return pageOf(
+    title,
+    html`<h1>${title}</h1>
+      <dl>
+        ${factsOf(session).map(
+          ([name, value]) =>
+            html`<dt>${name}</dt>
+              <dd>${value}</dd>`,
+        )}
+      </dl>
+      <h2>Outcomes</h2>
+      <ul>
+        ${session.outcomes.map(outcomeItem)}
+      </ul>
+      ${session.outcomes.length === 0 ? html`<p class="soft">No eval has scored this session.</p>` : ''}
+      <h2>Transcript</h2>
+      <ol>
+        ${turns.map(turnItem)}
+      </ol>
+      ${turns.length === 0 ? html`<p class="soft">Nothing was said.</p>` : ''}
+      ${
+        tags.length > 0
+          ? html`<h2>Tags</h2>
+              <p>${tags.map(tagItem)}</p>`
+          : ''
+      }`,
+  );
+}
+
+function factsOf(session: Session): [string, string][] {
+  const facts: [string, string | undefined][] = [
+    ['Run', session.run?.name],
+    ['Simulation', session.simulation?.name],
+    ['Agent', session.agent?.name],
+    ['Scenario', session.scenario],
+    ['Persona', session.persona],
+    ['Status', session.status],
+    ['End', session.endReason],
+    ['Started', isoTime(session.startedAtMs)],
+    ['Ended', isoTime(session.endedAtMs)],
+  ];
+  return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+}
+
+function outcomeItem({ evalName, category, outcome, reasoning }: Outcome): Html {
+  return html`<li class="outcome">
+    <span class="mark ${outcome}">${outcome}</span> ${evalName} <span class="soft">${category}</span
+    ><br />${reasoning}
+  </li>`;
+}
+
+function turnItem(turn: SessionTurn): Html {
+  const { latencyMs, toolCalls = [] } = turn;
+  const marks = [
+    `Turn ${turn.sequence}`,
+    ...(latencyMs === undefined ? [] : [`${Math.round(latencyMs)} ms`]),
+    ...(turn.failed ? ['failed'] : []),
+  ];
+  return html`<li class="turn">
+    <span class="soft">${marks.join(' · ')}</span>
+    ${turn.userInput === '' ? '' : html`<div class="said user">${turn.userInput}</div>`}
+    ${turn.userReason === undefined ? '' : html`<div class="soft">${turn.userReason}</div>`}
+    ${toolCalls.map(toolItem)}
+    ${turn.agentResponse === '' ? '' : html`<div class="said agent">${turn.agentResponse}</div>`}
+  </li>`;
+}
+
+function toolItem(call: { name: string; arguments: unknown; result: unknown }): Html {
+  return html`<details>
+    <summary>${call.name}</summary>
+    <pre>${shown(call.arguments)}</pre>
+    <pre>${shown(call.result)}</pre>
+  </details>`;
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
+function tagItem({ key, value }: { key: string; value: string }): Html {
+  return html`<code class="tag">${key} = ${value}</code>`;
+}

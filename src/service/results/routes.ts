@@ -1,0 +1,63 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ProductionSessionPage, SimulationSessionPage } from '../../contract/index.ts';
+import type { Gate } from '../gate.ts';
+import { turnsOfSession } from '../session-turns.ts';
+import type { Session, SessionKind, Store } from '../store/store.ts';
+import { productionView } from './production-view.ts';
+import { readResultsQuery } from './read-query.ts';
+import { simulationView, type ViewOptions } from './simulation-view.ts';
+
+/** What the results endpoints work with. */
+export interface ResultsDeps {
+  store: Store;
+  gate: Gate;
+  /** Base of the deep links, without a slash at the end; known once the service listens. */
+  appUrl: () => string;
+  /** Lets the request suffer what faults are set; throws the refusal that it shows. */
+  suffer: () => Promise<void>;
+}
+
+/** Where results are read, without the slash at the end that may follow. */
+export const resultsPaths = {
+  simulation: '/api/simulations/sessions',
+  production: '/api/prod-evaluations/sessions',
+} as const satisfies Record<SessionKind, string>;
+
+/** `GET` on the two results endpoints (spec 4.3, 4.4), with and without the slash at the end. */
+export function resultsRoutes(app: FastifyInstance, deps: ResultsDeps): void {
+  for (const slash of ['/', '']) {
+    app.get(resultsPaths.simulation + slash, (request): Promise<SimulationSessionPage> =>
+      page(deps, request, 'simulation', simulationView),
+    );
+    app.get(resultsPaths.production + slash, (request): Promise<ProductionSessionPage> =>
+      page(deps, request, 'production', productionView),
+    );
+  }
+}
+
+interface Page<Item> {
+  items: Item[];
+  total: number;
+  skip: number;
+  limit: number;
+  [more: string]: unknown;
+}
+
+/** A page of sessions, newest first, seen as `view` has them. */
+async function page<Item>(
+  { gate, store, appUrl, suffer }: ResultsDeps,
+  request: FastifyRequest,
+  kind: SessionKind,
+  view: (session: Session, options: ViewOptions) => Item,
+): Promise<Page<Item>> {
+  const { ownerId } = await gate.caller(request.headers);
+  await suffer();
+  const { filter, includeTraces } = readResultsQuery(kind, ownerId, request.url);
+  const { sessions, total } = await store.sessions.page(filter);
+  const items: Item[] = [];
+  for (const session of sessions) {
+    const turns = includeTraces ? await turnsOfSession(store, session) : undefined;
+    items.push(view(session, { appUrl: appUrl(), failedOnly: filter.failedOnly, turns }));
+  }
+  return { items, total, skip: filter.skip, limit: filter.limit };
+}

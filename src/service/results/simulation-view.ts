@@ -1,0 +1,38 @@
+import type { SimulationSession } from '../../contract/index.ts';
+import type { SessionTurn } from '../session-turns.ts';
+import type { Session } from '../store/store.ts';
+import { sessionView } from './session-view.ts';
+
+/** How a session is shown. */
+export interface ViewOptions {
+  appUrl: string;
+  failedOnly: boolean;
+  /** Its turns, where they are asked for; the key is absent otherwise. */
+  turns: readonly SessionTurn[] | undefined;
+}
+
+/** A simulation session on the wire (spec 2.4). */
+export function simulationView(session: Session, options: ViewOptions): SimulationSession {
+  const { simulation, agent } = session;
+  const { appUrl, failedOnly, turns } = options;
+  const link = simulation && !simulation.deleted ? simulation.id : undefined;
+  return {
+    url:
+      link === undefined ? null : `${appUrl}/simulation/${enc(link)}?sessionId=${enc(session.id)}`,
+    simulation: simulation?.name ?? '',
+    agent: agent?.name ?? '',
+    scenario: session.scenario ?? '',
+    persona: session.persona ?? '',
+    ...sessionView(session, failedOnly),
+    ...(turns && {
+      traces: turns.map((turn) => ({
+        session_sequence: turn.sequence,
+        user_input: turn.userInput,
+        user_reason: turn.userReason ?? '',
+        agent_response: turn.agentResponse,
+      })),
+    }),
+  };
+}
+
+const enc = encodeURIComponent;

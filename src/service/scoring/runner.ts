@@ -1,0 +1,289 @@
+/**
+ * Works off the queue of jobs. A job that is taken is *held*; what moves it:
+ *
+ *     waiting  -> scoring   a place is free, and its session does not have too many already
+ *     scoring  -> finished  it has a score, be it `error`
+ *     scoring  -> given back, due later: it threw, and has attempts left
+ *     any      -> given back, due now: the runner stops
+ *     any      -> held on   its lease ran out and this runner took it again
+ *
+ * Whoever holds a job may be overtaken (a slow machine, a clock that was set forward), so the store
+ * fences: only the latest holder's outcome is written.
+ */
+import type { Clock } from '../../shared/clock.ts';
+import type { Log } from '../../shared/log.ts';
+import type { Job, Store } from '../store/store.ts';
+import type { Judge } from './judge.ts';
+import { outcomeOf } from './outcome.ts';
+import { scoreSession } from './score-session.ts';
+import { unscored, type Score } from './score.ts';
+import type { ScoredSession } from './scored-session.ts';
+
+/** How long a job is held before another runner may take it. The judge takes less. */
+const leaseMs = 60_000;
+
+/** The waits after a scoring that threw; when they are used up, the outcome is `error`. */
+const backoffMs = [1_000, 5_000] as const;
+
+/** A job that was taken so often and never came to an end kills its process, or never ends. */
+const takesMax = 10;
+
+/** Jobs held for each place to score in: enough to pass by a session that is slow. */
+const heldPerPlace = 4;
+
+/** How long `stop` waits for what is being scored. */
+const stopMsMax = 5_000;
+
+/** The shortest rest between two looks at the queue, and the one after the store failed. */
+const restMsMin = 50;
+const storeFailedRestMs = 1_000;
+
+/** What a runner needs. */
+export interface RunnerOptions {
+  store: Pick<Store, 'jobs'>;
+  /** Undefined when the session is no longer kept. */
+  sessionOf: (ownerId: string, sessionId: string) => Promise<ScoredSession | undefined>;
+  judge: Judge | undefined;
+  clock: Clock;
+  log: Log;
+  /** A name that no other process has. */
+  worker: string;
+  /** Scorings at once; 4 when left out. */
+  concurrency?: number;
+}
+
+/** A runner that has been started. */
+export interface Runner {
+  /** Looks at the queue at once. To be called when jobs were queued. */
+  wake(): void;
+  /** Resolves when nothing is queued or held; rejects when the runner stops before that. */
+  drain(): Promise<void>;
+  /** Takes nothing more, finishes what it can within 5 s, and gives back the rest. */
+  stop(): Promise<void>;
+}
+
+/** Starts to work off the queue. First frees what a process that died still holds. */
+export function startRunner(options: RunnerOptions): Runner {
+  const runner = new JobRunner(options);
+  runner.start();
+  return runner;
+}
+
+interface Held {
+  /** As it was last taken. */
+  job: Job;
+  scoring: boolean;
+  /** Calls the scoring off. */
+  control: AbortController;
+}
+
+class JobRunner implements Runner {
+  readonly #options: RunnerOptions;
+  readonly #places: number;
+  readonly #held = new Map<number, Held>();
+  readonly #scorings = new Set<Promise<void>>();
+  #drains: PromiseWithResolvers<undefined>[] = [];
+  #alarm = new AbortController();
+  #loop: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.#places = options.concurrency ?? 4;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  wake(): void {
+    this.#alarm.abort();
+  }
+
+  async drain(): Promise<void> {
+    if (this.#stopped) throw new Error('the runner has stopped');
+    const drained = Promise.withResolvers<undefined>();
+    this.#drains.push(drained);
+    this.wake();
+    await drained.promise;
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.resolve();
+    this.wake();
+    await this.#loop;
+    const waiting = [...this.#held.values()].filter(({ scoring }) => !scoring);
+    await Promise.all(waiting.map((held) => this.#giveBack(held, 0)));
+    const ended = new AbortController();
+    const scorings = Promise.allSettled(this.#scorings).then(() => ended.abort());
+    await this.#sleep(stopMsMax, ended.signal);
+    for (const { control } of this.#held.values()) control.abort(new Error('the runner stops'));
+    await scorings;
+    for (const { reject } of this.#drains) reject(new Error('the runner has stopped'));
+  }
+
+  async #run(): Promise<void> {
+    const { store, log } = this.#options;
+    let freed = false;
+    while (!this.#stopped) {
+      this.#alarm = new AbortController();
+      let restMs: number | undefined;
+      try {
+        if (!freed) log.info('leases_freed', { count: await store.jobs.freeAll() });
+        freed = true;
+        restMs = await this.#round();
+      } catch (fault) {
+        log.error('job_store_failed', named(fault));
+        restMs = storeFailedRestMs;
+      }
+      await this.#sleep(restMs, this.#alarm.signal);
+    }
+  }
+
+  /** Takes what is due and starts it; how long to rest, undefined for until it is woken. */
+  async #round(): Promise<number | undefined> {
+    const { store, clock, worker } = this.#options;
+    const room = this.#places * heldPerPlace - this.#held.size;
+    if (room > 0) {
+      const jobs = await store.jobs.take(worker, clock.nowMs(), leaseMs, room);
+      for (const job of jobs) this.#hold(job);
+      if (!this.#stopped) this.#startWaiting();
+    }
+    const { count, nextDueAtMs } = await store.jobs.pending();
+    if (count === 0 && this.#held.size === 0) {
+      if (!this.#alarm.signal.aborted) {
+        for (const { resolve } of this.#drains.splice(0)) resolve(undefined);
+      }
+      return undefined;
+    }
+    // With no room, the first scoring that ends wakes it.
+    if (this.#places * heldPerPlace <= this.#held.size) return undefined;
+    const dueInMs = nextDueAtMs === undefined ? leaseMs : nextDueAtMs - clock.nowMs();
+    return Math.min(leaseMs, Math.max(restMsMin, dueInMs));
+  }
+
+  #hold(job: Job): void {
+    const known = this.#held.get(job.id);
+    if (known) known.job = job;
+    else this.#held.set(job.id, { job, scoring: false, control: new AbortController() });
+    if (known && job.attempt > takesMax) known.control.abort(new Error('it never ends'));
+  }
+
+  /** A session leaves a place to others, however many jobs it has and however slow they are. */
+  #startWaiting(): void {
+    const sessionPlaces = Math.max(1, this.#places - 1);
+    const scoring = [...this.#held.values()].filter((held) => held.scoring);
+    for (const held of this.#held.values()) {
+      if (scoring.length >= this.#places) return;
+      const { ownerId, sessionId } = held.job;
+      const ofSession = scoring.filter(
+        ({ job }) => job.sessionId === sessionId && job.ownerId === ownerId,
+      );
+      if (held.scoring || ofSession.length >= sessionPlaces) continue;
+      held.scoring = true;
+      scoring.push(held);
+      const work = this.#work(held).finally(() => {
+        this.#scorings.delete(work);
+        this.wake();
+      });
+      this.#scorings.add(work);
+    }
+  }
+
+  async #work(held: Held): Promise<void> {
+    try {
+      await this.#finish(held, await this.#score(held));
+    } catch (fault) {
+      await this.#failed(held, fault);
+    }
+    this.#held.delete(held.job.id);
+  }
+
+  /** Ends with the abort, even where the scoring does not heed it. */
+  async #score({ job, control }: Held): Promise<Score> {
+    const { sessionOf, judge } = this.#options;
+    if (job.attempt > takesMax) return neverEnds;
+    const scored = async (): Promise<Score> => {
+      const session = await sessionOf(job.ownerId, job.sessionId);
+      if (!session) return unscored('The session is no longer kept.');
+      return await scoreSession(job.definition, session, judge, control.signal);
+    };
+    const calledOff = Promise.withResolvers<never>();
+    control.signal.addEventListener('abort', () => calledOff.reject(control.signal.reason));
+    // It comes first: a judge that is called off has an answer, too, and it is no outcome.
+    return await Promise.race([calledOff.promise, scored()]);
+  }
+
+  /** A scoring that threw, or was called off. */
+  async #failed(held: Held, fault: unknown): Promise<void> {
+    const { job, control } = held;
+    const name = fault instanceof Error ? fault.name : 'unknown';
+    this.#options.log.warn('scoring_failed', {
+      job: job.id,
+      eval: job.definition.id,
+      attempt: job.attempt,
+      ...named(fault),
+    });
+    const waitMs = backoffMs[job.attempt - 1];
+    if (job.attempt > takesMax) await this.#tryFinish(held, neverEnds);
+    else if (control.signal.aborted) await this.#giveBack(held, 0);
+    else if (waitMs !== undefined) await this.#giveBack(held, waitMs);
+    else {
+      const why = `Scoring failed ${job.attempt} times (${name}); this is a fault of the service.`;
+      await this.#tryFinish(held, unscored(why));
+    }
+  }
+
+  async #finish(held: Held, score: Score): Promise<void> {
+    const { store, worker, clock, log } = this.#options;
+    const { job } = held;
+    const outcome = outcomeOf(job.definition, score);
+    if (await store.jobs.finish(worker, job, outcome, clock.nowMs())) return;
+    // Its lease may have run out at the last moment, and the job be ours again.
+    if (held.job !== job) await this.#finish(held, score);
+    else log.info('job_overtaken', { job: job.id, attempt: job.attempt });
+  }
+
+  /** When the store fails here, the lease runs out, and the job is taken again. */
+  async #tryFinish(held: Held, score: Score): Promise<void> {
+    try {
+      await this.#finish(held, score);
+    } catch (fault) {
+      this.#options.log.error('job_store_failed', { job: held.job.id, ...named(fault) });
+    }
+  }
+
+  async #giveBack({ job }: Held, waitMs: number): Promise<void> {
+    const { store, worker, clock, log } = this.#options;
+    try {
+      await store.jobs.giveBack(worker, job, clock.nowMs() + waitMs);
+    } catch (fault) {
+      log.error('job_store_failed', { job: job.id, ...named(fault) });
+    }
+  }
+
+  /** Ends early when the signal is aborted; without a time, only then. */
+  async #sleep(ms: number | undefined, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const woken = Promise.withResolvers<undefined>();
+    signal.addEventListener('abort', () => woken.resolve(undefined), { once: true });
+    const slept = ms === undefined ? woken.promise : this.#options.clock.sleep(ms, signal);
+    await Promise.race([slept.catch(() => undefined), woken.promise]);
+  }
+}
+
+const neverEnds = unscored(
+  `Scoring was begun ${takesMax} times and never came to an end; this is a fault of the service.`,
+);
+
+/** What may be logged of a fault: its message may quote the conversation. */
+function named(fault: unknown): { fault: string; at: string } {
+  const { name, stack = '' } = fault instanceof Error ? fault : new Error('thrown');
+  const at = stack.split('\n').find((line) => /^\s+at /.test(line)) ?? '';
+  return { fault: name, at: at.trim() };
+}

@@ -1,0 +1,31 @@
+import type { Judge } from './judge.ts';
+import type { Params } from './params.ts';
+import type { ScoredSession } from './scored-session.ts';
+
+/** What an eval found of a session. An error is neither pass nor fail: nothing was found out. */
+export interface Score {
+  outcome: 'pass' | 'fail' | 'error';
+  /** What was looked for and what was found; may quote the conversation. */
+  reasoning: string;
+}
+
+/** What a scorer gets. */
+export interface Scoring {
+  params: Params;
+  session: ScoredSession;
+  judge: Judge | undefined;
+  signal: AbortSignal;
+}
+
+/** Scores one kind of eval. Throws `UnreadableParams`, the signal's reason, or a bug. */
+export type Scorer = (scoring: Scoring) => Score | Promise<Score>;
+
+/** A pass or a fail. */
+export function verdict(passes: boolean, reasoning: string): Score {
+  return { outcome: passes ? 'pass' : 'fail', reasoning };
+}
+
+/** Nothing could be found out, and why. */
+export function unscored(reasoning: string): Score {
+  return { outcome: 'error', reasoning };
+}

@@ -1,0 +1,180 @@
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { AdjustableClock } from '../shared/adjustable-clock.ts';
+import type { Log } from '../shared/log.ts';
+import {
+  closeConversation,
+  type CloseDeps,
+  type ConversationRef,
+} from './close/close-conversation.ts';
+import { startIdleCloser, type IdleCloser } from './close/idle-closer.ts';
+import { closeRoute } from './close/route.ts';
+import { faultBoard, type FaultRoute } from './control/fault-board.ts';
+import { requestJournal, type Journal } from './control/journal.ts';
+import { ownersByName } from './control/owners.ts';
+import { controlRoutes, type ControlDeps } from './control/routes.ts';
+import { seedBed, type Seeds } from './control/seed.ts';
+import { Refusal, toRefusal } from './errors.ts';
+import { rateWindow, type Gate } from './gate.ts';
+import type { MakeId } from './ids.ts';
+import { byteBudget, drain } from './ingest/read-body.ts';
+import { ingestRoute } from './ingest/route.ts';
+import type { Writer } from './ingest/writer.ts';
+import { pageRoutes } from './pages/routes.ts';
+import { resultsPaths, resultsRoutes } from './results/routes.ts';
+import type { Runner } from './scoring/runner.ts';
+import type { Store } from './store/store.ts';
+import {
+  answerBrokenHttp,
+  answerRefusal,
+  leaveBodiesAlone,
+  refuseOtherMethods,
+  speakTheContract,
+} from './wire.ts';
+
+/** All that a service consists of. */
+export interface ServiceParts {
+  clock: AdjustableClock;
+  log: Log;
+  gate: Gate;
+  store: Store;
+  writer: Writer;
+  runner: Runner;
+  makeId: MakeId;
+  /** Name of the owner that `/__admin` is about unless it names another. */
+  ownerName: string;
+  /** Ids of the owners whose pages this machine's own user may see. */
+  ownerIds: () => Iterable<string>;
+  /** Base of the deep links; known once the service listens. */
+  appUrl: () => string;
+  /** Aborts when the service stops. */
+  stopping: AbortSignal;
+}
+
+/** A service that is ready to listen. */
+export interface Service {
+  app: FastifyInstance;
+  idleCloser: IdleCloser;
+  seeds: Seeds;
+}
+
+// A peer that sends its request slower than this is cut off; Node's own default is 300 s.
+const requestReceiveMsMax = 60_000;
+
+// Longer than any id could be, so that one too long is told apart from a path that does not exist.
+const pathPartLengthMax = 16_384;
+
+// What bodies in flight may hold together, from their first byte until they are written; beyond it
+// clients are told to come again. As much as the writer takes at a time.
+const bytesInFlightMax = 67_108_864;
+
+const journalEntriesMax = 1000;
+
+/** The service: every room and every route on one screen (spec 4.1 to 4.4). */
+export function buildService(parts: ServiceParts): Service {
+  const { clock, log, gate, store, writer, runner, makeId, appUrl, stopping } = parts;
+  const app = createApp(log);
+  const rate = rateWindow(clock);
+  const faults = faultBoard({ clock, stopping });
+  const journal = requestJournal(journalEntriesMax);
+  const owners = ownersByName(store.owners, parts.ownerName);
+  const wake = (): void => runner.wake();
+  const suffer = (route: FaultRoute) => () => faults.suffer(route);
+
+  const sessionIdOf: CloseDeps['sessionIdOf'] = (ownerId, conversationId) =>
+    makeId('ses', ['conversation', ownerId, conversationId]);
+  const closeDeps: CloseDeps = { store, clock, log, sessionIdOf, wake };
+  const close = (conversation: ConversationRef, idleBeforeMs?: number) =>
+    closeConversation(closeDeps, conversation, idleBeforeMs);
+  const idleCloser = startIdleCloser({ conversations: store.conversations, clock, log, close });
+
+  void app.register((api, _options, registered) => {
+    leaveBodiesAlone(api);
+    keepJournal(api, clock, journal);
+    drainRefused(api, clock);
+    const budget = byteBudget(bytesInFlightMax);
+    const { ingestLog } = store;
+    ingestRoute(api, { clock, gate, rate, budget, writer, ingestLog, suffer: suffer('traces') });
+    closeRoute(api, { gate, close, suffer: suffer('end') });
+    resultsRoutes(api, { store, gate, appUrl, suffer: suffer('results') });
+    refuseOtherMethods(api, '/v1/traces', ['POST']);
+    refuseOtherMethods(api, '/v1/sessions/:conversation_id/end', ['POST']);
+    for (const path of Object.values(resultsPaths)) {
+      refuseOtherMethods(api, path, ['GET', 'HEAD']);
+      refuseOtherMethods(api, `${path}/`, ['GET', 'HEAD']);
+    }
+    api.setNotFoundHandler((request) => {
+      throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
+    });
+    registered();
+  });
+  void app.register((pages, _options, registered) => {
+    pageRoutes(pages, { store, gate, ownerIds: parts.ownerIds });
+    registered();
+  });
+
+  const forget = (): void => {
+    rate.clear();
+    faults.set([]);
+    journal.clear();
+  };
+  // What was due by the new time is closed before anybody is told that it has come.
+  const settle = async (): Promise<void> => {
+    await idleCloser.sweep();
+    wake();
+  };
+  const work = { store, clock, owners, makeId, sessionIdOf, wake, drain: () => runner.drain() };
+  const seeds = seedBed(work);
+  const control: ControlDeps = { ...work, gate, seeds, faults, journal, settle, forget };
+  void app.register(
+    (admin, _options, registered) => {
+      controlRoutes(admin, control);
+      registered();
+    },
+    { prefix: '/__admin' },
+  );
+  return { app, idleCloser, seeds };
+}
+
+function createApp(log: Log): FastifyInstance {
+  const app = fastify({
+    requestTimeout: requestReceiveMsMax,
+    routerOptions: { maxParamLength: pathPartLengthMax },
+    forceCloseConnections: 'idle',
+    // One that comes while the service stops is answered still, and its connection closed after.
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenHttp,
+    frameworkErrors: (error, _request, reply) => {
+      void answerRefusal(reply, toRefusal(error));
+    },
+  });
+  speakTheContract(app, log);
+  return app;
+}
+
+/** Notes every request that comes by, and when it came. */
+function keepJournal(api: FastifyInstance, clock: AdjustableClock, journal: Journal): void {
+  const startedMs = new WeakMap<FastifyRequest, number>();
+  api.addHook('onRequest', (request, _reply, done) => {
+    startedMs.set(request, clock.monotonicMs());
+    done();
+  });
+  api.addHook('onResponse', (request, reply, done) => {
+    journal.record({
+      method: request.method,
+      url: request.url,
+      status: reply.raw.headersSent ? reply.statusCode : 0,
+      atMs: clock.nowMs(),
+      durationMs: clock.monotonicMs() - (startedMs.get(request) ?? 0),
+      requestBytes: Number(request.raw.headers['content-length'] ?? 0),
+    });
+    done();
+  });
+}
+
+/** A client that is still writing when it is answered gets to read its answer. */
+function drainRefused(api: FastifyInstance, clock: AdjustableClock): void {
+  api.addHook('onSend', (request, _reply, payload, done) => {
+    drain(request.raw, clock);
+    done(null, payload);
+  });
+}

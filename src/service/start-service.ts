@@ -1,0 +1,255 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { SeedDocument } from '../contract/index.ts';
+import { adjustableClock } from '../shared/adjustable-clock.ts';
+import { randomSeed, seededChance } from '../shared/chance.ts';
+import { systemClock, type Clock } from '../shared/clock.ts';
+import { silentLog, type Log } from '../shared/log.ts';
+import { developmentKey, keptKey } from './development-key.ts';
+import { CannotStart, Refusal } from './errors.ts';
+import { gate, isLoopback, keyDigestOf } from './gate.ts';
+import { idsFrom } from './ids.ts';
+import { startWriter } from './ingest/writer.ts';
+import { ownersMet } from './owners-met.ts';
+import { createJudge, type JudgeOptions } from './scoring/judge.ts';
+import { startRunner } from './scoring/runner.ts';
+import { scoredSessionOf } from './scored-session-of.ts';
+import { buildService, type Service } from './service.ts';
+import { openStore } from './store/open-store.ts';
+import type { Store } from './store/store.ts';
+import { asMessage } from './wire.ts';
+
+/** A key that the service takes, and whose it is. */
+export interface ServiceKey {
+  key: string;
+  /** Name of the owner; `development` when left out. */
+  owner?: string;
+}
+
+/** How a service is started. */
+export interface ServiceOptions {
+  /** Where to listen; `127.0.0.1`. */
+  host: string;
+  /** 0, the default, takes a free one. */
+  port: number;
+  /** Where everything is kept; a folder that is removed at the stop when left out. */
+  dataDir: string;
+  /** May be manual; `/__admin/clock` moves the service's time on from what it says. */
+  clock: Clock;
+  /** What the service holds at the start, and after each reset to it. */
+  seed: SeedDocument;
+  /** All ids follow from it; unforeseeable when left out. */
+  chanceSeed: string;
+  log: Log;
+  /** The header that holds the key; `x-service-api-key` (spec 5). */
+  apiKeyHeader: string;
+  /**
+   * Keys from the configuration; the first is the service's own. Without any, on loopback, there is
+   * a development key. Later keys are made by `/__admin/keys`.
+   */
+  keys: readonly ServiceKey[];
+  /** The language model behind evals of kind `judge`. */
+  judge: Omit<JudgeOptions, 'clock' | 'chance'>;
+  /** Base of the deep links; the service itself when left out. */
+  appUrl: string;
+}
+
+/** A service that listens. */
+export interface RunningService {
+  /** Its base address, without a slash at the end. */
+  url: string;
+  /** The first configured key, or the development key. */
+  apiKey: string;
+  /** Base of the deep links, without a slash at the end. */
+  appUrl: string;
+  adminUrl: string;
+  /** Takes no more connections, finishes what it is at, and ends after some seconds at the latest. */
+  stop(): Promise<void>;
+}
+
+const ownerNameDefault = 'development';
+const apiKeyHeaderDefault = 'x-service-api-key';
+const stopMsMax = 5_000;
+const idleSweepMs = 10;
+
+/**
+ * Starts the service: area A of the interface, `/__admin` and the pages that deep links lead to.
+ * @throws CannotStart that says what to change: beyond loopback without a key, a port that is
+ * taken, a folder that can't be used, a seed that makes no sense.
+ */
+export async function startService(options: Partial<ServiceOptions> = {}): Promise<RunningService> {
+  const { host = '127.0.0.1', keys = [] } = options;
+  checkKeys(host, keys);
+  const undo: (() => Promise<void>)[] = [];
+  // What was opened last is closed first.
+  const undoAll = async (): Promise<void> => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    return await start({ ...options, host, keys }, undo, undoAll);
+  } catch (error) {
+    await undoAll();
+    if (error instanceof Refusal) throw new CannotStart(error.message, { cause: error });
+    throw error;
+  }
+}
+
+type Undo = (() => Promise<void>)[];
+type Given = Partial<ServiceOptions> & Pick<ServiceOptions, 'host' | 'keys'>;
+
+async function start(
+  options: Given,
+  undo: Undo,
+  undoAll: () => Promise<void>,
+): Promise<RunningService> {
+  const { host, port = 0, log = silentLog, clock: below = systemClock } = options;
+  const clock = adjustableClock(below);
+  const dataDir = await openDataDir(options.dataDir, undo);
+  const file = join(dataDir, 'service.db');
+  const opened = await openStore({ file });
+  undo.push(() => opened.close());
+  const owners = ownersMet(opened.owners);
+  const store: Store = { ...opened, owners };
+  const { apiKey, ownerName } = await letKeysIn(store, dataDir, options.keys);
+  const writer = await startWriter({ file });
+  undo.push(() => writer.close());
+
+  const chanceSeed = options.chanceSeed ?? randomSeed();
+  const chance = seededChance(chanceSeed).fork('judge');
+  // The judge's endpoint lives in real time, wherever the service's clock is moved.
+  const judge = options.judge && createJudge({ ...options.judge, clock: below, chance });
+  const sessionOf = scoredSessionOf(store);
+  const worker = `service-${randomSeed()}`;
+  const runner = startRunner({ store, sessionOf, judge, clock, log, worker });
+  undo.push(() => runner.stop());
+
+  const stopping = new AbortController();
+  const address = { url: '' };
+  const apiKeyHeader = (options.apiKeyHeader ?? apiKeyHeaderDefault).toLowerCase();
+  const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
+  const service = buildService({
+    clock,
+    log,
+    gate: gate({ host, owners, apiKeyHeader, apiKey }),
+    store,
+    writer,
+    runner,
+    makeId: idsFrom(chanceSeed),
+    ownerName,
+    ownerIds: owners.ids,
+    appUrl,
+    stopping: stopping.signal,
+  });
+  undo.push(() => closeDoors(service, stopping));
+  await plant(service, store, { ownerName, seed: options.seed });
+  await listen(service.app, host, port);
+  address.url = addressOf(service.app, host);
+  log.info('service listens', { url: address.url });
+  let stopped: Promise<void> | undefined;
+  return {
+    url: address.url,
+    apiKey,
+    appUrl: appUrl(),
+    adminUrl: `${address.url}/__admin`,
+    stop: () => (stopped ??= undoAll()),
+  };
+}
+
+function checkKeys(host: string, keys: readonly ServiceKey[]): void {
+  if (keys.length === 0 && !isLoopback(host)) {
+    throw new CannotStart(
+      `a service on ${host} can be reached by others: give it a key of its own`,
+    );
+  }
+  for (const { key } of keys) {
+    if (/^[\x21-\x7e]{8,256}$/.test(key)) continue;
+    throw new CannotStart('a key must be 8 to 256 visible ASCII characters without a space');
+  }
+}
+
+async function openDataDir(given: string | undefined, undo: Undo): Promise<string> {
+  if (given === undefined) {
+    const made = await mkdtemp(join(tmpdir(), 'sandbox-kit-'));
+    undo.push(() => rm(made, { recursive: true, force: true }));
+    return made;
+  }
+  try {
+    await mkdir(given, { recursive: true });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : '';
+    throw new CannotStart(`the data folder can't be used: ${why}`, { cause: error });
+  }
+  return given;
+}
+
+/** Lets in the configured keys, or the development key, which is none where there are others. */
+async function letKeysIn(
+  store: Store,
+  dataDir: string,
+  keys: readonly ServiceKey[],
+): Promise<{ apiKey: string; ownerName: string }> {
+  const [first] = keys;
+  const { owners } = store;
+  if (first === undefined) {
+    const apiKey = await developmentKey(dataDir);
+    const ownerId = await owners.ensure(ownerNameDefault);
+    await owners.addKey(ownerId, keyDigestOf(apiKey));
+    return { apiKey, ownerName: ownerNameDefault };
+  }
+  const earlier = await keptKey(dataDir);
+  if (earlier !== undefined) {
+    await owners.removeKey(await owners.ensure(ownerNameDefault), keyDigestOf(earlier));
+  }
+  for (const { key, owner = ownerNameDefault } of keys) {
+    await owners.addKey(await owners.ensure(owner), keyDigestOf(key));
+  }
+  return { apiKey: first.key, ownerName: first.owner ?? ownerNameDefault };
+}
+
+async function plant(
+  { seeds }: Service,
+  { owners }: Store,
+  { ownerName, seed }: { ownerName: string; seed: SeedDocument | undefined },
+): Promise<void> {
+  if (seed) await seeds.plant(await owners.ensure(ownerName), asMessage('SeedDocument', seed));
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : '';
+    throw new CannotStart(`can't listen on ${host}, port ${port}: ${why}`, { cause: error });
+  }
+}
+
+async function closeDoors({ app, idleCloser }: Service, stopping: AbortController): Promise<void> {
+  // Requests that wait out a slow fault answer now.
+  stopping.abort();
+  // A connection that is in use is idle right after; it must not be kept for a next request.
+  app.server.keepAliveTimeout = 1;
+  app.server.keepAliveTimeoutBuffer = 0;
+  // Peers take real time to go away, wherever the service's clock stands.
+  using deadline = systemClock.deadline(stopMsMax);
+  deadline.signal.addEventListener('abort', () => app.server.closeAllConnections());
+  const over = new AbortController();
+  const closed = app.close().finally(() => over.abort());
+  // Nothing tells when a connection becomes idle whose answer was out before its request was whole.
+  while (!over.signal.aborted) {
+    app.server.closeIdleConnections();
+    await systemClock.sleep(idleSweepMs, over.signal).catch(() => undefined);
+  }
+  await closed;
+  await idleCloser.stop();
+}
+
+/** An address that a client of this machine can use. */
+function addressOf(app: FastifyInstance, host: string): string {
+  const { port } = app.server.address() as AddressInfo;
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const name = reachable.includes(':') ? `[${reachable}]` : reachable;
+  return `http://${name}:${port}`;
+}

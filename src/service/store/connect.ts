@@ -1,0 +1,78 @@
+import Sqlite, { type Database } from 'better-sqlite3';
+import { Kysely, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely';
+import { sql, CompiledQuery, type Transaction } from 'kysely';
+import { systemClock } from '../../shared/clock.ts';
+import { cacheKib, checkpointPages, isBusy, lockWaitMsMax, openFile } from './open-file.ts';
+import type { Tables } from './tables.ts';
+
+/** A kysely transaction over our tables. */
+export type Writing = Transaction<Tables>;
+
+/** What the files of the store work with. */
+export interface Connections {
+  /** For reads alone; its transactions see one state, whatever is written meanwhile. */
+  reader: Kysely<Tables>;
+  /** Runs a change in a transaction of its own: all of it happens, durably, or nothing. */
+  write: <Result>(change: (db: Writing) => Promise<Result>) => Promise<Result>;
+  close: () => Promise<void>;
+}
+
+/**
+ * Two connections: reads never wait for a write, neither our own nor the span sink's. The writing
+ * one does not wait inside SQLite, since that would stop the thread.
+ */
+export function connect(file: string): Connections {
+  const forWrites = openFile(file, { busyMs: 0 });
+  // The span sink's thread does the checkpoints; here they would stop the thread that answers.
+  forWrites.pragma(`wal_autocheckpoint = ${2 * checkpointPages}`);
+  const forReads = new Sqlite(file, { readonly: true, timeout: lockWaitMsMax });
+  forReads.pragma(`cache_size = -${cacheKib}`);
+  const writer = new Kysely<Tables>({ dialect: new ImmediateDialect({ database: forWrites }) });
+  const reader = new Kysely<Tables>({ dialect: new SqliteDialect({ database: forReads }) });
+  return {
+    reader,
+    write: (change) => writer.transaction().execute(change),
+    async close() {
+      await reader.destroy();
+      await writer.destroy();
+      // Kysely closes only what it has used. The writing one last: it puts the log into the file.
+      forReads.close();
+      forWrites.close();
+    },
+  };
+}
+
+/** A nanosecond column as text: beyond 2^53 a number would lose the last digits. */
+export function exact<Name extends string>(column: Name) {
+  return sql<string>`cast(${sql.ref(column)} as text)`.as(column.replace(/^.*\./, '') as Name);
+}
+
+class ImmediateDialect extends SqliteDialect {
+  readonly #database: Database;
+
+  constructor({ database }: { database: Database }) {
+    super({ database });
+    this.#database = database;
+  }
+
+  override createDriver(): SqliteDriver {
+    return new ImmediateDriver({ database: this.#database });
+  }
+}
+
+/** Takes the write lock with the first statement, so that no transaction fails half-way for it. */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    const giveUpAtMs = systemClock.monotonicMs() + lockWaitMsMax;
+    for (;;) {
+      try {
+        await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+        return;
+      } catch (error) {
+        if (!isBusy(error) || systemClock.monotonicMs() > giveUpAtMs) throw error;
+        // The sink holds the lock for some ms at a time and reads its next batch between two.
+        await systemClock.sleep(1);
+      }
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import { sql } from 'kysely';
+import { isoTime } from '../../shared/clock.ts';
+import { exact, type Connections, type Writing } from './connect.ts';
+import { runKey } from './names.ts';
+import { addSession } from './sessions.ts';
+import type { Closed, Closing, Conversation, ConversationStore, KeptSpan } from './store.ts';
+
+/** Live-trace conversations: open, then closed, once; unscored until a session scores it. */
+export function conversationStore({ reader, write }: Connections): ConversationStore {
+  return {
+    find: (ownerId, conversationId) => find(reader, ownerId, conversationId),
+    spansOf: (ownerId, conversationId) => spansOf(reader, ownerId, conversationId),
+    tagsOf: (ownerId, conversationId) =>
+      reader
+        .selectFrom('tags')
+        .innerJoin('conversations', 'conversations.key', 'tags.conversation_key')
+        .select(['tags.name as key', 'value'])
+        .where('owner_id', '=', ownerId)
+        .where('conversation_id', '=', conversationId)
+        .orderBy('tags.name')
+        .orderBy('value')
+        .execute(),
+    close: (closing) => write((db) => close(db, closing)),
+    async idleBefore(ms, limit) {
+      const rows = await reader
+        .selectFrom('conversations')
+        .select(['owner_id', 'conversation_id'])
+        .where('state', '=', sql.lit('open'))
+        .where('last_received_at_ms', '<', ms)
+        .orderBy('last_received_at_ms')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => ({ ownerId: row.owner_id, conversationId: row.conversation_id }));
+    },
+    async unscored(ownerId, limit) {
+      const rows = await reader
+        .selectFrom('conversations')
+        .select('conversation_id')
+        .where('owner_id', '=', ownerId)
+        .where('state', '=', sql.lit('closed'))
+        .where('session_key', 'is', null)
+        .orderBy('closed_at_ms')
+        .orderBy('key')
+        .limit(limit)
+        .execute();
+      return rows.map(({ conversation_id: id }) => id);
+    },
+    score: (closing) => write((db) => score(db, closing)),
+  };
+}
+
+async function close(db: Writing, closing: Closing): Promise<Closed | undefined> {
+  const { ownerId, conversationId, atMs, idleBeforeMs } = closing;
+  // The state is both asked and set by one statement: of two who close, one finds nothing.
+  const row = await db
+    .updateTable('conversations')
+    .set({ state: 'closed', closed_at_ms: atMs })
+    .where('owner_id', '=', ownerId)
+    .where('conversation_id', '=', conversationId)
+    .where('state', '=', 'open')
+    .where('last_received_at_ms', '<', idleBeforeMs ?? Number.MAX_SAFE_INTEGER)
+    .returning(['key', exact('first_start_ns'), exact('last_end_ns')])
+    .executeTakeFirst();
+  if (!row) return closedBefore(db, closing);
+
+  const bounds = { startedAtMs: toMs(row.first_start_ns), endedAtMs: toMs(row.last_end_ns) };
+  const run = closing.runName(isoTime(bounds.startedAtMs).slice(0, 10));
+  await db
+    .updateTable('conversations')
+    .set({ run_key: await runKey(db, ownerId, run) })
+    .where('key', '=', row.key)
+    .execute();
+  const queued = await queue(db, closing, { key: row.key, run, ...bounds });
+  return { run, evaluationsQueued: queued, alreadyClosed: false };
+}
+
+async function closedBefore(db: Writing, closing: Closing): Promise<Closed | undefined> {
+  const { ownerId, conversationId } = closing;
+  const { run } = (await find(db, ownerId, conversationId)) ?? {};
+  return run === undefined ? undefined : { run, evaluationsQueued: 0, alreadyClosed: true };
+}
+
+async function score(
+  db: Writing,
+  closing: Omit<Closing, 'runName'>,
+): Promise<{ run: string; queued: number } | undefined> {
+  const row = await db
+    .selectFrom('conversations')
+    .innerJoin('runs', 'runs.key', 'conversations.run_key')
+    .select(['conversations.key', 'runs.name as run'])
+    .select([exact('first_start_ns'), exact('last_end_ns')])
+    .where('conversations.owner_id', '=', closing.ownerId)
+    .where('conversation_id', '=', closing.conversationId)
+    .where('state', '=', 'closed')
+    .where('session_key', 'is', null)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const bounds = { startedAtMs: toMs(row.first_start_ns), endedAtMs: toMs(row.last_end_ns) };
+  const queued = await queue(db, closing, { key: row.key, run: row.run, ...bounds });
+  return { run: row.run, queued };
+}
+
+/** Makes the session of a closed conversation and its jobs; nothing where no eval is to score it. */
+async function queue(
+  db: Writing,
+  closing: Omit<Closing, 'runName'>,
+  conversation: { key: number; run: string; startedAtMs: number; endedAtMs: number },
+): Promise<number> {
+  const { ownerId, conversationId, atMs, evals, sessionId } = closing;
+  if (evals.length === 0) return 0;
+  const taken = await db
+    .selectFrom('sessions')
+    .select('key')
+    .where('owner_id', '=', ownerId)
+    .where('id', '=', sessionId)
+    .executeTakeFirst();
+  // Adding it would replace a session that scores another conversation.
+  if (taken) throw new Error(`session id ${sessionId} is taken; each needs a new one`);
+  const session = {
+    id: sessionId,
+    kind: 'production',
+    ownerId,
+    status: 'evaluating',
+    startedAtMs: conversation.startedAtMs,
+    endedAtMs: conversation.endedAtMs,
+    runName: conversation.run,
+    sourceSessionId: conversationId,
+    ...{ simulation: undefined, agent: undefined, scenario: undefined, persona: undefined },
+    ...{ endReason: undefined, turns: [], outcomes: [], evals },
+  } as const;
+  const { key, queued } = await addSession(db, session, atMs);
+  await db
+    .updateTable('conversations')
+    .set({ session_key: key })
+    .where('key', '=', conversation.key)
+    .execute();
+  return queued;
+}
+
+async function find(
+  db: Connections['reader'],
+  ownerId: string,
+  conversationId: string,
+): Promise<Conversation | undefined> {
+  const row = await db
+    .selectFrom('conversations')
+    .leftJoin('runs', 'runs.key', 'conversations.run_key')
+    .leftJoin('sessions', 'sessions.key', 'conversations.session_key')
+    .select(['state', 'last_received_at_ms', 'closed_at_ms'])
+    .select(['runs.name as run', 'sessions.id as session_id'])
+    .select([exact('first_start_ns'), exact('last_end_ns')])
+    .where('conversations.owner_id', '=', ownerId)
+    .where('conversation_id', '=', conversationId)
+    .executeTakeFirst();
+  return (
+    row && {
+      conversationId,
+      state: row.state,
+      firstStartNs: BigInt(row.first_start_ns),
+      lastEndNs: BigInt(row.last_end_ns),
+      lastReceivedAtMs: row.last_received_at_ms,
+      closedAtMs: row.closed_at_ms ?? undefined,
+      run: row.run ?? undefined,
+      sessionId: row.session_id ?? undefined,
+    }
+  );
+}
+
+async function spansOf(
+  db: Connections['reader'],
+  ownerId: string,
+  conversationId: string,
+): Promise<KeptSpan[]> {
+  const rows = await db
+    .selectFrom('spans')
+    .innerJoin('conversations', 'conversations.key', 'spans.conversation_key')
+    .select(['trace_id', 'span_id', 'parent_span_id', 'operation', 'name', 'failed', 'late'])
+    .select(['received_at_ms', 'attributes', 'input_messages', 'output_messages'])
+    .select([exact('start_ns'), exact('end_ns')])
+    .where('conversations.owner_id', '=', ownerId)
+    .where('conversation_id', '=', conversationId)
+    .orderBy('spans.start_ns')
+    .orderBy('spans.key')
+    .execute();
+  return rows.map((row) => ({
+    conversationId,
+    traceId: row.trace_id,
+    spanId: row.span_id,
+    parentSpanId: row.parent_span_id ?? undefined,
+    operation: row.operation,
+    name: row.name,
+    startNs: BigInt(row.start_ns),
+    endNs: BigInt(row.end_ns),
+    failed: row.failed === 1,
+    inputMessages: row.input_messages ?? undefined,
+    outputMessages: row.output_messages ?? undefined,
+    attributes: JSON.parse(row.attributes) as KeptSpan['attributes'],
+    receivedAtMs: row.received_at_ms,
+    late: row.late === 1,
+  }));
+}
+
+function toMs(ns: string): number {
+  return Number(BigInt(ns) / 1_000_000n);
+}

@@ -1,0 +1,62 @@
+import Sqlite, { type Database } from 'better-sqlite3';
+import { assertOurs, migrate } from './migrate.ts';
+
+/**
+ * 4 KiB: ids of spans come in no order, so that each new one changes some page of their index, and
+ * that page goes into the log whole. Only a key in order of arrival gains from larger ones.
+ */
+const pageBytes = 4096;
+
+/** How far the log grows before it is put into the file: 32 MiB. */
+export const checkpointPages = (32 * 2 ** 20) / pageBytes;
+
+/** How long a write waits for the other connections' writes before it fails. */
+export const lockWaitMsMax = 10_000;
+
+/** How long it is until a lock that was found taken is tried again. */
+const lockRetryMs = 5;
+
+/** Keeps in memory, for each connection: 64 MiB of pages. */
+export const cacheKib = 65_536;
+
+/** Opens a file with our settings, for one thread, and makes it if there is none. */
+export function openFile(file: string, { busyMs }: { busyMs: number }): Database {
+  const db = new Sqlite(file, { timeout: lockWaitMsMax });
+  try {
+    assertOurs(db);
+    // Before the first table, or it has no effect.
+    db.pragma(`page_size = ${pageBytes}`);
+    whenUnlocked(() => db.pragma('journal_mode = WAL'));
+    // better-sqlite3 sets NORMAL with WAL: a power cut would then take acknowledged spans along.
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = ON');
+    db.pragma(`cache_size = -${cacheKib}`);
+    db.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+    db.pragma(`journal_size_limit = ${2 * checkpointPages * pageBytes}`);
+    migrate(db);
+    db.pragma(`busy_timeout = ${busyMs}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Whether an error says that another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
+}
+
+/** SQLite does not wait for a new file to become a WAL file while another process makes it so. */
+function whenUnlocked(change: () => void): void {
+  const stopped = new Int32Array(new SharedArrayBuffer(4));
+  for (let waitedMs = 0; ; waitedMs += lockRetryMs) {
+    try {
+      change();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || waitedMs >= lockWaitMsMax) throw error;
+      Atomics.wait(stopped, 0, 0, lockRetryMs);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import { connect } from './connect.ts';
+import { conversationStore } from './conversations.ts';
+import { evalStore } from './evals.ts';
+import { ingestLogStore } from './ingest-log.ts';
+import { jobStore } from './jobs.ts';
+import { ownerStore } from './owners.ts';
+import { sessionStore } from './sessions.ts';
+import type { Store } from './store.ts';
+
+/**
+ * Opens the store in a SQLite file, which is made, with its tables, if there is none. Several may be
+ * open on one file, in one process or many. Throws when the file is another program's or a newer
+ * kit's.
+ */
+export async function openStore({ file }: { file: string }): Promise<Store> {
+  const connections = connect(file);
+  return Promise.resolve({
+    owners: ownerStore(connections),
+    conversations: conversationStore(connections),
+    sessions: sessionStore(connections),
+    evals: evalStore(connections),
+    jobs: jobStore(connections),
+    ingestLog: ingestLogStore(connections),
+    empty: (ownerId) =>
+      connections.write(async (db) => {
+        // Spans, tags, turns, outcomes and jobs go with what they belong to.
+        for (const table of tablesOfOwner) {
+          await db.deleteFrom(table).where('owner_id', '=', ownerId).execute();
+        }
+      }),
+    close: () => connections.close(),
+  });
+}
+
+const tablesOfOwner = [
+  'traces',
+  'conversations',
+  'sessions',
+  'runs',
+  'agents',
+  'simulations',
+  'eval_names',
+  'evals',
+  'settings',
+  'ingest_log',
+] as const;

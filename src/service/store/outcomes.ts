@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+import type { Connections, Writing } from './connect.ts';
+import { evalNameKey } from './names.ts';
+import type { Outcome } from './store.ts';
+
+/**
+ * Keeps outcomes of a session and counts anew. One of an eval that has an outcome already changes
+ * nothing: what was found first stands.
+ */
+export async function keepOutcomes(
+  db: Writing,
+  session: { key: number; ownerId: string },
+  outcomes: readonly (Outcome & { position: number })[],
+  atMs: number | null,
+): Promise<void> {
+  for (const { position, evalId, evalName, category, type, outcome, reasoning } of outcomes) {
+    const row = {
+      session_key: session.key,
+      eval_id: evalId,
+      position,
+      eval_name_key: await evalNameKey(db, session.ownerId, evalName),
+      ...{ category, type, outcome, reasoning, at_ms: atMs },
+    };
+    await db
+      .insertInto('outcomes')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['session_key', 'eval_id']).doNothing())
+      .execute();
+  }
+  const counted = (which: ReturnType<typeof sql<boolean>>) =>
+    sql<number>`(select count(*) from outcomes where session_key = ${session.key} and ${which})`;
+  await db
+    .updateTable('sessions')
+    .set({
+      total: counted(sql`outcome <> 'error'`),
+      passed: counted(sql`outcome = 'pass'`),
+      failed: counted(sql`outcome = 'fail'`),
+    })
+    .where('key', '=', session.key)
+    .execute();
+}
+
+/** All outcomes of some sessions, by the key of the session, in the order of the evals. */
+export async function outcomesOf(
+  db: Connections['reader'],
+  sessionKeys: readonly number[],
+): Promise<Map<number, Outcome[]>> {
+  if (sessionKeys.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('outcomes')
+    .innerJoin('eval_names', 'eval_names.key', 'outcomes.eval_name_key')
+    .select(['session_key', 'eval_id', 'eval_names.name', 'category', 'type'])
+    .select(['outcome', 'reasoning'])
+    .where('session_key', 'in', sessionKeys)
+    .orderBy('session_key')
+    .orderBy('position')
+    .orderBy('eval_id')
+    .execute();
+  const bySession = new Map<number, Outcome[]>();
+  for (const { session_key: key, eval_id: evalId, name: evalName, ...rest } of rows) {
+    const outcomes = bySession.get(key) ?? [];
+    bySession.set(key, outcomes);
+    outcomes.push({ evalId, evalName, ...rest });
+  }
+  return bySession;
+}

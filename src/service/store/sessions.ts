@@ -1,0 +1,105 @@
+import type { Connections, Writing } from './connect.ts';
+import { queueJobs } from './jobs.ts';
+import { agentKey, runKey, simulationKey } from './names.ts';
+import { keepOutcomes } from './outcomes.ts';
+import { pageOfSessions, sessionsWhere } from './session-pages.ts';
+import type { NewSession, SessionStore } from './store.ts';
+
+/** Sessions, of simulations and of production, with their turns and outcomes. */
+export function sessionStore({ reader, write }: Connections): SessionStore {
+  return {
+    page: (filter) => reader.transaction().execute((db) => pageOfSessions(db, filter)),
+    find: (ownerId, id) =>
+      reader.transaction().execute(async (db) => {
+        const found = await sessionsWhere(db, (query) =>
+          query.where('sessions.owner_id', '=', ownerId).where('sessions.id', '=', id),
+        );
+        return found[0];
+      }),
+    async turnsOf(ownerId, id) {
+      const rows = await reader
+        .selectFrom('turns')
+        .innerJoin('sessions', 'sessions.key', 'turns.session_key')
+        .select(['sequence', 'user_input', 'user_reason', 'agent_response'])
+        .where('sessions.owner_id', '=', ownerId)
+        .where('sessions.id', '=', id)
+        .orderBy('sequence')
+        .execute();
+      return rows.map((row) => ({
+        sequence: row.sequence,
+        userInput: row.user_input,
+        userReason: row.user_reason ?? undefined,
+        agentResponse: row.agent_response,
+      }));
+    },
+    add: (session) =>
+      write(async (db) => {
+        await addSession(db, session, 0);
+      }),
+    deleteSimulation: (ownerId, simulationId) =>
+      write(async (db) => {
+        const { numUpdatedRows } = await db
+          .updateTable('simulations')
+          .set({ deleted: 1 })
+          .where('owner_id', '=', ownerId)
+          .where('id', '=', simulationId)
+          .where('deleted', '=', 0)
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      }),
+  };
+}
+
+/** Adds a session or replaces it, and queues its jobs, due at `dueAtMs`; its key. */
+export async function addSession(
+  db: Writing,
+  session: NewSession,
+  dueAtMs: number,
+): Promise<{ key: number; queued: number }> {
+  const { ownerId, turns, outcomes, evals } = session;
+  const key = await putRow(db, session);
+  // Of a session that is replaced, nothing stays; who scores it finds its job gone.
+  for (const table of ['turns', 'outcomes', 'jobs'] as const) {
+    await db.deleteFrom(table).where('session_key', '=', key).execute();
+  }
+  for (const { sequence, userInput, userReason, agentResponse } of turns) {
+    const row = {
+      session_key: key,
+      sequence,
+      user_input: userInput,
+      user_reason: userReason ?? null,
+      agent_response: agentResponse,
+    };
+    await db.insertInto('turns').values(row).execute();
+  }
+  const placed = outcomes.map((outcome, position) => ({ ...outcome, position }));
+  await keepOutcomes(db, { key, ownerId }, placed, null);
+  const position = outcomes.length;
+  const queued = await queueJobs(db, { key, ownerId }, evals, { dueAtMs, position });
+  return { key, queued };
+}
+
+async function putRow(db: Writing, session: NewSession): Promise<number> {
+  const { ownerId, runName, simulation, agent, evals } = session;
+  const row = {
+    kind: session.kind,
+    // Its last job completes it.
+    status: evals.length > 0 && session.status === 'completed' ? 'evaluating' : session.status,
+    started_at_ms: session.startedAtMs,
+    ended_at_ms: session.endedAtMs,
+    run_key: runName === undefined ? null : await runKey(db, ownerId, runName),
+    source_session_id: session.sourceSessionId ?? null,
+    simulation_key: simulation ? await simulationKey(db, ownerId, simulation) : null,
+    agent_key: agent ? await agentKey(db, ownerId, agent) : null,
+    scenario: session.scenario ?? null,
+    persona: session.persona ?? null,
+    end_reason: session.endReason ?? null,
+  } as const;
+  const { key } = await db
+    .insertInto('sessions')
+    .values({ owner_id: ownerId, id: session.id, ...row })
+    .onConflict((conflict) => conflict.columns(['owner_id', 'id']).doUpdateSet(row))
+    .returning('key')
+    .executeTakeFirstOrThrow();
+  return key;
+}

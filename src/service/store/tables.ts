@@ -1,0 +1,129 @@
+import type { Generated } from 'kysely';
+import type { SessionKind, SessionStatus, Outcome, IngestNote } from './store.ts';
+
+/** The tables as kysely knows them; what they mean stands in `migrations/`. Booleans are 0 and 1. */
+export interface Tables {
+  owners: { id: string; name: string };
+  keys: { digest: string; owner_id: string };
+  conversations: ConversationRow;
+  spans: SpanRow;
+  traces: { owner_id: string; trace_id: string; conversation_key: number };
+  tags: { conversation_key: number; name: string; value: string };
+  runs: NameRow;
+  agents: NameRow & { url: string; url_folded: string };
+  simulations: { key: Generated<number>; owner_id: string; id: string } & {
+    name: string;
+    deleted: number;
+  };
+  eval_names: NameRow;
+  sessions: SessionRow;
+  turns: TurnRow;
+  outcomes: OutcomeRow;
+  jobs: JobRow;
+  evals: { key: Generated<number>; owner_id: string; id: string; definition: string };
+  settings: { owner_id: string; evals: string; run_name: string };
+  ingest_log: IngestLogRow;
+}
+
+interface NameRow {
+  key: Generated<number>;
+  owner_id: string;
+  name: string;
+  name_folded: string;
+}
+
+interface ConversationRow {
+  key: Generated<number>;
+  owner_id: string;
+  conversation_id: string;
+  state: Generated<'open' | 'closed'>;
+  first_start_ns: bigint;
+  last_end_ns: bigint;
+  last_received_at_ms: number;
+  tag_count: Generated<number>;
+  closed_at_ms: number | null;
+  run_key: number | null;
+  session_key: number | null;
+}
+
+interface SpanRow {
+  key: Generated<number>;
+  conversation_key: number;
+  owner_id: string;
+  span_id: string;
+  trace_id: string;
+  parent_span_id: string | null;
+  operation: string;
+  name: string;
+  start_ns: bigint;
+  end_ns: bigint;
+  failed: number;
+  late: number;
+  received_at_ms: number;
+  attributes: string;
+  input_messages: string | null;
+  output_messages: string | null;
+}
+
+interface SessionRow {
+  key: Generated<number>;
+  owner_id: string;
+  id: string;
+  kind: SessionKind;
+  status: SessionStatus;
+  started_at_ms: number;
+  ended_at_ms: number;
+  run_key: number | null;
+  source_session_id: string | null;
+  simulation_key: number | null;
+  agent_key: number | null;
+  scenario: string | null;
+  persona: string | null;
+  end_reason: string | null;
+  total: Generated<number>;
+  passed: Generated<number>;
+  failed: Generated<number>;
+}
+
+interface TurnRow {
+  session_key: number;
+  sequence: number;
+  user_input: string;
+  user_reason: string | null;
+  agent_response: string;
+}
+
+interface OutcomeRow {
+  session_key: number;
+  eval_id: string;
+  position: number;
+  eval_name_key: number;
+  category: string;
+  type: string;
+  outcome: Outcome['outcome'];
+  reasoning: string;
+  at_ms: number | null;
+}
+
+interface JobRow {
+  id: Generated<number>;
+  owner_id: string;
+  session_key: number;
+  eval_id: string;
+  position: number;
+  definition: string;
+  state: Generated<'queued' | 'taken' | 'done'>;
+  attempts: Generated<number>;
+  worker: string | null;
+  due_at_ms: number;
+}
+
+interface IngestLogRow {
+  owner_id: string;
+  number: number;
+  at_ms: number;
+  level: IngestNote['level'];
+  code: string;
+  message: string;
+  about: string;
+}

@@ -1,0 +1,178 @@
+import type { KeptSpan } from '../store/store.ts';
+import { isToolResponse, readMessages } from './messages.ts';
+import { begunBy, SpanTree } from './span-tree.ts';
+import type { Step } from './tool-calls.ts';
+
+/** The spans of one turn. */
+export interface Episode {
+  /** The `invoke_agent` span around it, where there is one. */
+  wrapper: Step | undefined;
+  /** Its model calls. One that runs inside another one is the same call, seen twice, and left out. */
+  chats: Step[];
+  /** Its `execute_tool` spans. */
+  tools: KeptSpan[];
+  /** All but the tools, the one that it began with first: nested agents and model calls, too. */
+  spans: KeptSpan[];
+}
+
+/**
+ * Sorts the spans of a conversation into turns (spec 2.1): an `invoke_agent` span with all that runs
+ * inside it; else a `chat` span with those that go on with its tool loop. In the order in which
+ * they begin, then by span id; so are the model calls and the tools of each.
+ */
+export function episodesOf(spans: readonly KeptSpan[]): Episode[] {
+  const ordered = spans.toSorted(byStart);
+  const tree = new SpanTree(ordered);
+  const episodes = new Episodes();
+  const rest: { span: KeptSpan; owner: KeptSpan | undefined }[] = [];
+  for (const span of ordered) {
+    const owner = tree.ownerOf(span);
+    if (owner === span) episodes.begin(span);
+    else rest.push({ span, owner });
+  }
+  // Clocks of different machines may let a part begin before the whole: hence a second pass.
+  for (const { span, owner } of rest) episodes.add(span, owner);
+  return episodes.finished();
+}
+
+function byStart(one: KeptSpan, other: KeptSpan): number {
+  if (one.startNs !== other.startNs) return one.startNs < other.startNs ? -1 : 1;
+  return one.spanId < other.spanId ? -1 : Number(one.spanId > other.spanId);
+}
+
+class Episodes {
+  readonly #episodes: Episode[] = [];
+  readonly #bySpan = new Map<KeptSpan, Episode>();
+  /** The last one that asked for a call of that id. */
+  readonly #byCall = new Map<string, Episode>();
+  /** By trace, those of which a model call asked for tools; the latest at the end. */
+  readonly #asking = new Map<string, Episode[]>();
+  readonly #orphans: KeptSpan[] = [];
+
+  /** A span that hangs on no other: a turn, or the next step of a tool loop. */
+  begin(span: KeptSpan): void {
+    const step = stepOf(span);
+    if (span.operation === 'invoke_agent') {
+      this.#open(span, { wrapper: step, chats: [], tools: [], spans: [span] });
+      return;
+    }
+    const loop = this.#loopOf(step);
+    if (loop) {
+      loop.spans.push(span);
+      loop.chats.push(step);
+      this.#bySpan.set(span, loop);
+    } else {
+      this.#open(span, { wrapper: undefined, chats: [step], tools: [], spans: [span] });
+    }
+    this.#remember(step);
+  }
+
+  /** A span that hangs on a turn, or a tool that is still to find its own. */
+  add(span: KeptSpan, owner: KeptSpan | undefined): void {
+    const episode = owner && this.#bySpan.get(owner);
+    if (span.operation === 'execute_tool') {
+      if (episode) episode.tools.push(span);
+      else this.#orphans.push(span);
+    } else if (episode && (span.operation === 'chat' || span.operation === 'invoke_agent')) {
+      episode.spans.push(span);
+      if (span.operation !== 'chat' || owner.operation === 'chat') return;
+      this.#bySpan.set(span, episode);
+      const step = stepOf(span);
+      episode.chats.push(step);
+      this.#remember(step);
+    }
+  }
+
+  finished(): Episode[] {
+    for (const tool of this.#orphans) this.#turnOfTool(tool)?.tools.push(tool);
+    for (const { tools } of this.#episodes) tools.sort(byStart);
+    return this.#episodes;
+  }
+
+  #open(span: KeptSpan, episode: Episode): void {
+    this.#episodes.push(episode);
+    this.#bySpan.set(span, episode);
+  }
+
+  /** The turn that a model call goes on with, when the last thing it is told is from a tool. */
+  #loopOf({ span, input }: Step): Episode | undefined {
+    const last = input.at(-1);
+    if (!last || !isToolResponse(last)) return undefined;
+    // Without a span around them, each model call may be a trace of its own.
+    const named = last.responses.map(({ id }) => id !== undefined && this.#byCall.get(id));
+    const byId = named.find((episode) => episode);
+    if (byId) return byId;
+    const asking = this.#asking.get(span.traceId) ?? [];
+    let latest = asking.pop();
+    while (latest && !isWaiting(latest)) latest = asking.pop();
+    return latest;
+  }
+
+  #remember(step: Step): void {
+    const { span, output } = step;
+    const episode = this.#bySpan.get(span);
+    if (!episode) return;
+    for (const { calls } of output) {
+      for (const { id } of calls) if (id !== undefined) this.#byCall.set(id, episode);
+    }
+    if (!asksForTools(step)) return;
+    const asking = this.#asking.get(span.traceId);
+    if (asking) asking.push(episode);
+    else this.#asking.set(span.traceId, [episode]);
+  }
+
+  /** By the call's id; else what ran in its trace, else what ran at all, when it began. */
+  #turnOfTool({ attributes, traceId, startNs }: KeptSpan): Episode | undefined {
+    const id = attributes['gen_ai.tool.call.id'];
+    const named = typeof id === 'string' ? this.#byCall.get(id) : undefined;
+    return named ?? running(this.#ofTrace(traceId), startNs) ?? running(this.#all(), startNs);
+  }
+
+  #ofTraces: Map<string, Begun[]> | undefined;
+
+  #ofTrace(traceId: string): Begun[] {
+    this.#ofTraces ??= Map.groupBy(this.#all(), ({ lead }) => lead.traceId);
+    return this.#ofTraces.get(traceId) ?? [];
+  }
+
+  #begun: Begun[] | undefined;
+
+  #all(): Begun[] {
+    this.#begun ??= this.#episodes.flatMap((episode) =>
+      episode.spans.slice(0, 1).map((lead) => ({ episode, lead, startNs: lead.startNs })),
+    );
+    return this.#begun;
+  }
+}
+
+interface Begun {
+  episode: Episode;
+  /** The span that it began with. */
+  lead: KeptSpan;
+  startNs: bigint;
+}
+
+/** The last that had begun by then; the first when none had. */
+function running(begun: readonly Begun[], timeNs: bigint): Episode | undefined {
+  return begun[Math.max(0, begunBy(begun, timeNs) - 1)]?.episode;
+}
+
+function stepOf(span: KeptSpan): Step {
+  return {
+    span,
+    input: readMessages(span.inputMessages),
+    output: readMessages(span.outputMessages),
+  };
+}
+
+/** Whether its last model call asked for tools, so that another one is to come. */
+function isWaiting({ chats }: Episode): boolean {
+  const last = chats.at(-1);
+  return last !== undefined && asksForTools(last);
+}
+
+function asksForTools({ span, output }: Step): boolean {
+  const reasons = span.attributes['gen_ai.response.finish_reasons'];
+  const isTold = Array.isArray(reasons) && reasons.some((reason) => /^tool/i.test(String(reason)));
+  return isTold || output.some(({ stopsForTools }) => stopsForTools);
+}

@@ -1,0 +1,177 @@
+/** A message of a conversation, as far as a turn is made of it. */
+export interface Message {
+  role: 'user' | 'assistant' | 'system' | 'tool' | 'other';
+  /** All its text, a line for each part; empty when there is none. */
+  text: string;
+  /** Tools that it asks for. */
+  calls: CallPart[];
+  /** What tools gave back. */
+  responses: ResponsePart[];
+  /** It ended because tools are to be called, whether or not the calls are told. */
+  stopsForTools: boolean;
+}
+
+export interface CallPart {
+  id: string | undefined;
+  name: string;
+  arguments: unknown;
+}
+
+export interface ResponsePart {
+  /** Of the call. */
+  id: string | undefined;
+  result: unknown;
+}
+
+/**
+ * Reads a message array as instrumentations send it (spec 2.1): parts or plain content, calls among
+ * the parts or beside them, any role. What can't be read is left out; it never throws.
+ */
+export function readMessages(json: string | undefined): Message[] {
+  const value = json === undefined ? undefined : parsed(json);
+  if (Array.isArray(value)) return value.map(readMessage);
+  return typeof value === 'object' && value !== null ? [readMessage(value)] : [];
+}
+
+/** A value, or what it stands for when it is the JSON text of an object or an array. */
+export function unwrapped(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
+  return parsed(value) ?? value;
+}
+
+/** Whether a message does nothing but hand in what tools gave back, in whatever role. */
+export function isToolResponse({ role, text, responses }: Message): boolean {
+  return role === 'tool' || (responses.length > 0 && text === '');
+}
+
+/** Where the user spoke last; -1 when nowhere. */
+export function lastUserIndex(input: readonly Message[]): number {
+  const index = input.findLastIndex((one) => one.role === 'user' && !isToolResponse(one));
+  return index >= 0 ? index : input.findLastIndex(({ role, text }) => role === 'other' && text);
+}
+
+/** Text of the last message that the agent wrote among a model's output. */
+export function agentText(output: readonly Message[]): string {
+  return output.findLast(({ role, text }) => text !== '' && writers.has(role))?.text ?? '';
+}
+
+/** What stands among the output in a role we don't know, or in none, is the agent's. */
+const writers: ReadonlySet<Message['role']> = new Set(['assistant', 'other']);
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Deeper than this, a value is unreadable: what it is handed to may walk it by recursion. */
+const depthMax = 100;
+
+function parsed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isWithin(value, depthMax) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((inner) => isWithin(inner, depth - 1));
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const noMessage: Json = {};
+
+function readMessage(value: unknown): Message {
+  const json = isObject(value) ? value : noMessage;
+  const role = roleOf(json['role']);
+  const parts = [...listOf(json['parts'] ?? json['content'])];
+  if (!isObject(value)) parts.push(value);
+  const calls = [...parts.filter(isCall), ...listOf(json['tool_calls']).filter(isObject)];
+  const texts = parts.map(textOf).filter((text) => text !== '');
+  const responses = parts.filter(isResponse).map(readResponse);
+  const message: Message = {
+    role,
+    text: texts.join('\n'),
+    calls: calls.map(readCall),
+    responses,
+    stopsForTools: calls.length > 0 || /^tool/i.test(stringOf(json['finish_reason']) ?? ''),
+  };
+  // The chat completions form: the message itself is what the tool gave back.
+  if (role !== 'tool' || responses.length > 0) return message;
+  const result = unwrapped(message.text);
+  const id = stringOf(json['tool_call_id']) ?? stringOf(json['id']);
+  return { ...message, text: '', responses: [{ id, result }] };
+}
+
+const roles: Readonly<Record<string, Message['role']>> = {
+  user: 'user',
+  human: 'user',
+  assistant: 'assistant',
+  model: 'assistant',
+  ai: 'assistant',
+  agent: 'assistant',
+  system: 'system',
+  developer: 'system',
+  tool: 'tool',
+  function: 'tool',
+};
+
+function roleOf(value: unknown): Message['role'] {
+  const name = stringOf(value)?.toLowerCase() ?? '';
+  return (Object.hasOwn(roles, name) ? roles[name] : undefined) ?? 'other';
+}
+
+/** Parts come as an array, as one object, or as the text itself. */
+function listOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  return value === undefined || value === null ? [] : [value];
+}
+
+function textOf(part: unknown): string {
+  if (typeof part === 'string') return part;
+  if (!isObject(part)) return '';
+  const type = stringOf(part['type']) ?? 'text';
+  if (!/^(text|(input|output)_text)$/.test(type)) return '';
+  return stringOf(part['content']) ?? stringOf(part['text']) ?? '';
+}
+
+function isCall(part: unknown): part is Json {
+  return isObject(part) && /^((server_)?tool[_-](call|use)|function_call)$/.test(typeOf(part));
+}
+
+const responseTypes = /^((server_)?tool[_-](call_response|result)|function_call_output)$/;
+
+function isResponse(part: unknown): part is Json {
+  return isObject(part) && responseTypes.test(typeOf(part));
+}
+
+function typeOf(part: Json): string {
+  return stringOf(part['type']) ?? '';
+}
+
+/** The parts of the conventions, those of model vendors, and those of chat completions. */
+function readCall(part: Json): CallPart {
+  const inner = isObject(part['function']) ? part['function'] : part;
+  return {
+    id: idOf(part),
+    name: stringOf(inner['name']) ?? stringOf(inner['toolName']) ?? '',
+    arguments: unwrapped(inner['arguments'] ?? inner['input'] ?? inner['args'] ?? null),
+  };
+}
+
+function readResponse(part: Json): ResponsePart {
+  const result = part['response'] ?? part['result'] ?? part['output'] ?? part['content'];
+  return { id: idOf(part), result: unwrapped(result ?? null) };
+}
+
+function idOf(part: Json): string | undefined {
+  return [part['id'], part['tool_call_id'], part['toolCallId'], part['call_id']]
+    .map(stringOf)
+    .find((id) => id !== undefined && id !== '');
+}
+
+function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

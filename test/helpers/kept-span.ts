@@ -1,0 +1,91 @@
+import type { KeptSpan } from '../../src/service/store/store.ts';
+import { startMs } from './span-sketch.ts';
+
+/** What a test says of a kept span; ids are written short. Times are ms after `startMs`. */
+export interface KeptSketch extends Partial<
+  Pick<KeptSpan, 'operation' | 'name' | 'failed' | 'late' | 'attributes'>
+> {
+  id: string;
+  trace?: string;
+  parent?: string;
+  atMs?: number;
+  forMs?: number;
+  /** Messages, or the text that stands for them. */
+  input?: unknown;
+  output?: unknown;
+}
+
+/** A kept span: a chat span of 1 s unless told otherwise. */
+export function keptSpan(sketch: KeptSketch): KeptSpan {
+  const { id, trace = 't', parent, atMs = 0, forMs = 1000, input, output, ...rest } = sketch;
+  const startNs = BigInt(startMs + atMs) * 1_000_000n;
+  return {
+    conversationId: 'c',
+    traceId: trace,
+    spanId: id,
+    parentSpanId: parent,
+    operation: 'chat',
+    name: 'chat',
+    startNs,
+    endNs: startNs + BigInt(forMs) * 1_000_000n,
+    failed: false,
+    inputMessages: textOf(input),
+    outputMessages: textOf(output),
+    attributes: {},
+    receivedAtMs: startMs,
+    late: false,
+    ...rest,
+  };
+}
+
+function textOf(messages: unknown): string | undefined {
+  return typeof messages === 'string' || messages === undefined
+    ? messages
+    : JSON.stringify(messages);
+}
+
+interface Json {
+  [key: string]: unknown;
+}
+
+export const user = (content: string): Json => said('user', content);
+export const agent = (content: string): Json => said('assistant', content);
+export const system = (content: string): Json => said('system', content);
+
+function said(role: string, content: string): Json {
+  return { role, parts: [{ type: 'text', content }] };
+}
+
+/** The agent asks for a tool; `id` may be left out. */
+export const asks = (name: string, args: unknown, id?: string): Json => ({
+  role: 'assistant',
+  parts: [{ type: 'tool_call', name, arguments: args, ...(id !== undefined && { id }) }],
+});
+
+/** What a tool gave back. */
+export const gives = (response: unknown, id?: string, role = 'tool'): Json => ({
+  role,
+  parts: [{ type: 'tool_call_response', response, ...(id !== undefined && { id }) }],
+});
+
+/** A tool loop of three model calls, each in the trace that is given. */
+export function loop(
+  traces: readonly [string, string, string],
+  ids: readonly string[],
+): KeptSketch[] {
+  const [first, second] = ids;
+  const start = [user('Where?')];
+  const more = [...start, asks('find', { n: 1 }, first), gives({ ok: 1 }, first)];
+  const most = [...more, asks('track', { n: 2 }, second), gives({ ok: 2 }, second)];
+  return [
+    { id: 'a', trace: traces[0], input: start, output: [asks('find', { n: 1 }, first)] },
+    {
+      id: 'b',
+      trace: traces[1],
+      atMs: 2000,
+      input: more,
+      output: [asks('track', { n: 2 }, second)],
+    },
+    { id: 'c', trace: traces[2], atMs: 4000, input: most, output: [agent('Here')] },
+  ];
+}

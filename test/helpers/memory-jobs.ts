@@ -1,0 +1,101 @@
+import type { EvalDefinition } from '../../src/contract/index.ts';
+import type { Job, JobStore, Outcome } from '../../src/service/store/store.ts';
+import { evalOf } from './scoring.ts';
+
+interface Kept {
+  job: Job;
+  dueAtMs: number;
+  /** Undefined while nobody holds it. */
+  holder: { worker: string; untilMs: number } | undefined;
+}
+
+/** Jobs in memory, with the leases and the fencing that the store promises. */
+export interface MemoryJobs extends JobStore {
+  /** Queues a job that is due at once, or later. */
+  add(parts?: Partial<Job>, dueAtMs?: number): Job;
+  /** What was written, in order. */
+  written: { job: Job; outcome: Outcome }[];
+  /** How often each call came, e.g. `take`. */
+  calls: Record<'take' | 'finish' | 'giveBack' | 'freeAll' | 'pending', number>;
+  /** When given back jobs are due, in order. */
+  givenBack: { job: Job; dueAtMs: number }[];
+  /** Throws in the next calls of this name. */
+  failNext(call: keyof MemoryJobs['calls'], times: number): void;
+}
+
+const definition: EvalDefinition = evalOf('contains', { text: 'shipped' });
+const valid = { ownerId: 'owner', sessionId: 's1', definition, attempt: 0 };
+
+/** An empty queue. */
+export function memoryJobs(): MemoryJobs {
+  const kept = new Map<number, Kept>();
+  const written: MemoryJobs['written'] = [];
+  const givenBack: MemoryJobs['givenBack'] = [];
+  const calls = { take: 0, finish: 0, giveBack: 0, freeAll: 0, pending: 0 };
+  const failing = new Map<string, number>();
+  let lastId = 0;
+  const called = async (name: keyof typeof calls): Promise<void> => {
+    calls[name]++;
+    await Promise.resolve();
+    const left = failing.get(name) ?? 0;
+    if (left === 0) return;
+    failing.set(name, left - 1);
+    throw new Error(`the store cannot ${name}: customer said "hello"`);
+  };
+  const heldBy = (worker: string, job: Job): Kept | undefined => {
+    const found = kept.get(job.id);
+    const mine = found?.holder?.worker === worker && found.job.attempt === job.attempt;
+    return mine ? found : undefined;
+  };
+  return {
+    written,
+    calls,
+    givenBack,
+    failNext: (name, times) => void failing.set(name, times),
+    add(parts = {}, dueAtMs = 0) {
+      const id = ++lastId;
+      const job = { ...valid, id, ...parts };
+      kept.set(job.id, { job, dueAtMs, holder: undefined });
+      return job;
+    },
+    async take(worker, nowMs, leaseMs, limit) {
+      await called('take');
+      const due = dueIn(kept, nowMs).slice(0, limit);
+      for (const one of due) {
+        one.holder = { worker, untilMs: nowMs + leaseMs };
+        one.job = { ...one.job, attempt: one.job.attempt + 1 };
+      }
+      return due.map(({ job }) => job);
+    },
+    async finish(worker, job, outcome) {
+      await called('finish');
+      if (!heldBy(worker, job)) return false;
+      kept.delete(job.id);
+      written.push({ job, outcome });
+      return true;
+    },
+    async giveBack(worker, job, dueAtMs) {
+      await called('giveBack');
+      const found = heldBy(worker, job);
+      if (!found) return;
+      Object.assign(found, { holder: undefined, dueAtMs });
+      givenBack.push({ job, dueAtMs });
+    },
+    async freeAll() {
+      await called('freeAll');
+      const taken = [...kept.values()].filter(({ holder }) => holder);
+      for (const one of taken) one.holder = undefined;
+      return taken.length;
+    },
+    async pending() {
+      await called('pending');
+      const due = [...kept.values()].map(({ dueAtMs, holder }) => holder?.untilMs ?? dueAtMs);
+      return { count: kept.size, nextDueAtMs: due.length > 0 ? Math.min(...due) : undefined };
+    },
+  };
+}
+
+/** A job is due at its time, and one that is held when its lease has ended. */
+function dueIn(kept: ReadonlyMap<number, Kept>, nowMs: number): Kept[] {
+  return [...kept.values()].filter(({ dueAtMs, holder }) => (holder?.untilMs ?? dueAtMs) <= nowMs);
+}

@@ -1,0 +1,19 @@
+/** A writer's thread that can be told, by a body, to die or to stumble over a bug. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { decodeBody } from '../../src/service/ingest/decode-body.ts';
+import { writeGroups } from '../../src/service/ingest/write-groups.ts';
+import type { ThreadData } from '../../src/service/ingest/writer-thread.ts';
+import { openSpanSink } from '../../src/service/store/spans.ts';
+
+if (!parentPort) throw new Error('to be run as a thread');
+writeGroups({
+  port: parentPort,
+  sink: openSpanSink({ file: (workerData as ThreadData).file }),
+  decode(job, sink) {
+    const text = new TextDecoder().decode(job.body);
+    // In a thread, this ends the thread alone.
+    if (text === 'die') process.exit(7);
+    if (text === 'stumble') throw new TypeError('what a customer said');
+    return decodeBody(job, sink);
+  },
+});

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+
+/** What a span of ours is made from; all of it may be left out. */
+export interface SpanParts {
+  traceId?: string;
+  spanId?: string;
+  parentSpanId?: string;
+  name?: string;
+  /** `gen_ai.conversation.id`; null for none. */
+  conversationId?: string | null;
+  /** `gen_ai.operation.name`; null for none. */
+  operation?: string | null;
+  /** What the user says and the agent answers, as messages. */
+  user?: string;
+  agent?: string;
+  startMs?: number;
+  endMs?: number;
+  /** OTLP status code; 2 is an error. */
+  status?: number;
+  /** Attributes besides, or instead. */
+  attributes?: Record<string, unknown>;
+}
+
+const startMsDefault = Date.UTC(2026, 10, 20, 9, 30);
+let made = 0;
+
+/** A new span id or trace id of so many hexadecimal digits. */
+export function hexId(digits: number): string {
+  return createHash('sha256').update(`id ${made++}`).digest('hex').slice(0, digits);
+}
+
+/** A span in OTLP/JSON: a chat turn of conversation conv-1 unless told otherwise. */
+export function aSpan(parts: SpanParts = {}): Record<string, unknown> {
+  const { traceId = hexId(32), spanId = hexId(16), conversationId = 'conv-1' } = parts;
+  const { operation = 'chat', user = 'Where is my order?', agent = 'It is on its way.' } = parts;
+  const { startMs = startMsDefault, endMs = startMs + 1000 } = parts;
+  const said = (role: string, content: string): string =>
+    JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
+  const attributes: Record<string, unknown> = {
+    ...(operation !== null && { 'gen_ai.operation.name': operation }),
+    ...(conversationId !== null && { 'gen_ai.conversation.id': conversationId }),
+    'gen_ai.input.messages': said('user', user),
+    'gen_ai.output.messages': said('assistant', agent),
+    ...parts.attributes,
+  };
+  return {
+    traceId,
+    spanId,
+    ...(parts.parentSpanId !== undefined && { parentSpanId: parts.parentSpanId }),
+    name: parts.name ?? 'chat test-model',
+    kind: 3,
+    startTimeUnixNano: `${startMs}000000`,
+    endTimeUnixNano: `${endMs}000000`,
+    attributes: Object.entries(attributes).map(([key, value]) => ({ key, value: toValue(value) })),
+    ...(parts.status !== undefined && { status: { code: parts.status } }),
+  };
+}
+
+/** An export request in OTLP/JSON with those spans; one chat turn when there are none. */
+export function aRequest(
+  spans: readonly Record<string, unknown>[] = [aSpan()],
+  resource: Record<string, unknown> = {},
+): Record<string, unknown> {
+  const attributes = Object.entries(resource).map(([key, value]) => ({
+    key,
+    value: toValue(value),
+  }));
+  return { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] };
+}
+
+/** A value as OTLP/JSON has it. */
+function toValue(value: unknown): Record<string, unknown> {
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { boolValue: value };
+  if (Number.isInteger(value)) return { intValue: String(value) };
+  return { doubleValue: value };
+}
+
+/** The smallest request in protobuf that holds a chat span, written by hand from the wire format. */
+export function aProtobufRequest(parts: SpanParts = {}): Buffer {
+  const { traceId = hexId(32), spanId = hexId(16), conversationId = 'conv-1' } = parts;
+  const { operation = 'chat', startMs = startMsDefault, endMs = startMs + 1000 } = parts;
+  const attributes = [
+    ...(operation === null ? [] : [['gen_ai.operation.name', operation] as const]),
+    ...(conversationId === null ? [] : [['gen_ai.conversation.id', conversationId] as const]),
+  ];
+  const span = Buffer.concat([
+    field(1, Buffer.from(traceId, 'hex')),
+    field(2, Buffer.from(spanId, 'hex')),
+    field(5, Buffer.from('chat')),
+    fixed64(7, startMs),
+    fixed64(8, endMs),
+    ...attributes.map(([key, value]) =>
+      field(9, Buffer.concat([field(1, Buffer.from(key)), field(2, field(1, Buffer.from(value)))])),
+    ),
+  ]);
+  return field(1, field(2, field(2, span)));
+}
+
+function field(number: number, content: Buffer): Buffer {
+  return Buffer.concat([varint((number << 3) | 2), varint(content.length), content]);
+}
+
+function fixed64(number: number, ms: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(ms) * 1_000_000n);
+  return Buffer.concat([varint((number << 3) | 1), bytes]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  return Buffer.from([...bytes, rest]);
+}

@@ -1,0 +1,91 @@
+import type { Test } from 'tap';
+import type { Judge } from '../../src/service/scoring/judge.ts';
+import { startRunner, type Runner, type RunnerOptions } from '../../src/service/scoring/runner.ts';
+import type { ScoredSession } from '../../src/service/scoring/scored-session.ts';
+import type { Score } from '../../src/service/scoring/score.ts';
+import { manualClock, type ManualClock } from '../../src/shared/clock.ts';
+import type { LogFields } from '../../src/shared/log.ts';
+import { memoryJobs, type MemoryJobs } from './memory-jobs.ts';
+import { evalOf, sessionOf } from './scoring.ts';
+
+/** A queue, a clock that stands still, and runners upon them. */
+export interface World {
+  jobs: MemoryJobs;
+  clock: ManualClock;
+  /** Every log line as JSON. */
+  lines: string[];
+  /** Starts a runner; it is stopped with the test. */
+  start: (options?: Partial<RunnerOptions>) => Runner;
+}
+
+/** A session that passes the evals of `memoryJobs`. */
+export const shipped = sessionOf({ agentResponse: 'It has shipped.' });
+
+/** An empty one. */
+export function runnerWorld(t: Test): World {
+  const jobs = memoryJobs();
+  const clock = manualClock(0);
+  const lines: string[] = [];
+  const write = (event: string, fields: LogFields = {}): void =>
+    void lines.push(JSON.stringify({ event, ...fields }));
+  return {
+    jobs,
+    clock,
+    lines,
+    start(options = {}) {
+      const runner = startRunner({
+        store: { jobs },
+        sessionOf: () => Promise.resolve(shipped),
+        judge: undefined,
+        clock,
+        log: { info: write, warn: write, error: write },
+        worker: 'w1',
+        ...options,
+      });
+      t.teardown(async () => {
+        const stopped = runner.stop();
+        await settle();
+        clock.advance(10_000);
+        await stopped;
+      });
+      return runner;
+    },
+  };
+}
+
+/** Lets everything happen that waits for no clock. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A judge whose answers the test gives, one for each question. */
+export function heldJudge(): {
+  judge: Judge;
+  asked: PromiseWithResolvers<Score>[];
+  sessions: string[];
+} {
+  const asked: PromiseWithResolvers<Score>[] = [];
+  const sessions: string[] = [];
+  const judge: Judge = {
+    score({ session }, signal) {
+      const answer = Promise.withResolvers<Score>();
+      signal.addEventListener('abort', () => {
+        answer.resolve({ outcome: 'error', reasoning: 'called off' });
+      });
+      asked.push(answer);
+      sessions.push(session.sessionId);
+      return answer.promise;
+    },
+  };
+  return { judge, asked, sessions };
+}
+
+/** An eval for the judge. */
+export const judged = evalOf('judge', { criteria: 'It greets.' });
+/** What a judge may say. */
+export const pass: Score = { outcome: 'pass', reasoning: 'It greets.' };
+/** Sessions that bear their own id. */
+export const byId = (_owner: string, sessionId: string): Promise<ScoredSession> =>
+  Promise.resolve({ ...shipped, sessionId });
+/** Reading a session fails, with a message that must not be logged. */
+export const failing = (): Promise<never> => Promise.reject(new TypeError('customer said "hello"'));

@@ -1,0 +1,144 @@
+import { Agent, fetch } from 'undici';
+import type { Test } from 'tap';
+import { startService, type RunningService, type ServiceOptions } from '../../src/service/index.ts';
+import {
+  violations,
+  type ClosedConversation,
+  type EvalDefinition,
+  type MessageName,
+  type ProductionSessionPage,
+  type SimulationSessionPage,
+} from '../../src/contract/index.ts';
+import { manualClock, type ManualClock } from '../../src/shared/clock.ts';
+import { aRequest } from './otlp.ts';
+
+/** What came back. */
+export interface Answer {
+  status: number;
+  headers: Awaited<ReturnType<typeof fetch>>['headers'];
+  text: string;
+  /** The body as JSON; undefined when it is none. */
+  json: unknown;
+}
+
+/** What to send: `body` as JSON, or `raw` as it is; `key` null for none. */
+export interface Sending {
+  body?: unknown;
+  raw?: string | Uint8Array;
+  headers?: Record<string, string>;
+  key?: string | null;
+}
+
+export type Send = (route: string, sending?: Sending) => Promise<Answer>;
+
+/** A service under test and how to talk to it over real HTTP. */
+export interface Bench {
+  service: RunningService;
+  clock: ManualClock;
+  send: Send;
+  /** Sends to `/__admin`, and insists on a 200. */
+  admin: (route: string, body?: unknown) => Promise<unknown>;
+  /** Sends spans as OTLP/JSON, and insists on a 200. */
+  trace: (...spans: Record<string, unknown>[]) => Promise<void>;
+  end: (conversationId: string) => Promise<ClosedConversation>;
+  drain: () => Promise<void>;
+  production: (query?: string) => Promise<ProductionSessionPage>;
+  simulations: (query?: string) => Promise<SimulationSessionPage>;
+}
+
+/** When the clock of a test stands at first: 20 November 2026, 10:00 UTC. */
+export const startMs = Date.UTC(2026, 10, 20, 10);
+
+/** A service on a free port, on a clock that stands still, that ends with the test. */
+export async function withService(t: Test, options: Partial<ServiceOptions> = {}): Promise<Bench> {
+  const clock = manualClock(startMs);
+  const service = await startService({ clock, chanceSeed: 'test', ...options });
+  const dispatcher = new Agent();
+  t.teardown(async () => {
+    await dispatcher.close();
+    await service.stop();
+  });
+  const send = sender(service, dispatcher);
+  const page = async <Page>(message: MessageName, path: string): Promise<Page> => {
+    const answer = await send(`GET ${path}`);
+    isAnswer(t, answer, 200, message);
+    return answer.json as Page;
+  };
+  const admin: Bench['admin'] = async (route, body) => {
+    const [method = '', path = ''] = route.split(' ');
+    const answer = await send(`${method} /__admin${path}`, { body, key: null });
+    t.equal(answer.status, 200, `${route}: ${answer.text.slice(0, 300)}`);
+    return answer.json;
+  };
+  return {
+    service,
+    clock,
+    send,
+    admin,
+    trace: async (...spans) => {
+      const answer = await send('POST /v1/traces', { body: aRequest(spans) });
+      t.equal(answer.status, 200, answer.text);
+    },
+    end: async (conversationId) => {
+      const answer = await send(`POST /v1/sessions/${encodeURIComponent(conversationId)}/end`);
+      isAnswer(t, answer, 200, 'ClosedConversation');
+      return answer.json as ClosedConversation;
+    },
+    drain: async () => {
+      await admin('POST /drain');
+    },
+    production: (query = '') =>
+      page('ProductionSessionPage', `/api/prod-evaluations/sessions/${query}`),
+    simulations: (query = '') =>
+      page('SimulationSessionPage', `/api/simulations/sessions/${query}`),
+  };
+}
+
+function sender(service: RunningService, dispatcher: Agent): Send {
+  return async (route, { body, raw, headers = {}, key = service.apiKey } = {}) => {
+    const [method = '', path = ''] = route.split(' ');
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const response = await fetch(service.url + path, {
+      method,
+      dispatcher,
+      headers: {
+        ...(key !== null && { 'x-service-api-key': key }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(payload !== undefined && { body: payload }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: parsed(text) };
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Asserts status and shape: the body conforms to the schema of the message. */
+export function isAnswer(t: Test, answer: Answer, status: number, message: MessageName): void {
+  t.equal(answer.status, status, `status ${status}: ${answer.text.slice(0, 200)}`);
+  t.same(violations(message, answer.json), [], `conforms to ${message}`);
+}
+
+/** Asserts a refusal: the status, `application/json` to the letter and a message that says it. */
+export function isRefusal(t: Test, answer: Answer, status: number, says: RegExp = /./): void {
+  isAnswer(t, answer, status, 'ServiceError');
+  t.equal(answer.headers.get('content-type'), 'application/json');
+  t.match(answer.json, { message: says });
+}
+
+/** An eval that passes when the agent says the text. */
+export function anEval(
+  id: string,
+  text: string,
+  more: Partial<EvalDefinition> = {},
+): EvalDefinition {
+  return { id, name: `Says ${text}`, kind: 'contains', params: { text }, ...more };
+}

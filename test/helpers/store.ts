@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { openFile } from '../../src/service/store/open-file.ts';
+import { openStore } from '../../src/service/store/open-store.ts';
+import { openSpanSink } from '../../src/service/store/spans.ts';
+import type {
+  Closing,
+  NewSession,
+  NewSpan,
+  NewSpans,
+  Outcome,
+  SpanSink,
+  Store,
+} from '../../src/service/store/store.ts';
+import type { EvalDefinition } from '../../src/contract/index.ts';
+
+/** Noon of 2026-11-20, UTC. */
+export const noonMs = Date.UTC(2026, 10, 20, 12);
+export const noonNs = BigInt(noonMs) * 1_000_000n;
+
+/** A store in a file of its own, with a span sink and an owner; all closed with the test. */
+export interface OpenStore {
+  file: string;
+  store: Store;
+  sink: SpanSink;
+  ownerId: string;
+}
+
+export async function withStore(t: Test): Promise<OpenStore> {
+  const file = join(t.testdir(), 'store.db');
+  const store = await openStore({ file });
+  const sink = openSpanSink({ file });
+  t.teardown(async () => {
+    sink.close();
+    await store.close();
+  });
+  return { file, store, sink, ownerId: await store.owners.ensure('development') };
+}
+
+/**
+ * A connection of one's own to the file, closed with the test. By the same library: two copies of
+ * SQLite in one process do not see each other's locks, and harm the file.
+ */
+export function withFile(t: Test, file: string): ReturnType<typeof openFile> {
+  const db = openFile(file, { busyMs: 5_000 });
+  t.teardown(() => {
+    db.close();
+  });
+  return db;
+}
+
+/** The first column of the first row. */
+export function valueOf(db: ReturnType<typeof openFile>, query: string): unknown {
+  return db.prepare(query).pluck().get();
+}
+
+/** A chat span; its trace and span id follow from `id`. */
+export function newSpan(id: string, changes: Partial<NewSpan> = {}): NewSpan {
+  return {
+    conversationId: 'conversation-1',
+    traceId: `trace-${id}`,
+    spanId: `span-${id}`,
+    parentSpanId: undefined,
+    operation: 'chat',
+    name: 'chat',
+    startNs: noonNs,
+    endNs: noonNs + 1_000_000_000n,
+    failed: false,
+    inputMessages: '[]',
+    outputMessages: '[]',
+    attributes: {},
+    ...changes,
+  };
+}
+
+export function newSpans(
+  ownerId: string,
+  spans: readonly NewSpan[],
+  changes: Partial<NewSpans> = {},
+): NewSpans {
+  return { ownerId, receivedAtMs: noonMs + 2_000, spans, tags: [], notes: [], ...changes };
+}
+
+export function newEval(id: string, changes: Partial<EvalDefinition> = {}): EvalDefinition {
+  return { id, name: `Eval ${id}`, kind: 'max_turns', params: { max: 3 }, ...changes };
+}
+
+/** A closing of `conversation-1` with two evals. */
+export function newClosing(ownerId: string, changes: Partial<Closing> = {}): Closing {
+  const conversationId = changes.conversationId ?? 'conversation-1';
+  return {
+    ownerId,
+    conversationId,
+    atMs: noonMs + 60_000,
+    runName: (date) => `Live traces ${date}`,
+    evals: [newEval('a'), newEval('b')],
+    sessionId: `session of ${conversationId}`,
+    ...changes,
+  };
+}
+
+export function newOutcome(evalId: string, outcome: Outcome['outcome'] = 'pass'): Outcome {
+  const evalName = `Eval ${evalId}`;
+  return {
+    ...{ evalId, evalName, category: 'general', type: 'session_level' },
+    ...{ outcome, reasoning: `because of ${evalId}` },
+  };
+}
+
+/** A completed production session with one outcome that passes. */
+export function newSession(
+  ownerId: string,
+  id: string,
+  changes: Partial<NewSession> = {},
+): NewSession {
+  return {
+    id,
+    ownerId,
+    kind: 'production',
+    status: 'completed',
+    startedAtMs: noonMs,
+    endedAtMs: noonMs + 1_000,
+    runName: 'Uploads',
+    sourceSessionId: `source of ${id}`,
+    ...{ simulation: undefined, agent: undefined, scenario: undefined, persona: undefined },
+    ...{ endReason: undefined, turns: [], evals: [] },
+    outcomes: [newOutcome('a')],
+    ...changes,
+  };
+}
+
+/** A session of a simulation with a scenario, a persona and an agent. */
+export function newSimulated(
+  ownerId: string,
+  id: string,
+  changes: Partial<NewSession> = {},
+): NewSession {
+  return newSession(ownerId, id, {
+    kind: 'simulation',
+    ...{ runName: undefined, sourceSessionId: undefined },
+    simulation: { id: 'simulation-1', name: 'Nightly', deleted: false },
+    agent: { name: 'Shop', url: 'https://shop.example/agent' },
+    ...{ scenario: 'late parcel', persona: 'patient', endReason: 'goal_achieved' },
+    ...changes,
+  });
+}

@@ -2,7 +2,8 @@ import type { Unseen } from './requirement.ts';
 
 const DEFINITION = 'It explains a word or a heading; nothing can obey or break it.';
 const SERVICE_ACT = 'It is an act of the service; a sandbox only receives it.';
-const SERVICE_WORD = 'It explains a word or a heading of the service; nothing can obey or break it.';
+const SERVICE_WORD =
+  'It explains a word or a heading of the service; nothing can obey or break it.';
 const DASHBOARD = 'It happens in the dashboard, which is no part of the interface.';
 const SILENCE = 'It says what the specification does not say.';
 

@@ -183,7 +183,9 @@ const again: Scenario = {
     const request = { user_id: newId(world), metadata, profile };
     const created = await create(world, 'to be deleted', request);
     if (!created || !accepted(created)) return;
-    await world.send(deletion('delete', 'valid', request.user_id));
+    const { existing } = world.people;
+    const deleted = await world.send(deletion('delete', 'valid', request.user_id));
+    if (deleted && accepted(deleted)) existing.delete(request.user_id);
     await world.send(deletion('deleted again', 'open', request.user_id));
     const answer = await world.send({
       endpoint: 'create',
@@ -191,7 +193,7 @@ const again: Scenario = {
       intent: 'open',
       body: { json: request },
     });
-    if (!answer || !accepted(answer)) world.people.existing.delete(request.user_id);
+    if (answer && accepted(answer)) existing.add(request.user_id);
   },
 };
 

@@ -7,7 +7,8 @@ import { terminalOf, type Terminal } from './terminal.ts';
 import { exitCodes } from './usage-error.ts';
 
 const lintFlags = z.object({
-  file: flags.filePath,
+  // The parser makes an empty text of a dash that stands alone.
+  file: z.string({ error: 'expected one path' }).transform((path) => path || '-'),
   'conversation-id': z.string().min(1, 'expected an id, got ""').optional(),
   json: flags.filePath.optional(),
 });

@@ -1,4 +1,4 @@
-import { areas, defaultPrompts, planned, type Chosen } from './check-sandbox.ts';
+import { areas, defaultPrompts, planned, serviceArea, type Chosen } from './check-sandbox.ts';
 import {
   areaNamed,
   dryRunText,
@@ -7,7 +7,7 @@ import {
   requirementText,
   type ListingOptions,
 } from './reports/listing.ts';
-import { requirementIds, type RequirementId } from './requirements/index.ts';
+import { requirementIds, serviceRequirementIds, type RequirementId } from './requirements/index.ts';
 
 /** The requirements that `check` would judge, for people. */
 export function listing(chosen: Chosen, options: ListingOptions): string {
@@ -28,15 +28,18 @@ export async function explanation(
   options: ListingOptions,
 ): Promise<string | undefined> {
   const area = areaNamed(word);
-  if (word === '' || area) return requirementList(area ? [area] : areas, options);
-  const { mutants } = await import('./mutants/index.ts');
+  if (word === '' || area)
+    return requirementList(area ? [area] : [...areas, ...serviceArea], options);
+  const { mutants, serviceMutants } = await import('./mutants/index.ts');
   const explained = (id: RequirementId): string =>
     requirementText(
       id,
-      mutants.filter(({ kills }) => kills.includes(id)),
+      [...mutants, ...serviceMutants].filter(({ kills }) => kills.includes(id)),
       options,
     );
-  const id = requirementIds.find((one) => one === word.toUpperCase());
+  const id = [...requirementIds, ...serviceRequirementIds].find(
+    (one) => one === word.toUpperCase(),
+  );
   if (id) return explained(id);
   const { ids, because } = idsOfStatement(word);
   if (ids.length > 0) return ids.map(explained).join('\n');

@@ -11,6 +11,7 @@ export {
   type CheckOptions,
 } from './check-sandbox.ts';
 export { SUITE, type Plan } from './drive/run.ts';
+export { isOnLoopback } from './checks/index.ts';
 export { dryRun, explanation, listing } from './explain.ts';
 export type { SelftestOptions, SelftestResult } from './mutants/selftest.ts';
 export { selftest, selftestSize, startMutant, type RunningMutant } from './prove.ts';

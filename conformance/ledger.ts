@@ -1,8 +1,17 @@
 /** `npm run ledger`: which statements of the specification the requirements cover. */
 import statements from './statements.json' with { type: 'json' };
-import { areas, idsOf, requirementIds, requirement, unseen } from './index.ts';
+import {
+  areas,
+  idsOf,
+  requirement,
+  requirementIds,
+  serviceArea,
+  serviceRequirementIds,
+  unseen,
+} from './index.ts';
 
-const covered = new Set(requirementIds.flatMap((id) => requirement(id).statements));
+const ids = [...requirementIds, ...serviceRequirementIds];
+const covered = new Set(ids.flatMap((id) => requirement(id).statements));
 const reasoned = new Set(unseen.flatMap((row) => row.statements));
 
 const sections = new Map<string, { all: number; checked: number; reasoned: number }>();
@@ -20,4 +29,5 @@ for (const [name, { all, checked, reasoned: because }] of sections) {
   const cells = [all, checked, because, all - checked - because];
   console.log(`${name.padEnd(18)}${cells.map((cell) => String(cell).padStart(13)).join('')}`);
 }
-for (const area of areas) console.log(`${area}: ${idsOf(area).length} requirements`);
+for (const area of [...areas, ...serviceArea])
+  console.log(`${area}: ${idsOf(area).length} requirements`);

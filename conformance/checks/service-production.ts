@@ -57,7 +57,7 @@ const closesOf = ({ exchanges }: Transcript): Exchange[] =>
       one.scenario === 'service/conversations' &&
       one.step !== 'close again' &&
       accepted(one) &&
-      Number(valueAt(one.json, '/evaluations_queued')) > 0,
+      isAboveNone(valueAt(one.json, '/evaluations_queued')),
   );
 
 const listed = (transcript: Transcript, id: string | undefined) => {
@@ -99,6 +99,8 @@ function sameRun(): Check {
   };
 }
 
+const isAboveNone = (total: unknown): boolean => typeof total === 'number' && total > 0;
+
 /** Who has only sessions without outcomes has none to show. */
 function scoredAlone(): Check {
   const judged = eachItem(
@@ -119,7 +121,7 @@ function scoredAlone(): Check {
     judge: (evidence, transcript) => [
       ...judged.judge(evidence, transcript),
       ...evidence
-        .filter((one) => isBare(one) && Number(valueAt(one.json, '/total')) > 0)
+        .filter((one) => isBare(one) && isAboveNone(valueAt(one.json, '/total')))
         .map((one) => wrong(one, '/total', '0')),
     ],
   };

@@ -1,5 +1,4 @@
 import { brief, valueAt } from '../../src/contract/index.ts';
-import { instantMs } from '../../src/shared/clock.ts';
 import type { simulationResultRequirements } from '../requirements/service-simulations.ts';
 import { each, type Check, type Finding } from './check.ts';
 import {
@@ -53,7 +52,7 @@ function seeded(transcript: Transcript): { startMs: number; isDeleted: boolean; 
   return (Array.isArray(simulations) ? simulations : []).flatMap((simulation) => {
     const sessions = valueAt(simulation, '/sessions');
     return (Array.isArray(sessions) ? sessions : []).map((session) => ({
-      startMs: instantMs(String(valueAt(session, '/started_at'))) ?? 0,
+      startMs: startMs({ started_at: valueAt(session, '/started_at') }) ?? 0,
       isDeleted: valueAt(simulation, '/deleted') === true,
       agent: valueAt(simulation, '/agent'),
     }));

@@ -96,12 +96,17 @@ export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\]|.*\.localhost)$/.test(host);
 }
 
+/** Whether an address leads to this machine. */
+export function isOnLoopback(target: string): boolean {
+  return isLoopback(URL.parse(target)?.hostname ?? '');
+}
+
 const isHttps = (target: string): boolean => URL.parse(target)?.protocol === 'https:';
 
 /** Why plain HTTP is waived for a target, or undefined where it is not. */
 export function httpWaiver(target: string, allowHttp: boolean): string | undefined {
   if (isHttps(target)) return undefined;
-  if (isLoopback(URL.parse(target)?.hostname ?? '')) return 'waived: plain HTTP on loopback';
+  if (isOnLoopback(target)) return 'waived: plain HTTP on loopback';
   return allowHttp ? 'waived: plain HTTP by --allow-http' : undefined;
 }
 

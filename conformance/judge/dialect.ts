@@ -8,6 +8,8 @@ import {
   printable,
   putOff,
 } from '../transcript/reading.ts';
+import { isServiceRun } from '../requirements/index.ts';
+import { serviceDialect } from './service-dialect.ts';
 
 /** A silence of the specification: what it is called, and which exchanges show it. */
 interface Silence {
@@ -64,7 +66,9 @@ const silences: readonly Silence[] = [
 ];
 
 /** The dialect card: what a sandbox does where the specification is silent. */
-export function dialectOf({ exchanges }: Transcript): Dialect {
+export function dialectOf(transcript: Transcript): Dialect {
+  const { run, exchanges } = transcript;
+  if (isServiceRun(run)) return serviceDialect(transcript);
   return Object.fromEntries(
     silences.flatMap(({ name, of, says = outcome }) => {
       const seen = new Set(exchanges.filter((one) => of(one) && !putOff(one)).map(says));

@@ -6,6 +6,8 @@ import {
   putOff,
   saysAbsent,
 } from '../transcript/reading.ts';
+import { isServiceRun } from '../requirements/index.ts';
+import { inServiceWords, noService } from './service-gate.ts';
 
 /** The one cause for which a run could not be judged, found by the requests of the preflight. */
 export interface Gate {
@@ -37,7 +39,12 @@ export interface Gate {
  * Decides whether a run is judged at all. No status and no body of `/health` alone stops a run, an
  * HTML login page apart: they are findings.
  */
-export function failedGate({ run, exchanges }: Transcript): Gate | undefined {
+export function failedGate(transcript: Transcript): Gate | undefined {
+  const gate = gateOf(transcript);
+  return gate && isServiceRun(transcript.run) ? inServiceWords(gate) : gate;
+}
+
+function gateOf({ run, exchanges }: Transcript): Gate | undefined {
   const probes = exchanges.filter(({ scenario }) => scenario === PREFLIGHT);
   const final = probes.filter((one) => !isSuperseded(one, probes));
   return (
@@ -48,6 +55,7 @@ export function failedGate({ run, exchanges }: Transcript): Gate | undefined {
     keyRefused(final, run.keyGiven) ??
     rateLimited(final) ??
     nothingHere(final) ??
+    noService(final) ??
     allAlike(final, run.target)
   );
 }
@@ -139,7 +147,7 @@ function keyRefused(probes: Exchange[], keyGiven: boolean): Gate | undefined {
   const isRefusal = ({ response }: Exchange): boolean =>
     response?.status === 401 || response?.status === 403;
   const chat = probes.find(({ endpoint }) => endpoint === 'chat');
-  const keyed = chat ?? probes.find(({ endpoint }) => endpoint === 'create');
+  const keyed = chat ?? probes.find(({ endpoint }) => /^(create|production)$/.test(endpoint));
   if (!keyed || !isRefusal(keyed)) return undefined;
   return {
     id: 'key_refused',

@@ -5,6 +5,8 @@ import type { Mutant } from './mutant.ts';
 import { usersMutants } from './users.ts';
 
 export { deadPeers, type DeadPeer } from './dead-peers.ts';
+export { serviceMutants } from './service.ts';
+export { serviceVariants } from './service-variants.ts';
 export { variants } from './variants.ts';
 export type { Mutant, Variant } from './mutant.ts';
 

@@ -49,6 +49,8 @@ export interface Distortion {
   id: string;
   /** What a run must be of to see it. */
   areas: readonly Area[];
+  /** Of the service: seen by an intrusive run alone. */
+  intrusive?: boolean;
   /** How many times as fast as the machine's the clock runs, where there is something to wait for. */
   clockFactor?: number;
   transform: TransformFactory;

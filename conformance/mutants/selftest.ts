@@ -1,12 +1,17 @@
-import type { Area, RunRecord } from '../../src/contract/index.ts';
 import { randomSeed } from '../../src/shared/chance.ts';
-import { scaledClock, systemClock, type Clock } from '../../src/shared/clock.ts';
-import { drive } from '../drive/run.ts';
-import { judge, type Judgement } from '../judge/judge.ts';
-import { requirement, requirementIds, type RequirementId } from '../requirements/index.ts';
+import { scaledClock, systemClock } from '../../src/shared/clock.ts';
+import type { Judgement } from '../judge/judge.ts';
+import {
+  isServiceRun,
+  requirement,
+  requirementIds,
+  serviceRequirementIds,
+  type RequirementId,
+} from '../requirements/index.ts';
 import type { DeadPeer } from './dead-peers.ts';
-import { deadPeers, mutants, variants } from './index.ts';
+import { deadPeers, mutants, serviceMutants, serviceVariants, variants } from './index.ts';
 import type { Distortion, Mutant, Variant } from './mutant.ts';
+import { EVERYTHING, idsWith, judged, redOf, unfitSandbox, unfitService } from './judged-peer.ts';
 import { startProxy } from './proxy.ts';
 
 /** A sandbox that conforms, and what to do with it. */
@@ -14,6 +19,10 @@ export interface SelftestOptions {
   /** Base address of a sandbox that conforms and has `/users`. */
   url: string;
   apiKey?: string | undefined;
+  /** Base address of a service that conforms and has a control API, to prove that part as well. */
+  serviceUrl?: string | undefined;
+  /** The key of that service. */
+  serviceApiKey?: string | undefined;
   kitVersion: string;
   /** Every id follows from it; random when left out. */
   seed?: string;
@@ -58,7 +67,7 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
   const { seed = randomSeed(), only = '', onResult = () => {} } = options;
   const rows: SelftestRow[] = [];
   const startedMs = systemClock.monotonicMs();
-  const cause = await unfitness(options, seed);
+  const cause = (await unfitSandbox(options, seed)) ?? (await unfitServiceOf(options, seed));
   if (cause !== undefined) return { ok: false, cause, seed, ms: 0, rows, matrix: {}, unkilled: [] };
 
   const runs = runsOf(options, seed).filter(({ id }) => id.includes(only));
@@ -78,18 +87,32 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
       onResult(row);
     }
   };
-  // What waits for a clock, waits beside what does not.
-  await Promise.all([
-    runAll(runs.filter(({ waits }) => waits)),
-    runAll(runs.filter(({ waits }) => !waits)),
-  ]);
+  const laned = (name: Run['lane']): Run[] => runs.filter(({ lane }) => lane === name);
+  // What waits for a clock, waits beside what does not. What moves the clock of the service comes
+  // before what else is run against it.
+  const ofService = async (): Promise<void> => {
+    await runAll(laned('alone'));
+    const rest = laned('service');
+    await Promise.all([0, 1].map((half) => runAll(rest.filter((_run, at) => at % 2 === half))));
+  };
+  await Promise.all([runAll(laned('waits')), runAll(laned('quick')), ofService()]);
   const matrix = matrixOf(rows);
-  const unkilled = killable().filter((id) => !matrix[id]);
+  const unkilled = [
+    ...killable(),
+    ...(options.serviceUrl === undefined ? [] : killable(serviceRequirementIds)),
+  ].filter((id) => !matrix[id]);
   // A choice of ids that chose nothing has proven nothing.
   const isProven = rows.length > 0 && rows.every(({ ok }) => ok);
   const ok = isProven && (only !== '' || unkilled.length === 0);
   const ms = Math.round(systemClock.monotonicMs() - startedMs);
   return { ok, seed, ms, rows: inOrder(rows, runs), matrix, unkilled };
+}
+
+async function unfitServiceOf(
+  { serviceUrl: url, serviceApiKey: apiKey, kitVersion }: SelftestOptions,
+  seed: string,
+): Promise<string | undefined> {
+  return url === undefined ? undefined : unfitService({ url, apiKey, kitVersion }, seed);
 }
 
 function inOrder(rows: readonly SelftestRow[], runs: readonly Run[]): SelftestRow[] {
@@ -101,7 +124,7 @@ function inOrder(rows: readonly SelftestRow[], runs: readonly Run[]): SelftestRo
 interface Run {
   kind: SelftestRow['kind'];
   id: string;
-  waits: boolean;
+  lane: 'quick' | 'waits' | 'service' | 'alone';
   run: () => Promise<Outcome>;
 }
 
@@ -114,31 +137,44 @@ function runsOf(options: SelftestOptions, seed: string): Run[] {
     peers.map((peer) => ({
       kind,
       id: peer.id,
-      waits: peer.clockFactor !== undefined,
+      lane: laneOf(peer),
       run: () => run(peer, options, seed),
     }));
   return [
     ...runs('mutant', mutants, runMutant),
     ...runs('variant', variants, runVariant),
     ...runs('dead peer', deadPeers, runDeadPeer),
+    ...(options.serviceUrl === undefined
+      ? []
+      : [
+          ...runs('mutant', serviceMutants, runMutant),
+          ...runs('variant', serviceVariants, runVariant),
+        ]),
   ];
 }
 
-/** How many rows a self-test has whose ids contain a text. */
-export function selftestSize(only = ''): number {
-  return [...mutants, ...variants, ...deadPeers].filter(({ id }) => id.includes(only)).length;
+function laneOf(peer: Distortion | DeadPeer): Run['lane'] {
+  if (isOfService(peer)) return 'intrusive' in peer && peer.intrusive ? 'alone' : 'service';
+  return peer.clockFactor === undefined ? 'quick' : 'waits';
 }
 
-/** Ids of the requirements whose breach turns red. */
-export function killable(): RequirementId[] {
-  return requirementIds.filter((id) =>
-    ['must', 'should', 'target'].includes(requirement(id).level),
-  );
+const isOfService = (peer: Distortion | DeadPeer): boolean => 'areas' in peer && isServiceRun(peer);
+
+/** How many rows a self-test has whose ids contain a text; those of the service where it is there. */
+export function selftestSize(only = '', withService = false): number {
+  const ofService = withService ? [...serviceMutants, ...serviceVariants] : [];
+  const all = [...mutants, ...variants, ...deadPeers, ...ofService];
+  return all.filter(({ id }) => id.includes(only)).length;
+}
+
+/** Ids of the requirements whose breach turns red; of a sandbox unless others are given. */
+export function killable(ids: readonly RequirementId[] = requirementIds): RequirementId[] {
+  return ids.filter((id) => ['must', 'should', 'target'].includes(requirement(id).level));
 }
 
 function matrixOf(rows: readonly SelftestRow[]): SelftestResult['matrix'] {
   return Object.fromEntries(
-    killable().flatMap((id) => {
+    [...killable(), ...killable(serviceRequirementIds)].flatMap((id) => {
       const killers = rows.filter(({ kind, got }) => kind === 'mutant' && got.includes(id));
       return killers.length === 0 ? [] : [[id, killers.map((row) => row.id)]];
     }),
@@ -150,66 +186,17 @@ interface Outcome {
   got: string[];
 }
 
-const EVERYTHING: readonly Area[] = ['chat', 'health', 'users'];
-
-// Mutants bring their own tool calls, so what is asked does not matter.
-const PROMPTS = ['Where is my order?'];
-
-interface Judging {
-  target: string;
-  areas: readonly Area[];
-  clock: Clock;
-  seed: string;
-  run?: (run: RunRecord) => RunRecord;
-}
-
-async function judged(
-  { target, areas, clock, seed, run = (same) => same }: Judging,
-  { apiKey, kitVersion }: Pick<SelftestOptions, 'apiKey' | 'kitVersion'>,
-): Promise<Judgement> {
-  const transcript = await drive({
-    target,
-    areas,
-    apiKey,
-    ca: undefined,
-    seed,
-    kitVersion,
-    clock,
-    concurrency: 4,
-    ratePerSecond: undefined,
-    timeoutMs: 30_000,
-    allowHttp: false,
-    prompts: PROMPTS,
-    preflightOnly: false,
-    onExchange() {},
-  });
-  return judge({ ...transcript, run: run(transcript.run) });
-}
-
-/** Why a sandbox can't be what the mutants are made of; undefined when it can. */
-async function unfitness(options: SelftestOptions, seed: string): Promise<string | undefined> {
-  const judgement = await judged(
-    { target: options.url, areas: EVERYTHING, clock: systemClock, seed: `${seed}/untouched` },
-    options,
-  );
-  if (judgement.verdict !== 'conforming') {
-    const red = [...redOf(judgement), ...idsWith(judgement, ['blocked', 'error'])];
-    const why = judgement.gate?.says ?? red.join(', ');
-    return `The sandbox is ${judgement.verdict} before anything is changed: ${why}`;
-  }
-  const lacking = (['USERS-001', 'USERS-030'] as const).some(
-    (id) => judgement.requirements.get(id)?.verdict !== 'pass',
-  );
-  return lacking ? 'The sandbox has no /users, which some mutants are about.' : undefined;
-}
-
 async function runDistorted(
   one: Distortion,
   options: SelftestOptions,
   seed: string,
 ): Promise<Judgement> {
   const clock = one.clockFactor === undefined ? systemClock : scaledClock(one.clockFactor);
-  const proxy = await startProxy({ upstream: options.url, transform: one.transform(), clock });
+  const { serviceUrl, serviceApiKey } = options;
+  const ofService = isOfService(one) && serviceUrl !== undefined;
+  const upstream = ofService ? serviceUrl : options.url;
+  const apiKey = ofService ? serviceApiKey : options.apiKey;
+  const proxy = await startProxy({ upstream, transform: one.transform(), clock });
   try {
     return await judged(
       {
@@ -218,8 +205,9 @@ async function runDistorted(
         clock,
         seed: `${seed}/${one.id}`,
         ...(one.run && { run: one.run }),
+        intrusive: one.intrusive ?? false,
       },
-      options,
+      { apiKey, kitVersion: options.kitVersion },
     );
   } finally {
     await proxy.stop();
@@ -256,14 +244,4 @@ async function runDeadPeer(
   } finally {
     await peer.stop();
   }
-}
-
-function redOf(judgement: Judgement): RequirementId[] {
-  return idsWith(judgement, ['fail', 'warn']);
-}
-
-function idsWith({ requirements }: Judgement, verdicts: readonly string[]): RequirementId[] {
-  return [...requirements]
-    .filter(([, { verdict }]) => verdicts.includes(verdict))
-    .map(([id]) => id);
 }

@@ -2,23 +2,28 @@ import type { ExchangeRecord } from '../../src/contract/index.ts';
 
 /**
  * A line for a POSIX shell that sends a recorded request again. The key stands in it as the
- * variable SANDBOX_KIT_API_KEY, never as itself.
+ * variable SANDBOX_KIT_API_KEY, the service's as SANDBOX_KIT_SERVICE_API_KEY, never as itself.
  */
 export function curlOf({ request }: ExchangeRecord, target: string): string {
   const headers = Object.entries(request.headers).map(([name, value]) => {
     if (value === 'Bearer <redacted>') return '-H "authorization: Bearer $SANDBOX_KIT_API_KEY"';
+    if (value === '<redacted>') return `-H "${name}: $SANDBOX_KIT_SERVICE_API_KEY"`;
     // curl takes a header without a value for one to be left out, unless a semicolon ends it.
     return `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`;
   });
   const method = request.method === 'GET' ? [] : [`-X ${request.method}`];
   // Not --data-binary, for which a body that begins with @ is the name of a file.
-  const body = request.body === undefined ? [] : [`--data-raw ${quoted(request.body)}`];
+  const { body: text, bodyBase64, bodyBytes } = request;
+  const data = bodyBase64 === undefined ? `--data-raw ${quoted(text ?? '')}` : '--data-binary @-';
+  const body = text === undefined ? [] : [data];
   if (body.length > 0 && request.headers['content-type'] === undefined) {
     // Else curl would name a type of its own.
     headers.push("-H 'content-type:'");
   }
   const url = quoted(`${target.replace(/\/+$/, '')}${request.path}`);
-  return ['curl -i', ...method, ...headers, ...body, url].join(' ');
+  const line = ['curl -i', ...method, ...headers, ...body, url].join(' ');
+  if (bodyBase64 !== undefined) return `printf %s ${bodyBase64} | base64 -d | ${line}`;
+  return bodyBytes === undefined ? line : `${line} # the body had ${bodyBytes} bytes`;
 }
 
 function quoted(text: string): string {

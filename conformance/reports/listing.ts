@@ -6,6 +6,7 @@ import {
   idsOf,
   requirement,
   requirementIds,
+  serviceRequirementIds,
   unseen,
   type RequirementId,
 } from '../requirements/index.ts';
@@ -97,15 +98,17 @@ const levelWords = {
   extension: 'extension of ours',
 } as const;
 
+const ALL_IDS = [...requirementIds, ...serviceRequirementIds];
+
 /** The ids that a statement of the specification is covered by, and why where by none. */
 export function idsOfStatement(statement: string): { ids: RequirementId[]; because?: string } {
-  const ids = requirementIds.filter((id) => requirement(id).statements.includes(statement));
+  const ids = ALL_IDS.filter((id) => requirement(id).statements.includes(statement));
   const row = unseen.find(({ statements }) => statements.includes(statement));
   return row ? { ids, because: row.because } : { ids };
 }
 
 /** The area that a word names, or undefined. */
 export function areaNamed(word: string): Area | undefined {
-  const id = requirementIds.find((one) => areaOf(one) === word.toLowerCase());
+  const id = ALL_IDS.find((one) => areaOf(one) === word.toLowerCase());
   return id && areaOf(id);
 }

@@ -9,9 +9,16 @@ export async function mutantIds(): Promise<string[]> {
   return mutants.map(({ id }) => id);
 }
 
-/** What a self-test of the sandboxes with `only` in their id would run, for people. */
-export async function peerList(only: string, options: ListingOptions): Promise<string> {
-  const { deadPeers, mutants, variants } = await import('../mutants/index.ts');
+/** What a self-test of the peers with `only` in their id would run, for people. */
+export async function peerList(
+  only: string,
+  options: ListingOptions,
+  withService = false,
+): Promise<string> {
+  const { deadPeers, serviceMutants, serviceVariants, ...sandbox } =
+    await import('../mutants/index.ts');
+  const mutants = [...sandbox.mutants, ...(withService ? serviceMutants : [])];
+  const variants = [...sandbox.variants, ...(withService ? serviceVariants : [])];
   const groups: [string, { id: string; says: string }[]][] = [
     [
       'Mutants: each breaks one rule',

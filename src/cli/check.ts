@@ -16,13 +16,15 @@ import { UsageError } from './usage-error.ts';
 
 const checkFlags = z.object({
   url: flags.sandboxUrl.optional(),
-  area: flags.areas.optional(),
+  area: flags.checkedAreas.optional(),
   json: flags.filePath.optional(),
   junit: flags.filePath.optional(),
   markdown: flags.filePath.optional(),
   record: flags.filePath.optional(),
   baseline: flags.filePath.optional(),
   'api-key-file': flags.filePath.optional(),
+  'api-key-header': flags.headerName,
+  intrusive: z.boolean().optional(),
   ca: flags.filePath.optional(),
   'allow-http': z.boolean(),
   strict: z.boolean(),
@@ -49,7 +51,9 @@ export const checkVerb: CommandModule = {
     const chosen = {
       ...(given.area ? { areas: given.area } : {}),
       ...(given.prompt ? { prompts: given.prompt } : {}),
+      ...(isOfService(given) ? { intrusive: isIntrusive(given, judge) } : {}),
     };
+    checkServiceFlags(given);
     if (given.list || given['dry-run']) {
       const out = terminalOf(process.stdout);
       out.write(given.list ? judge.listing(chosen, out) : judge.dryRun(chosen, out));
@@ -57,11 +61,25 @@ export const checkVerb: CommandModule = {
   },
 };
 
+const isOfService = ({ area }: Pick<CheckFlags, 'area'>): boolean =>
+  area?.includes('service') ?? false;
+
+/** On this machine everything is sent; elsewhere what is large, many or slow only when asked for. */
+function isIntrusive({ intrusive, url = '' }: CheckFlags, judge: Judge): boolean {
+  return intrusive ?? judge.isOnLoopback(url);
+}
+
+/** What makes sense for the service alone must not pass unnoticed in a check of a sandbox. */
+function checkServiceFlags(given: CheckFlags): void {
+  if (isOfService(given) || given.intrusive === undefined) return;
+  throw new UsageError('--intrusive: expected only together with --area service.');
+}
+
 function reportOptions(yargs: Argv): Argv {
   return yargs
     .usage('sandbox-kit check URL\n\nChecks a sandbox over the network and says what holds.')
     .positional('url', { type: 'string', describe: 'base address of the sandbox' })
-    .option('area', { type: 'string', describe: 'only these: chat,health,users' })
+    .option('area', { type: 'string', describe: 'only these: chat,health,users; or service' })
     .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
     .option('junit', { type: 'string', describe: 'write the report as JUnit XML' })
     .option('markdown', { type: 'string', describe: 'write a summary as Markdown' })
@@ -73,6 +91,15 @@ function reportOptions(yargs: Argv): Argv {
 function sendingOptions(yargs: Argv): Argv {
   return yargs
     .option('api-key-file', { type: 'string', describe: 'file that holds the bearer key' })
+    .option('api-key-header', {
+      type: 'string',
+      default: 'x-service-api-key',
+      describe: "header of the service's key",
+    })
+    .option('intrusive', {
+      type: 'boolean',
+      describe: 'of a service: also what is large, many or slow; default on loopback',
+    })
     .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' })
     .option('allow-http', { type: 'boolean', default: false, describe: 'waive HTTPS' })
     .option('prompt', {
@@ -95,11 +122,13 @@ const examples = (yargs: Argv): Argv =>
   sandbox-kit check URL --prompt "Where is my order 17?" --prompt "Cancel it."
   sandbox-kit check URL --record run.ndjson --baseline accepted.json
   sandbox-kit check --dry-run --area users
+  sandbox-kit check --dry-run --area service
 
 A baseline accepts failures by name, and fails the run when they are mended:
   {"accepted":[{"id":"CHAT-024","comment":"null until release 7"}]}
 
-The bearer key is read from SANDBOX_KIT_API_KEY, or with --api-key-file.
+The bearer key is read from SANDBOX_KIT_API_KEY, the service's from
+SANDBOX_KIT_SERVICE_API_KEY, or either with --api-key-file.
 Exit codes: 0 conforming, 1 not conforming, 3 could not judge.`);
 
 async function runCheck(
@@ -110,13 +139,13 @@ async function runCheck(
   const { url: target, seed = randomSeed() } = given;
   if (target === undefined) throw new UsageError(`URL: ${flags.NO_URL}.`);
   const baseline =
-    given.baseline === undefined ? [] : readBaseline(given.baseline, judge.requirementIds);
+    given.baseline === undefined ? [] : readBaseline(given.baseline, idsOf(given, judge));
   const options = {
     ...chosen,
     target,
     kitVersion: kitVersion(),
     seed,
-    apiKey: flags.sandboxKey(given['api-key-file']),
+    ...keysOf(given),
     ca: flags.caPem(given.ca),
     allowHttp: given['allow-http'],
     strict: given.strict,
@@ -144,6 +173,15 @@ async function runCheck(
     writeTextFile(given.record, judge.writeTranscript(transcript), '--record');
   }
   deliver(judge.withBaseline(report, baseline), { judge, out, tookMs, outputs: given });
+}
+
+const idsOf = (given: CheckFlags, judge: Judge): readonly string[] =>
+  isOfService(given) ? judge.serviceRequirementIds : judge.requirementIds;
+
+function keysOf(given: CheckFlags): { apiKey: string | undefined; apiKeyHeader?: string } {
+  const file = given['api-key-file'];
+  if (!isOfService(given)) return { apiKey: flags.sandboxKey(file) };
+  return { apiKey: flags.serviceKey(file), apiKeyHeader: given['api-key-header'].toLowerCase() };
 }
 
 /** Gives a report to all who are to have it, and to the caller as the exit code. */

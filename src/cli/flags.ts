@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
+import type { Area } from '../contract/index.ts';
 import { checkedKey, readEnvironment } from './environment.ts';
 import { readTextFile } from './files.ts';
 import { UsageError } from './usage-error.ts';
@@ -96,6 +97,24 @@ export const areas = z
       return z.NEVER;
     }
     return areaNames.filter((area) => names.includes(area));
+  });
+
+/** The areas of a check: those of a sandbox, or `service` alone, which is another server. */
+export const checkedAreas = z
+  .union([z.string(), z.array(z.string())], { error: 'expected chat, health, users, or service' })
+  .transform((given, context): Area[] => {
+    const names = [given].flat().flatMap((text) => text.split(','));
+    if (names.every((name) => name === 'service')) return ['service'];
+    if (names.includes('service')) {
+      const message = 'expected service alone: it is another server than a sandbox';
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    }
+    const parsed = areas.safeParse(given);
+    if (parsed.success) return parsed.data;
+    const message = (parsed.error.issues[0]?.message ?? '').replace('users,', 'users, or service,');
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
   });
 
 /** The sandbox's key: from the file that `--api-key-file` names, else from the environment. */

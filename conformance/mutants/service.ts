@@ -1,0 +1,17 @@
+import type { Mutant } from './mutant.ts';
+import { serviceCloseMutants } from './service-close.ts';
+import { serviceIngestMutants } from './service-ingest.ts';
+import { serviceLimitMutants } from './service-limits.ts';
+import { serviceResultMutants } from './service-results.ts';
+import { serviceSessionMutants } from './service-sessions.ts';
+import { serviceStateMutants } from './service-states.ts';
+
+/** Mutants of the service (area A). */
+export const serviceMutants: readonly Mutant[] = [
+  ...serviceIngestMutants,
+  ...serviceLimitMutants,
+  ...serviceCloseMutants,
+  ...serviceStateMutants,
+  ...serviceResultMutants,
+  ...serviceSessionMutants,
+];

@@ -58,11 +58,11 @@ void t.test('no spans, or none that make a turn: no turns', (t) => {
   t.end();
 });
 
-void t.test('turns stand in the order of their beginnings, then of their ids', (t) => {
+void t.test('turns stand in the order of their beginnings, then of their arrival', (t) => {
   const found = turns([
     { id: 'c', trace: '3', atMs: 10, input: [user('last')] },
-    { id: 'b', trace: '2', input: [user('second')] },
-    { id: 'a', trace: '1', input: [user('first')] },
+    { id: 'b', trace: '2', input: [user('first')] },
+    { id: 'a', trace: '1', input: [user('second')] },
   ]);
   t.strictSame(words(found), ['1 first > ', '2 second > ', '3 last > ']);
   t.end();

@@ -18,7 +18,9 @@ export interface Episode {
 /**
  * Sorts the spans of a conversation into turns (spec 2.1): an `invoke_agent` span with all that runs
  * inside it; else a `chat` span with those that go on with its tool loop. In the order in which
- * they begin, then by span id; so are the model calls and the tools of each.
+ * they begin, then as given; so are the model calls and the tools of each. Clocks of whole
+ * milliseconds give many spans one beginning: then the order of arrival, which is that of their ends,
+ * says more than any other.
  */
 export function episodesOf(spans: readonly KeptSpan[]): Episode[] {
   const ordered = spans.toSorted(byStart);
@@ -36,8 +38,7 @@ export function episodesOf(spans: readonly KeptSpan[]): Episode[] {
 }
 
 function byStart(one: KeptSpan, other: KeptSpan): number {
-  if (one.startNs !== other.startNs) return one.startNs < other.startNs ? -1 : 1;
-  return one.spanId < other.spanId ? -1 : Number(one.spanId > other.spanId);
+  return one.startNs < other.startNs ? -1 : Number(one.startNs > other.startNs);
 }
 
 class Episodes {

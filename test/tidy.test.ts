@@ -82,6 +82,7 @@ const owners: Record<string, RegExp> = {
   werift: /^src\/shared\/peer(\/|\.ts$)/,
   ws: /^(reference-agent\/voice|conformance\/(drive|mutants)|load|src\/service\/simulator|test)\//,
   'opus-decoder': /^src\/shared\/opus\//,
+  '@roamhq': /^(test|bench)\//,
   '@sparticuz': /^test\//,
   'playwright-core': /^test\//,
   protobufjs: /^src\/contract\//,

@@ -89,6 +89,27 @@ void t.test('a configured key replaces the development key', async (t) => {
   t.equal((await fetch(url, { headers: headersOf('configured-key') })).status, 200);
 });
 
+void t.test(
+  'after a restart the pages of an owner that has not called yet are there',
+  async (t) => {
+    const dataDir = t.testdir();
+    const first = await startService({ dataDir });
+    const session = { id: 'ses', scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
+    const planted = await fetch(`${first.adminUrl}/seed?owner=team-b`, {
+      method: 'POST',
+      headers: headersOf(first.apiKey),
+      body: JSON.stringify({
+        simulations: [{ id: 'sim', name: 'S', agent: 'A', sessions: [session] }],
+      }),
+    });
+    t.equal(planted.status, 200);
+    await first.stop();
+    const second = await startService({ dataDir });
+    t.teardown(() => second.stop());
+    t.equal((await fetch(`${second.url}/simulation/sim?sessionId=ses`)).status, 200);
+  },
+);
+
 void t.test('what can not start says why', async (t) => {
   const service = await startService();
   t.teardown(() => service.stop());

@@ -13,7 +13,6 @@ import { CannotStart, Refusal } from './errors.ts';
 import { gate, isLoopback, keyDigestOf } from './gate.ts';
 import { idsFrom } from './ids.ts';
 import { startWriter } from './ingest/writer.ts';
-import { ownersMet } from './owners-met.ts';
 import { createJudge, type JudgeOptions } from './scoring/judge.ts';
 import { startRunner } from './scoring/runner.ts';
 import { scoredSessionOf } from './scored-session-of.ts';
@@ -109,10 +108,8 @@ async function start(
   const clock = adjustableClock(below);
   const dataDir = await openDataDir(options.dataDir, undo);
   const file = join(dataDir, 'service.db');
-  const opened = await openStore({ file });
-  undo.push(() => opened.close());
-  const owners = ownersMet(opened.owners);
-  const store: Store = { ...opened, owners };
+  const store = await openStore({ file });
+  undo.push(() => store.close());
   const { apiKey, ownerName } = await letKeysIn(store, dataDir, options.keys);
   const writer = await startWriter({ file });
   undo.push(() => writer.close());
@@ -133,13 +130,12 @@ async function start(
   const service = buildService({
     clock,
     log,
-    gate: gate({ host, owners, apiKeyHeader, apiKey }),
+    gate: gate({ host, owners: store.owners, apiKeyHeader, apiKey }),
     store,
     writer,
     runner,
     makeId: idsFrom(chanceSeed),
     ownerName,
-    ownerIds: owners.ids,
     appUrl,
     stopping: stopping.signal,
   });

@@ -9,6 +9,10 @@ export function ownerStore({ reader, write }: Connections): OwnerStore {
   };
   return {
     idOf,
+    async ids() {
+      const rows = await reader.selectFrom('owners').select('id').orderBy('id').execute();
+      return rows.map(({ id }) => id);
+    },
     ensure: async (name) =>
       (await idOf(name)) ??
       (await write(async (db) => {

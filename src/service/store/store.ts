@@ -28,6 +28,8 @@ export interface OwnerStore {
   /** The owner of a key, and the key's digest for a compare in constant time. */
   byKey(keyDigest: string): Promise<{ ownerId: string; keyDigest: string } | undefined>;
   idOf(name: string): Promise<string | undefined>;
+  /** Ids of all owners. */
+  ids(): Promise<string[]>;
 }
 
 /** A span as ingest has read it, ready to be kept (spec 2.1). */

@@ -34,6 +34,24 @@ void t.test('a key leads to its owner, until it is removed, and to no other', as
   t.equal(await store.owners.byKey(digest('one')), undefined);
 });
 
+void t.test('configured keys are the last ones alone; what was added stays', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const configure = (...keys: string[]) =>
+    store.owners.configureKeys(keys.map((key) => ({ ownerId, keyDigest: digest(key) })));
+  const known = async (...keys: string[]) => {
+    const found = await Promise.all(keys.map((key) => store.owners.byKey(digest(key))));
+    return keys.filter((_, nth) => found[nth] !== undefined);
+  };
+  await store.owners.addKey(other, digest('added'));
+  t.equal(await configure('one', 'two'), true);
+  await store.owners.addKey(ownerId, digest('two'));
+  t.equal(await configure('three'), true);
+  t.same(await known('added', 'one', 'two', 'three'), ['added', 'two', 'three']);
+  t.equal(await configure('four', 'added'), false, "another's key");
+  t.same(await known('three', 'four'), ['three'], 'and nothing is changed');
+});
+
 void t.test('evals are listed in the order in which they came; put replaces', async (t) => {
   const { store, ownerId } = await withStore(t);
   for (const id of ['b', 'a']) await store.evals.put(ownerId, newEval(id));

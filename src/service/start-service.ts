@@ -8,7 +8,7 @@ import { adjustableClock } from '../shared/adjustable-clock.ts';
 import { randomSeed, seededChance } from '../shared/chance.ts';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
-import { developmentKey, keptKey } from './development-key.ts';
+import { developmentKey } from './development-key.ts';
 import { CannotStart, Refusal } from './errors.ts';
 import { gate, isLoopback, keyDigestOf } from './gate.ts';
 import { idsFrom } from './ids.ts';
@@ -47,7 +47,8 @@ export interface ServiceOptions {
   apiKeyHeader: string;
   /**
    * Keys from the configuration; the first is the service's own. Without any, on loopback, there is
-   * a development key. Later keys are made by `/__admin/keys`.
+   * a development key. Later keys are made by `/__admin/keys`, and stay; of the configured ones
+   * those alone are taken that this start names.
    */
   keys: readonly ServiceKey[];
   /** The language model behind evals of kind `judge`. */
@@ -181,28 +182,27 @@ async function openDataDir(given: string | undefined, undo: Undo): Promise<strin
   return given;
 }
 
-/** Lets in the configured keys, or the development key, which is none where there are others. */
+/**
+ * Lets in the configured keys, or the development key, which is none where there are others. Those
+ * of an earlier start are let in no more; what `/__admin/keys` gave since then stays.
+ */
 async function letKeysIn(
-  store: Store,
+  { owners }: Store,
   dataDir: string,
-  keys: readonly ServiceKey[],
+  configured: readonly ServiceKey[],
 ): Promise<{ apiKey: string; ownerName: string }> {
-  const [first] = keys;
-  const { owners } = store;
-  if (first === undefined) {
-    const apiKey = await developmentKey(dataDir);
-    const ownerId = await owners.ensure(ownerNameDefault);
-    await owners.addKey(ownerId, keyDigestOf(apiKey));
-    return { apiKey, ownerName: ownerNameDefault };
+  const [first = { key: await developmentKey(dataDir) }, ...others]: readonly ServiceKey[] =
+    configured;
+  const digests = [];
+  for (const { key, owner = ownerNameDefault } of [first, ...others]) {
+    digests.push({ ownerId: await owners.ensure(owner), keyDigest: keyDigestOf(key) });
   }
-  const earlier = await keptKey(dataDir);
-  if (earlier !== undefined) {
-    await owners.removeKey(await owners.ensure(ownerNameDefault), keyDigestOf(earlier));
+  if (await owners.configureKeys(digests)) {
+    return { apiKey: first.key, ownerName: first.owner ?? ownerNameDefault };
   }
-  for (const { key, owner = ownerNameDefault } of keys) {
-    await owners.addKey(await owners.ensure(owner), keyDigestOf(key));
-  }
-  return { apiKey: first.key, ownerName: first.owner ?? ownerNameDefault };
+  throw new CannotStart(
+    'a configured key was given to another owner; take it away first, or use another',
+  );
 }
 
 async function plant(

@@ -1,4 +1,7 @@
-import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
+import type { EvalDefinition } from '../../contract/index.ts';
+import type { EvalStore } from './setup.ts';
+
+export type { EvalStore } from './setup.ts';
 
 /**
  * What the service keeps, and the only way to it. No other room knows SQL. SQLite stands behind it
@@ -24,6 +27,12 @@ export interface OwnerStore {
   ensure(name: string): Promise<string>;
   /** Safe to repeat. False when the key is another owner's: it stays so. */
   addKey(ownerId: string, keyDigest: string): Promise<boolean>;
+  /**
+   * Makes these the configured keys: the ones of an earlier start that are not among them are
+   * removed. Keys that were added stay. False when one of them is another owner's; nothing is
+   * changed then.
+   */
+  configureKeys(keys: readonly { ownerId: string; keyDigest: string }[]): Promise<boolean>;
   removeKey(ownerId: string, keyDigest: string): Promise<boolean>;
   /** The owner of a key, and the key's digest for a compare in constant time. */
   byKey(keyDigest: string): Promise<{ ownerId: string; keyDigest: string } | undefined>;
@@ -223,17 +232,6 @@ export interface SessionStore {
   add(session: NewSession): Promise<void>;
   /** Marks a simulation as deleted; its sessions stay. False when there is none, or none any more. */
   deleteSimulation(ownerId: string, simulationId: string): Promise<boolean>;
-}
-
-export interface EvalStore {
-  /** Adds an eval, or replaces the one of that id. */
-  put(ownerId: string, definition: EvalDefinition): Promise<void>;
-  list(ownerId: string): Promise<EvalDefinition[]>;
-  /** False when there is none. A deleted eval may still stand in the settings. */
-  remove(ownerId: string, id: string): Promise<boolean>;
-  settings(ownerId: string): Promise<Required<LiveSettings>>;
-  /** Changes what is given. */
-  putSettings(ownerId: string, settings: LiveSettings): Promise<void>;
 }
 
 /** One eval that is to score one session. */

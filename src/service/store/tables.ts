@@ -4,7 +4,7 @@ import type { SessionKind, SessionStatus, Outcome, IngestNote } from './store.ts
 /** The tables as kysely knows them; what they mean stands in `migrations/`. Booleans are 0 and 1. */
 export interface Tables {
   owners: { id: string; name: string };
-  keys: { digest: string; owner_id: string };
+  keys: { digest: string; owner_id: string; configured: number };
   conversations: ConversationRow;
   spans: SpanRow;
   traces: { owner_id: string; trace_id: string; conversation_key: number };

@@ -16,7 +16,9 @@ create table owners (
 create table keys (
   -- SHA-256 of the key, lower-case hexadecimal; the key itself is nowhere
   digest text primary key,
-  owner_id text not null references owners (id)
+  owner_id text not null references owners (id),
+  -- 1: of the configuration of the last start, and goes with it; 0: given later, and stays
+  configured integer not null
 ) strict;
 
 create table conversations (

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { openStore } from '../src/service/store/open-store.ts';
+import type { Planting } from '../src/service/store/setup.ts';
+import { newAgent } from './helpers/store.ts';
 import { newEval, newSession, newSimulated, newSpan, newSpans, noonMs } from './helpers/store.ts';
 import { newClosing, valueOf, withFile, withStore } from './helpers/store.ts';
 
@@ -66,6 +68,66 @@ void t.test('evals are listed in the order in which they came; put replaces', as
   t.same(await store.evals.list(await store.owners.ensure('other')), []);
 });
 
+void t.test(
+  'documents are by owner, kind and id; the key of a sandbox is in no list',
+  async (t) => {
+    const { file, store, ownerId } = await withStore(t);
+    const { documents } = store;
+    const other = await store.owners.ensure('other');
+    const calm = { id: 'one', name: 'Calm' };
+    await documents.put(ownerId, newAgent('one', 'the-key-of-the-sandbox'));
+    await documents.put(ownerId, { kind: 'persona', document: { ...calm, language: 'en' } });
+    await documents.put(ownerId, { kind: 'persona', document: { id: 'two', name: 'Two' } });
+    await documents.put(ownerId, { kind: 'persona', document: calm });
+    t.same(await documents.list(ownerId, 'persona', 9), [calm, { id: 'two', name: 'Two' }]);
+    t.same(await documents.list(ownerId, 'persona', 1), [calm]);
+    t.same(await documents.list(ownerId, 'agent', 9), [newAgent('one', 'x').document]);
+    t.same(await documents.list(other, 'agent', 9), []);
+    t.equal(await documents.apiKeyOf(ownerId, 'one'), 'the-key-of-the-sandbox');
+    t.equal(await documents.apiKeyOf(other, 'one'), undefined);
+    await documents.put(ownerId, newAgent('one', undefined));
+    t.equal(await documents.apiKeyOf(ownerId, 'one'), undefined, 'replaced as a whole');
+    t.equal(await documents.remove(other, 'persona', 'one'), false);
+    t.equal(await documents.remove(ownerId, 'persona', 'one'), true);
+    t.equal((await documents.list(ownerId, 'agent', 9)).length, 1, 'another kind of that id stays');
+    for (const name of [file, `${file}-wal`, `${file}-shm`]) {
+      t.equal(statSync(name).mode & 0o777, 0o600, 'nobody else may read it');
+    }
+  },
+);
+
+void t.test('a seed is planted as a whole or not at all', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  await store.owners.addKey(other, digest('taken'));
+  await store.evals.put(ownerId, newEval('before'));
+  const planting: Planting = {
+    ownerId,
+    afresh: true,
+    keys: [{ keyDigest: digest('new'), ownerName: 'third' }],
+    evals: [newEval('a')],
+    settings: { run_name: 'Planted' },
+    documents: [newAgent('shop', 'k')],
+    sessions: [newSession(ownerId, 'one'), newSimulated(ownerId, 'two')],
+    deletedSimulations: ['simulation-1'],
+  };
+  const keys = [...planting.keys, { keyDigest: digest('taken'), ownerName: undefined }];
+  t.equal(await store.plant({ ...planting, keys }), 1, 'the place of the key');
+  t.equal(await store.owners.byKey(digest('new')), undefined);
+  t.same(await store.evals.list(ownerId), [newEval('before')], 'nothing has changed');
+  const broken = { ...newSession(ownerId, 'three'), status: null as never };
+  await t.rejects(store.plant({ ...planting, sessions: [...planting.sessions, broken] }));
+  t.same(await store.evals.list(ownerId), [newEval('before')], 'nothing has changed');
+  t.equal(await store.sessions.find(ownerId, 'one'), undefined);
+  t.equal(await store.plant(planting), undefined);
+  t.same(await store.evals.list(ownerId), [newEval('a')], 'what was there is gone');
+  t.equal((await store.evals.settings(ownerId)).run_name, 'Planted');
+  t.equal((await store.sessions.find(ownerId, 'two'))?.simulation?.deleted, true);
+  t.equal((await store.documents.list(ownerId, 'agent', 9)).length, 1);
+  const third = await store.owners.idOf('third');
+  t.equal((await store.owners.byKey(digest('new')))?.ownerId, third);
+});
+
 void t.test('settings change in what is given, and start as the interface says', async (t) => {
   const { store, ownerId } = await withStore(t);
   t.same(await store.evals.settings(ownerId), { evals: [], run_name: 'Live traces' });
@@ -122,6 +184,7 @@ void t.test(
       sink.keep([newSpans(owner, [newSpan('1')], { tags })]);
       await store.evals.put(owner, newEval('a'));
       await store.evals.putSettings(owner, { evals: ['a'] });
+      await store.documents.put(owner, newAgent('shop', 'k'));
       await store.ingestLog.add(owner, noonMs, [
         { level: 'info', code: 'c', message: 'm', about: {} },
       ]);

@@ -9,7 +9,7 @@ import { randomSeed, seededChance } from '../shared/chance.ts';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
 import { developmentKey } from './development-key.ts';
-import { CannotStart, Refusal } from './errors.ts';
+import { CannotStart, Misfit, Refusal } from './errors.ts';
 import { gate, isLoopback, keyDigestOf } from './gate.ts';
 import { idsFrom } from './ids.ts';
 import { startWriter } from './ingest/writer.ts';
@@ -92,7 +92,10 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
     return await start({ ...options, host, keys }, undo, undoAll);
   } catch (error) {
     await undoAll();
-    if (error instanceof Refusal) throw new CannotStart(error.message, { cause: error });
+    if (error instanceof Refusal) {
+      const place = error instanceof Misfit ? { seedPointer: error.pointer } : {};
+      throw new CannotStart(error.message, { cause: error, ...place });
+    }
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import { Refusal } from '../errors.ts';
 import type { Gate } from '../gate.ts';
 import type { Store } from '../store/store.ts';
 import { asMessage, readJsonBodies } from '../wire.ts';
+import { documentRoutes } from './documents.ts';
 import { evalRoutes, settingsRoutes } from './evals.ts';
 import type { FaultBoard } from './fault-board.ts';
 import type { Journal } from './journal.ts';
@@ -45,6 +46,7 @@ export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
   keyRoutes(app, { owners: deps.owners, store: deps.store.owners });
   evalRoutes(app, { owners: deps.owners, store: deps.store.evals });
   settingsRoutes(app, { owners: deps.owners, store: deps.store.evals });
+  documentRoutes(app, deps);
   transcriptRoutes(app, deps);
   seedRoutes(app, deps);
   workRoutes(app, deps);
@@ -77,9 +79,9 @@ function resetRoute(app: FastifyInstance, { store, owners, seeds, forget }: Cont
   app.post('/reset', async (request) => {
     const { to } = asMessage('ResetRequest', request.body);
     const ownerId = await owners.named(request);
-    await store.empty(ownerId);
-    forget();
     if (to === 'seed') await seeds.replant(ownerId);
+    else await store.empty(ownerId);
+    forget();
     return { reset: to };
   });
 }

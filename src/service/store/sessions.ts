@@ -36,17 +36,7 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
       write(async (db) => {
         await addSession(db, session, 0);
       }),
-    deleteSimulation: (ownerId, simulationId) =>
-      write(async (db) => {
-        const { numUpdatedRows } = await db
-          .updateTable('simulations')
-          .set({ deleted: 1 })
-          .where('owner_id', '=', ownerId)
-          .where('id', '=', simulationId)
-          .where('deleted', '=', 0)
-          .executeTakeFirst();
-        return numUpdatedRows > 0n;
-      }),
+    deleteSimulation: (ownerId, id) => write((db) => deleteSimulation(db, ownerId, id)),
   };
 }
 
@@ -77,6 +67,22 @@ export async function addSession(
   const position = outcomes.length;
   const queued = await queueJobs(db, { key, ownerId }, evals, { dueAtMs, position });
   return { key, queued };
+}
+
+/** Marks a simulation as deleted; false when there is none, or none any more. */
+export async function deleteSimulation(
+  db: Writing,
+  ownerId: string,
+  simulationId: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('simulations')
+    .set({ deleted: 1 })
+    .where('owner_id', '=', ownerId)
+    .where('id', '=', simulationId)
+    .where('deleted', '=', 0)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 async function putRow(db: Writing, session: NewSession): Promise<number> {

@@ -1,7 +1,7 @@
 import type { EvalDefinition } from '../../contract/index.ts';
-import type { EvalStore } from './setup.ts';
+import type { DocumentStore, EvalStore, OwnerStore, Planting } from './setup.ts';
 
-export type { EvalStore } from './setup.ts';
+export type { DocumentStore, EvalStore, OwnerStore } from './setup.ts';
 
 /**
  * What the service keeps, and the only way to it. No other room knows SQL. SQLite stands behind it
@@ -14,31 +14,17 @@ export interface Store {
   readonly conversations: ConversationStore;
   readonly sessions: SessionStore;
   readonly evals: EvalStore;
+  readonly documents: DocumentStore;
   readonly jobs: JobStore;
   readonly ingestLog: IngestLogStore;
   /** Forgets everything of an owner but the owner and its keys. */
   empty(ownerId: string): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Keys are kept as SHA-256 digests in lower-case hexadecimal; the key itself is never kept. */
-export interface OwnerStore {
-  /** Makes an owner, or finds the one of that name; the id. */
-  ensure(name: string): Promise<string>;
-  /** Safe to repeat. False when the key is another owner's: it stays so. */
-  addKey(ownerId: string, keyDigest: string): Promise<boolean>;
   /**
-   * Makes these the configured keys: the ones of an earlier start that are not among them are
-   * removed. Keys that were added stay. False when one of them is another owner's; nothing is
-   * changed then.
+   * Keeps all that a seed brings in one transaction. The place of a key that is another owner's, in
+   * the list of keys: nothing is changed then. Undefined when all is kept.
    */
-  configureKeys(keys: readonly { ownerId: string; keyDigest: string }[]): Promise<boolean>;
-  removeKey(ownerId: string, keyDigest: string): Promise<boolean>;
-  /** The owner of a key, and the key's digest for a compare in constant time. */
-  byKey(keyDigest: string): Promise<{ ownerId: string; keyDigest: string } | undefined>;
-  idOf(name: string): Promise<string | undefined>;
-  /** Ids of all owners. */
-  ids(): Promise<string[]>;
+  plant(planting: Planting): Promise<number | undefined>;
+  close(): Promise<void>;
 }
 
 /** A span as ingest has read it, ready to be kept (spec 2.1). */

@@ -214,6 +214,19 @@ create table evals (
   unique (owner_id, id)
 ) strict;
 
+create table documents (
+  -- what simulations are made of
+  key integer primary key,
+  owner_id text not null references owners (id),
+  kind text not null check (kind in ('agent', 'persona', 'scenario')),
+  id text not null,
+  -- JSON: the whole document, but for the secret
+  document text not null,
+  -- an agent's key to its sandbox, as it is: it has to be sent; in no list
+  secret text,
+  unique (owner_id, kind, id)
+) strict;
+
 create table settings (
   -- of live traces (spec 2.2); no row: the defaults
   owner_id text primary key references owners (id),

@@ -370,7 +370,7 @@ export interface Cause {
   [k: string]: unknown;
 }
 /**
- * Sets the service's clock or moves it on: exactly one of the two.
+ * Sets the service's clock or moves it on: exactly one of the two. PUT only sets.
  */
 export interface ClockChange {
   /**

@@ -41,6 +41,10 @@ export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
     done();
   });
   readJsonBodies(app);
+  // Here and not among the routes of the interface, so that strangers are told nothing.
+  app.setNotFoundHandler((request) => {
+    throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
+  });
   app.get('/health', () => ({ status: 'healthy' }));
   app.get('/ready', () => ({ ready: true }));
   keyRoutes(app, { owners: deps.owners, store: deps.store.owners });
@@ -70,6 +74,15 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void
     }
     if (advanceMs !== undefined) clock.advance(advanceMs);
     if (setMs !== undefined) clock.setNow(setMs);
+    await settle();
+    return view();
+  });
+  app.put('/clock', async ({ body }) => {
+    const { advance_ms: advanceMs, set_ms: setMs } = asMessage('ClockChange', body);
+    if (advanceMs !== undefined || setMs === undefined) {
+      throw new Refusal('bad_request', 'the body must hold set_ms; POST moves the clock on');
+    }
+    clock.setNow(setMs);
     await settle();
     return view();
   });

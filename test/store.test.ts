@@ -128,6 +128,27 @@ void t.test('a seed is planted as a whole or not at all', async (t) => {
   t.equal((await store.owners.byKey(digest('new')))?.ownerId, third);
 });
 
+void t.test('while a seed is planted, the thread has time for others', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const names = Array.from({ length: 1000 }, (_, nth) => `s-${nth}`);
+  const turn = { userInput: 'hi', userReason: undefined, agentResponse: 'ho' };
+  const turns = Array.from({ length: 3 }, (_, nth) => ({ ...turn, sequence: nth + 1 }));
+  let rounds = 0;
+  let over = false;
+  const round = (): void => {
+    rounds += 1;
+    if (!over) setImmediate(round);
+  };
+  round();
+  await store.plant({
+    ...{ ownerId, afresh: false, keys: [], evals: [], settings: {}, documents: [] },
+    ...{ sessions: names.map((id) => newSession(ownerId, id, { turns })), deletedSimulations: [] },
+  });
+  over = true;
+  t.ok(rounds >= 20, `${rounds} rounds of the event loop`);
+  t.equal((await store.sessions.turnsOf(ownerId, 's-999')).length, 3);
+});
+
 void t.test('settings change in what is given, and start as the interface says', async (t) => {
   const { store, ownerId } = await withStore(t);
   t.same(await store.evals.settings(ownerId), { evals: [], run_name: 'Live traces' });

@@ -1,9 +1,12 @@
+import { systemClock } from '../../shared/clock.ts';
 import type { Connections, Writing } from './connect.ts';
 import { putDocument } from './documents.ts';
 import { putEval, putSettings } from './evals.ts';
 import { addKey, ensureOwner, KeyTaken } from './owners.ts';
 import { addSession, deleteSimulation } from './sessions.ts';
 import type { Planting } from './setup.ts';
+
+const sessionsAtOnce = 50;
 
 /** Keeps all that a seed brings, or nothing; the place of a key that is another owner's. */
 export async function plant(
@@ -34,7 +37,11 @@ async function plantRest(db: Writing, planting: Planting): Promise<void> {
   for (const definition of evals) await putEval(db, ownerId, definition);
   await putSettings(db, ownerId, settings);
   for (const added of documents) await putDocument(db, ownerId, added);
-  for (const session of sessions) await addSession(db, session, 0);
+  for (const [nth, session] of sessions.entries()) {
+    // SQLite answers at once, so that nothing else would be answered until all are kept.
+    if (nth % sessionsAtOnce === 0) await systemClock.sleep(0);
+    await addSession(db, session, 0);
+  }
   for (const id of deletedSimulations) await deleteSimulation(db, ownerId, id);
 }
 

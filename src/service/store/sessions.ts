@@ -40,6 +40,9 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
   };
 }
 
+// SQLite takes 32766 values in a statement, five of them a row.
+const turnsAtOnce = 1000;
+
 /** Adds a session or replaces it, and queues its jobs, due at `dueAtMs`; its key. */
 export async function addSession(
   db: Writing,
@@ -52,15 +55,18 @@ export async function addSession(
   for (const table of ['turns', 'outcomes', 'jobs'] as const) {
     await db.deleteFrom(table).where('session_key', '=', key).execute();
   }
-  for (const { sequence, userInput, userReason, agentResponse } of turns) {
-    const row = {
-      session_key: key,
-      sequence,
-      user_input: userInput,
-      user_reason: userReason ?? null,
-      agent_response: agentResponse,
-    };
-    await db.insertInto('turns').values(row).execute();
+  const rows = turns.map(({ sequence, userInput, userReason, agentResponse }) => ({
+    session_key: key,
+    sequence,
+    user_input: userInput,
+    user_reason: userReason ?? null,
+    agent_response: agentResponse,
+  }));
+  for (let from = 0; from < rows.length; from += turnsAtOnce) {
+    await db
+      .insertInto('turns')
+      .values(rows.slice(from, from + turnsAtOnce))
+      .execute();
   }
   const placed = outcomes.map((outcome, position) => ({ ...outcome, position }));
   await keepOutcomes(db, { key, ownerId }, placed, null);

@@ -162,7 +162,15 @@ void t.test('serve --seed-file: what is wrong, with its line', async (t) => {
     [goodSeed.replace('[polite]', '7'), /seed\.yaml:5: \/settings\/evals must be .*got 7/],
     [goodSeed.replace('Hello', '{}'), /seed\.yaml:8: \/transcripts\/0\/turns\/0\/user_input/],
     [`${goodSeed}colour: red\n`, /seed\.yaml:\d+: .*colour/],
-    [goodSeed.replace('[polite]', '[rude]'), /"rude"/],
+    [goodSeed.replace('[polite]', '[rude]'), /seed\.yaml:5: \/settings\/evals\/0 .*"rude"/],
+    [
+      goodSeed.replace('session_id', 'evals: [polite, rude]\n    session_id'),
+      /seed\.yaml:7: \/transcripts\/0\/evals\/1 .*"rude"/,
+    ],
+    [
+      `${goodSeed}scenarios:\n  - { id: s, name: S, persona: p, user: { opening: Hi } }\n`,
+      /seed\.yaml:10: \/scenarios\/0\/persona must be the id of a persona, got "p"/,
+    ],
     ['- just\n- a list\n', /seed\.yaml:1: the document must be an object/],
   ];
   for (const [text, says] of rows) {

@@ -67,6 +67,22 @@ void t.test('a violation says where, what was expected and what came', (t) => {
   t.end();
 });
 
+void t.test('no violation shows a key', (t) => {
+  const agent = { name: 'A', url: 'https://a.example' };
+  for (const [name, value] of [
+    ['TestedAgent', { ...agent, api_key: 'my secret' }],
+    ['TestedAgent', { ...agent, apiKey: 'my-secret' }],
+    ['TestedAgent', [{ api_key: 'my-secret' }]],
+    ['SeedDocument', { agents: { api_key: 'my-secret' } }],
+    ['KeyGrant', { key: 'secret' }],
+  ] as const) {
+    t.notOk(isMessage(name, value));
+    t.notMatch(JSON.stringify(violations(name, value)), /secret/);
+    t.match(explain(violations(name, value)), /not shown/);
+  }
+  t.end();
+});
+
 void t.test('what a part of another schema wants is told like its own', (t) => {
   const call = { type: 'start_call', audio_config: 'opus' };
   t.equal(violations('StartCall', call)[0]?.expected, 'an object');

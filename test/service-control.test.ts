@@ -2,17 +2,8 @@
 import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import t, { type Test } from 'tap';
-import { aSpan } from './helpers/otlp.ts';
-import { anEval, isRefusal, startMs, withService, type Bench } from './helpers/service.ts';
-
-/** Asserts that each body is refused with 400 and a message. */
-async function refuses(t: Test, { send }: Bench, route: string, bodies: unknown[]): Promise<void> {
-  const [method = '', path = ''] = route.split(' ');
-  for (const body of bodies) {
-    isRefusal(t, await send(`${method} /__admin${path}`, { body, key: null }), 400);
-  }
-}
+import t from 'tap';
+import { anEval, isRefusal, refuses, startMs, withService } from './helpers/service.ts';
 
 /** The status of a request with headers that fetch would not send. */
 async function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
@@ -152,64 +143,6 @@ void t.test('the clock is read, moved and set, forward and back', async (t) => {
     { advance_ms: '1' },
     { set_ms: 1e300 },
   ]);
-});
-
-void t.test('reset forgets all but the keys, and plants the seed again where asked', async (t) => {
-  const seed = {
-    keys: [{ key: 'team-a-test-key' }],
-    evals: [anEval('seeded', 'x')],
-    settings: { evals: ['seeded'], run_name: 'Seeded' },
-    simulations: [
-      {
-        name: 'Sim',
-        agent: 'A',
-        sessions: [{ scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' }],
-      },
-    ],
-  };
-  const { admin, trace, send, simulations } = await withService(t, { seed });
-  const before = await simulations();
-  await trace(aSpan());
-  await admin('POST /evals', anEval('more', 'x'));
-  await admin('POST /faults', { kind: 'server_error' });
-  await admin('POST /reset', { to: 'seed' });
-  isRefusal(t, await send('POST /v1/sessions/conv-1/end', { key: 'team-a-test-key' }), 404);
-  t.match(await admin('GET /evals'), { evals: { length: 1 } });
-  t.match(await admin('GET /settings'), { run_name: 'Seeded' });
-  t.same((await simulations()).items, before.items, 'with the same ids');
-  await admin('POST /reset', { to: 'empty' });
-  t.same(await simulations(), { items: [], total: 0, skip: 0, limit: 50 });
-  t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
-  isRefusal(t, await send('POST /__admin/reset', { body: { to: 'start' } }), 400, /"seed"/);
-});
-
-void t.test('a seed is checked as a whole before any of it is planted', async (t) => {
-  const bench = await withService(t);
-  const { admin, drain, production } = bench;
-  const evals = [anEval('planted', 'Hello')];
-  const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
-  const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
-  const simulation = { name: 'S', agent: 'A' };
-  await refuses(t, bench, 'POST /seed', [
-    { evals, more: [] },
-    { evals, settings: { evals: ['nothing'] } },
-    { evals, transcripts: [{ session_id: 'x', turns, evals: ['nothing'] }] },
-    { evals, simulations: [{ ...simulation, sessions: [{ ...session, started_at: 'x' }] }] },
-    {
-      evals,
-      simulations: [{ ...simulation, sessions: [{ ...session, outcomes: [{ outcome: 'pass' }] }] }],
-    },
-    { evals: [{ ...anEval('x', 'x'), kind: 'regex', params: { pattern: '[' } }, ...evals] },
-  ]);
-  t.same(await admin('GET /evals'), { evals: [] });
-  const planted = await admin('POST /seed', {
-    evals,
-    settings: { evals: ['planted'] },
-    transcripts: [{ session_id: 't-1', turns }],
-  });
-  t.match(planted, { seeded: { evals: 1, transcripts: 1 } });
-  await drain();
-  t.match((await production()).items, [{ outcome_summary: { passed_count: 1 } }]);
 });
 
 void t.test('keys are given to owners and taken away', async (t) => {

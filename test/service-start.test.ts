@@ -89,6 +89,59 @@ void t.test('a configured key replaces the development key', async (t) => {
   t.equal((await fetch(url, { headers: headersOf('configured-key') })).status, 200);
 });
 
+void t.test('a key that the configuration names no more is taken no more', async (t) => {
+  const dataDir = t.testdir();
+  const ask = async ({ url }: { url: string }, key: string): Promise<number> =>
+    (await fetch(`${url}/api/simulations/sessions`, { headers: headersOf(key) })).status;
+  const grant = async (body: object): Promise<void> => {
+    const first = await startService({
+      dataDir,
+      keys: [{ key: 'configured-key' }, { key: 'configured-too', owner: 'team' }],
+    });
+    const url = `${first.adminUrl}/keys`;
+    const init = { method: 'POST', headers: headersOf(first.apiKey), body: JSON.stringify(body) };
+    t.equal((await fetch(url, init)).status, 200);
+    t.equal(await ask(first, 'configured-too'), 200);
+    await first.stop();
+  };
+  await grant({ key: 'granted-key', owner: 'guest' });
+  const second = await startService({ dataDir, keys: [{ key: 'configured-anew' }] });
+  t.equal(await ask(second, 'configured-key'), 401);
+  t.equal(await ask(second, 'configured-too'), 401);
+  t.equal(await ask(second, 'configured-anew'), 200);
+  t.equal(await ask(second, 'granted-key'), 200, 'what /__admin/keys gave stays');
+  await second.stop();
+  await grant({ key: 'configured-too', owner: 'team' });
+  const third = await startService({ dataDir });
+  t.equal(await ask(third, 'configured-too'), 200, 'a key that was also given stays');
+  t.equal(await ask(third, 'configured-key'), 401);
+  t.equal(await ask(third, third.apiKey), 200, 'the development key is there again');
+  await third.stop();
+  const taken = { dataDir, keys: [{ key: 'granted-key', owner: 'somebody-else' }] };
+  await t.rejects(startService(taken), { name: 'CannotStart', message: /another owner/ });
+});
+
+void t.test(
+  'after a restart the pages of an owner that has not called yet are there',
+  async (t) => {
+    const dataDir = t.testdir();
+    const first = await startService({ dataDir });
+    const session = { id: 'ses', scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
+    const planted = await fetch(`${first.adminUrl}/seed?owner=team-b`, {
+      method: 'POST',
+      headers: headersOf(first.apiKey),
+      body: JSON.stringify({
+        simulations: [{ id: 'sim', name: 'S', agent: 'A', sessions: [session] }],
+      }),
+    });
+    t.equal(planted.status, 200);
+    await first.stop();
+    const second = await startService({ dataDir });
+    t.teardown(() => second.stop());
+    t.equal((await fetch(`${second.url}/simulation/sim?sessionId=ses`)).status, 200);
+  },
+);
+
 void t.test('what can not start says why', async (t) => {
   const service = await startService();
   t.teardown(() => service.stop());

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { openStore } from '../src/service/store/open-store.ts';
+import type { Planting } from '../src/service/store/setup.ts';
+import { newAgent } from './helpers/store.ts';
 import { newEval, newSession, newSimulated, newSpan, newSpans, noonMs } from './helpers/store.ts';
 import { newClosing, valueOf, withFile, withStore } from './helpers/store.ts';
 
@@ -34,6 +36,24 @@ void t.test('a key leads to its owner, until it is removed, and to no other', as
   t.equal(await store.owners.byKey(digest('one')), undefined);
 });
 
+void t.test('configured keys are the last ones alone; what was added stays', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const configure = (...keys: string[]) =>
+    store.owners.configureKeys(keys.map((key) => ({ ownerId, keyDigest: digest(key) })));
+  const known = async (...keys: string[]) => {
+    const found = await Promise.all(keys.map((key) => store.owners.byKey(digest(key))));
+    return keys.filter((_, nth) => found[nth] !== undefined);
+  };
+  await store.owners.addKey(other, digest('added'));
+  t.equal(await configure('one', 'two'), true);
+  await store.owners.addKey(ownerId, digest('two'));
+  t.equal(await configure('three'), true);
+  t.same(await known('added', 'one', 'two', 'three'), ['added', 'two', 'three']);
+  t.equal(await configure('four', 'added'), false, "another's key");
+  t.same(await known('three', 'four'), ['three'], 'and nothing is changed');
+});
+
 void t.test('evals are listed in the order in which they came; put replaces', async (t) => {
   const { store, ownerId } = await withStore(t);
   for (const id of ['b', 'a']) await store.evals.put(ownerId, newEval(id));
@@ -46,6 +66,87 @@ void t.test('evals are listed in the order in which they came; put replaces', as
   t.equal(await store.evals.remove(ownerId, 'b'), false);
   t.same(await store.evals.list(ownerId), [newEval('a')]);
   t.same(await store.evals.list(await store.owners.ensure('other')), []);
+});
+
+void t.test(
+  'documents are by owner, kind and id; the key of a sandbox is in no list',
+  async (t) => {
+    const { file, store, ownerId } = await withStore(t);
+    const { documents } = store;
+    const other = await store.owners.ensure('other');
+    const calm = { id: 'one', name: 'Calm' };
+    await documents.put(ownerId, newAgent('one', 'the-key-of-the-sandbox'));
+    await documents.put(ownerId, { kind: 'persona', document: { ...calm, language: 'en' } });
+    await documents.put(ownerId, { kind: 'persona', document: { id: 'two', name: 'Two' } });
+    await documents.put(ownerId, { kind: 'persona', document: calm });
+    t.same(await documents.list(ownerId, 'persona', 9), [calm, { id: 'two', name: 'Two' }]);
+    t.same(await documents.list(ownerId, 'persona', 1), [calm]);
+    t.same(await documents.list(ownerId, 'agent', 9), [newAgent('one', 'x').document]);
+    t.same(await documents.list(other, 'agent', 9), []);
+    t.equal(await documents.apiKeyOf(ownerId, 'one'), 'the-key-of-the-sandbox');
+    t.equal(await documents.apiKeyOf(other, 'one'), undefined);
+    await documents.put(ownerId, newAgent('one', undefined));
+    t.equal(await documents.apiKeyOf(ownerId, 'one'), undefined, 'replaced as a whole');
+    t.equal(await documents.remove(other, 'persona', 'one'), false);
+    t.equal(await documents.remove(ownerId, 'persona', 'one'), true);
+    t.equal((await documents.list(ownerId, 'agent', 9)).length, 1, 'another kind of that id stays');
+    for (const name of [file, `${file}-wal`, `${file}-shm`]) {
+      t.equal(statSync(name).mode & 0o777, 0o600, 'nobody else may read it');
+    }
+  },
+);
+
+void t.test('a seed is planted as a whole or not at all', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  await store.owners.addKey(other, digest('taken'));
+  await store.evals.put(ownerId, newEval('before'));
+  const planting: Planting = {
+    ownerId,
+    afresh: true,
+    keys: [{ keyDigest: digest('new'), ownerName: 'third' }],
+    evals: [newEval('a')],
+    settings: { run_name: 'Planted' },
+    documents: [newAgent('shop', 'k')],
+    sessions: [newSession(ownerId, 'one'), newSimulated(ownerId, 'two')],
+    deletedSimulations: ['simulation-1'],
+  };
+  const keys = [...planting.keys, { keyDigest: digest('taken'), ownerName: undefined }];
+  t.equal(await store.plant({ ...planting, keys }), 1, 'the place of the key');
+  t.equal(await store.owners.byKey(digest('new')), undefined);
+  t.same(await store.evals.list(ownerId), [newEval('before')], 'nothing has changed');
+  const broken = { ...newSession(ownerId, 'three'), status: null as never };
+  await t.rejects(store.plant({ ...planting, sessions: [...planting.sessions, broken] }));
+  t.same(await store.evals.list(ownerId), [newEval('before')], 'nothing has changed');
+  t.equal(await store.sessions.find(ownerId, 'one'), undefined);
+  t.equal(await store.plant(planting), undefined);
+  t.same(await store.evals.list(ownerId), [newEval('a')], 'what was there is gone');
+  t.equal((await store.evals.settings(ownerId)).run_name, 'Planted');
+  t.equal((await store.sessions.find(ownerId, 'two'))?.simulation?.deleted, true);
+  t.equal((await store.documents.list(ownerId, 'agent', 9)).length, 1);
+  const third = await store.owners.idOf('third');
+  t.equal((await store.owners.byKey(digest('new')))?.ownerId, third);
+});
+
+void t.test('while a seed is planted, the thread has time for others', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const names = Array.from({ length: 1000 }, (_, nth) => `s-${nth}`);
+  const turn = { userInput: 'hi', userReason: undefined, agentResponse: 'ho' };
+  const turns = Array.from({ length: 3 }, (_, nth) => ({ ...turn, sequence: nth + 1 }));
+  let rounds = 0;
+  let over = false;
+  const round = (): void => {
+    rounds += 1;
+    if (!over) setImmediate(round);
+  };
+  round();
+  await store.plant({
+    ...{ ownerId, afresh: false, keys: [], evals: [], settings: {}, documents: [] },
+    ...{ sessions: names.map((id) => newSession(ownerId, id, { turns })), deletedSimulations: [] },
+  });
+  over = true;
+  t.ok(rounds >= 20, `${rounds} rounds of the event loop`);
+  t.equal((await store.sessions.turnsOf(ownerId, 's-999')).length, 3);
 });
 
 void t.test('settings change in what is given, and start as the interface says', async (t) => {
@@ -104,6 +205,7 @@ void t.test(
       sink.keep([newSpans(owner, [newSpan('1')], { tags })]);
       await store.evals.put(owner, newEval('a'));
       await store.evals.putSettings(owner, { evals: ['a'] });
+      await store.documents.put(owner, newAgent('shop', 'k'));
       await store.ingestLog.add(owner, noonMs, [
         { level: 'info', code: 'c', message: 'm', about: {} },
       ]);

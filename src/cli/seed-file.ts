@@ -3,12 +3,19 @@ import { valueAt, violations, type SeedDocument } from '../contract/index.ts';
 import { readTextFile } from './files.ts';
 import { UsageError } from './usage-error.ts';
 
+/** A seed document, and where in its file things stand. */
+export interface SeedFile {
+  document: SeedDocument;
+  /** What is wrong at a place of the document, as its caller is told; a sentence without its end. */
+  misfit: (pointer: string, message: string) => UsageError;
+}
+
 /**
  * Reads a seed document, YAML or JSON (which is YAML, too).
  *
  * @throws {UsageError} with the file, the line and what was expected there.
  */
-export function readSeedFile(path: string): SeedDocument {
+export function readSeedFile(path: string): SeedFile {
   const lines = new LineCounter();
   const document = parseDocument(readTextFile(path, '--seed-file'), { lineCounter: lines });
   const [broken] = document.errors;
@@ -18,13 +25,12 @@ export function readSeedFile(path: string): SeedDocument {
     throw new UsageError(`--seed-file: ${path}:${line}: ${what.replace(/[.:]$/, '')}.`);
   }
   const value: unknown = document.toJS({ maxAliasCount: 100 });
+  const misfit = (pointer: string, message: string): UsageError =>
+    new UsageError(`--seed-file: ${path}:${lineOf(pointer)}: ${message}.`);
   const [wrong] = violations('SeedDocument', value);
-  if (!wrong) return value as SeedDocument;
-  const line = lineOf(wrong.pointer);
+  if (!wrong) return { document: value as SeedDocument, misfit };
   const where = wrong.pointer === '' ? 'the document' : wrong.pointer;
-  throw new UsageError(
-    `--seed-file: ${path}:${line}: ${where} must be ${wrong.expected}, got ${wrong.received}.`,
-  );
+  throw misfit(wrong.pointer, `${where} must be ${wrong.expected}, got ${wrong.received}`);
 
   /** The line of a place, or of the nearest thing around it that is there. */
   function lineOf(pointer: string): number {

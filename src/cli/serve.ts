@@ -100,11 +100,14 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
       ...(given.data === undefined ? {} : { dataDir: given.data }),
       ...(given.seed === undefined ? {} : { chanceSeed: given.seed }),
       ...(given['app-url'] === undefined ? {} : { appUrl: given['app-url'] }),
-      ...(seed === undefined ? {} : { seed }),
+      ...(seed === undefined ? {} : { seed: seed.document }),
       ...(judge === undefined ? {} : { judge }),
     });
   } catch (error) {
     if (!(error instanceof wing.CannotStart)) throw error;
+    if (seed && error.seedPointer !== undefined) {
+      throw seed.misfit(error.seedPointer, error.message);
+    }
     throw new UsageError(`The service can't start: ${error.message}.`);
   }
 }

@@ -81,12 +81,19 @@ export function valueAt(value: unknown, pointer: string): unknown {
   return here;
 }
 
-/** A value as one short line: JSON, cut after 60 characters; "nothing" for undefined. */
+/** A value as one short line: JSON without keys, cut after 60 characters; "nothing" for undefined. */
 export function brief(value: unknown): string {
   if (value === undefined) return 'nothing';
   // A number beyond all bounds, such as 1e999, would be told as null.
-  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value, withoutKeys);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+/** Names under which keys stand, also where somebody spells them otherwise. */
+const holdsKey = /^(api[-_]?key|key)$/i;
+
+function withoutKeys(name: string, value: unknown): unknown {
+  return holdsKey.test(name) && typeof value === 'string' ? '(not shown)' : value;
 }
 
 function toViolation(error: AjvError, name: MessageName, value: unknown): Violation {
@@ -96,10 +103,11 @@ function toViolation(error: AjvError, name: MessageName, value: unknown): Violat
     key === undefined
       ? error.instancePath
       : `${error.instancePath}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const last = pointer.slice(pointer.lastIndexOf('/') + 1);
   return {
     pointer,
     expected: expectedBy(error, name),
-    received: brief(valueAt(value, pointer)),
+    received: brief(withoutKeys(last, valueAt(value, pointer))),
   };
 }
 

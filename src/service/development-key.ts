@@ -19,8 +19,7 @@ export async function developmentKey(dataDir: string): Promise<string> {
   return key;
 }
 
-/** The development key that an earlier start made; undefined when none did. */
-export async function keptKey(dataDir: string): Promise<string | undefined> {
+async function keptKey(dataDir: string): Promise<string | undefined> {
   try {
     const text = (await readFile(join(dataDir, fileName), 'utf8')).trim();
     return text === '' ? undefined : text;

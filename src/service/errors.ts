@@ -51,12 +51,34 @@ export class Refusal extends Error {
   }
 }
 
+/** A place in a document that is not what it must be, though the schema holds. */
+export class Misfit extends Refusal {
+  /** JSON pointer (RFC 6901) to the place. */
+  readonly pointer: string;
+
+  /** @param what What must be there and what came, to be read behind the pointer. */
+  constructor(pointer: string, what: string) {
+    super('bad_request', `${pointer || 'the document'} ${what}`);
+    this.pointer = pointer;
+  }
+}
+
 /**
  * The service can't start as it was told to; the message says what to change. For the one who
  * starts it, and never on the wire.
  */
 export class CannotStart extends Error {
   override name = 'CannotStart';
+  /** JSON pointer (RFC 6901) to the place in the seed that is to blame, where one is. */
+  readonly seedPointer: string | undefined;
+
+  constructor(
+    message: string,
+    { cause, seedPointer }: { cause?: unknown; seedPointer?: string } = {},
+  ) {
+    super(message, { cause });
+    this.seedPointer = seedPointer;
+  }
 }
 
 /** What fastify's own errors are to a caller, by fastify's code. */

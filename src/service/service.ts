@@ -42,8 +42,6 @@ export interface ServiceParts {
   makeId: MakeId;
   /** Name of the owner that `/__admin` is about unless it names another. */
   ownerName: string;
-  /** Ids of the owners whose pages this machine's own user may see. */
-  ownerIds: () => Iterable<string>;
   /** Base of the deep links; known once the service listens. */
   appUrl: () => string;
   /** Aborts when the service stops. */
@@ -108,7 +106,7 @@ export function buildService(parts: ServiceParts): Service {
     registered();
   });
   void app.register((pages, _options, registered) => {
-    pageRoutes(pages, { store, gate, ownerIds: parts.ownerIds });
+    pageRoutes(pages, { store, gate });
     registered();
   });
 

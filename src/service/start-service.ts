@@ -8,12 +8,11 @@ import { adjustableClock } from '../shared/adjustable-clock.ts';
 import { randomSeed, seededChance } from '../shared/chance.ts';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
-import { developmentKey, keptKey } from './development-key.ts';
-import { CannotStart, Refusal } from './errors.ts';
+import { developmentKey } from './development-key.ts';
+import { CannotStart, Misfit, Refusal } from './errors.ts';
 import { gate, isLoopback, keyDigestOf } from './gate.ts';
 import { idsFrom } from './ids.ts';
 import { startWriter } from './ingest/writer.ts';
-import { ownersMet } from './owners-met.ts';
 import { createJudge, type JudgeOptions } from './scoring/judge.ts';
 import { startRunner } from './scoring/runner.ts';
 import { scoredSessionOf } from './scored-session-of.ts';
@@ -48,7 +47,8 @@ export interface ServiceOptions {
   apiKeyHeader: string;
   /**
    * Keys from the configuration; the first is the service's own. Without any, on loopback, there is
-   * a development key. Later keys are made by `/__admin/keys`.
+   * a development key. Later keys are made by `/__admin/keys`, and stay; of the configured ones
+   * those alone are taken that this start names.
    */
   keys: readonly ServiceKey[];
   /** The language model behind evals of kind `judge`. */
@@ -92,7 +92,10 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
     return await start({ ...options, host, keys }, undo, undoAll);
   } catch (error) {
     await undoAll();
-    if (error instanceof Refusal) throw new CannotStart(error.message, { cause: error });
+    if (error instanceof Refusal) {
+      const place = error instanceof Misfit ? { seedPointer: error.pointer } : {};
+      throw new CannotStart(error.message, { cause: error, ...place });
+    }
     throw error;
   }
 }
@@ -109,10 +112,8 @@ async function start(
   const clock = adjustableClock(below);
   const dataDir = await openDataDir(options.dataDir, undo);
   const file = join(dataDir, 'service.db');
-  const opened = await openStore({ file });
-  undo.push(() => opened.close());
-  const owners = ownersMet(opened.owners);
-  const store: Store = { ...opened, owners };
+  const store = await openStore({ file });
+  undo.push(() => store.close());
   const { apiKey, ownerName } = await letKeysIn(store, dataDir, options.keys);
   const writer = await startWriter({ file });
   undo.push(() => writer.close());
@@ -133,13 +134,12 @@ async function start(
   const service = buildService({
     clock,
     log,
-    gate: gate({ host, owners, apiKeyHeader, apiKey }),
+    gate: gate({ host, owners: store.owners, apiKeyHeader, apiKey }),
     store,
     writer,
     runner,
     makeId: idsFrom(chanceSeed),
     ownerName,
-    ownerIds: owners.ids,
     appUrl,
     stopping: stopping.signal,
   });
@@ -185,28 +185,27 @@ async function openDataDir(given: string | undefined, undo: Undo): Promise<strin
   return given;
 }
 
-/** Lets in the configured keys, or the development key, which is none where there are others. */
+/**
+ * Lets in the configured keys, or the development key, which is none where there are others. Those
+ * of an earlier start are let in no more; what `/__admin/keys` gave since then stays.
+ */
 async function letKeysIn(
-  store: Store,
+  { owners }: Store,
   dataDir: string,
-  keys: readonly ServiceKey[],
+  configured: readonly ServiceKey[],
 ): Promise<{ apiKey: string; ownerName: string }> {
-  const [first] = keys;
-  const { owners } = store;
-  if (first === undefined) {
-    const apiKey = await developmentKey(dataDir);
-    const ownerId = await owners.ensure(ownerNameDefault);
-    await owners.addKey(ownerId, keyDigestOf(apiKey));
-    return { apiKey, ownerName: ownerNameDefault };
+  const [first = { key: await developmentKey(dataDir) }, ...others]: readonly ServiceKey[] =
+    configured;
+  const digests = [];
+  for (const { key, owner = ownerNameDefault } of [first, ...others]) {
+    digests.push({ ownerId: await owners.ensure(owner), keyDigest: keyDigestOf(key) });
   }
-  const earlier = await keptKey(dataDir);
-  if (earlier !== undefined) {
-    await owners.removeKey(await owners.ensure(ownerNameDefault), keyDigestOf(earlier));
+  if (await owners.configureKeys(digests)) {
+    return { apiKey: first.key, ownerName: first.owner ?? ownerNameDefault };
   }
-  for (const { key, owner = ownerNameDefault } of keys) {
-    await owners.addKey(await owners.ensure(owner), keyDigestOf(key));
-  }
-  return { apiKey: first.key, ownerName: first.owner ?? ownerNameDefault };
+  throw new CannotStart(
+    'a configured key was given to another owner; take it away first, or use another',
+  );
 }
 
 async function plant(

@@ -142,3 +142,16 @@ export function anEval(
 ): EvalDefinition {
   return { id, name: `Says ${text}`, kind: 'contains', params: { text }, ...more };
 }
+
+/** Asserts that each body is refused with 400 and a message. */
+export async function refuses(
+  t: Test,
+  { send }: Bench,
+  route: string,
+  bodies: unknown[],
+): Promise<void> {
+  const [method = '', path = ''] = route.split(' ');
+  for (const body of bodies) {
+    isRefusal(t, await send(`${method} /__admin${path}`, { body, key: null }), 400);
+  }
+}

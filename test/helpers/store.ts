@@ -12,6 +12,7 @@ import type {
   SpanSink,
   Store,
 } from '../../src/service/store/store.ts';
+import type { NewDocument } from '../../src/service/store/setup.ts';
 import type { EvalDefinition } from '../../src/contract/index.ts';
 
 /** Noon of 2026-11-20, UTC. */
@@ -83,6 +84,12 @@ export function newSpans(
 
 export function newEval(id: string, changes: Partial<EvalDefinition> = {}): EvalDefinition {
   return { id, name: `Eval ${id}`, kind: 'max_turns', params: { max: 3 }, ...changes };
+}
+
+export function newAgent(id: string, secret: string | undefined): NewDocument {
+  const url = `https://${id}.example/agent`;
+  const document = { id, name: `Agent ${id}`, url, has_api_key: secret !== undefined };
+  return { kind: 'agent', document, secret };
 }
 
 /** A closing of `conversation-1` with two evals. */

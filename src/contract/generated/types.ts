@@ -370,7 +370,7 @@ export interface Cause {
   [k: string]: unknown;
 }
 /**
- * Sets the service's clock or moves it on: exactly one of the two.
+ * Sets the service's clock or moves it on: exactly one of the two. PUT only sets.
  */
 export interface ClockChange {
   /**
@@ -691,6 +691,59 @@ export interface OutcomeSummary {
   [k: string]: unknown;
 }
 /**
+ * A persona: who a simulated user is, whatever they want. What they want stands in a scenario.
+ */
+export interface Persona {
+  /**
+   * What scenarios name.
+   */
+  id: string;
+  /**
+   * Shown as persona in results (spec 2.4), and sent as metadata.persona.
+   */
+  name: string;
+  /**
+   * Who they are and how they speak, in words; what a language model that plays the user goes by.
+   */
+  characteristics?: string;
+  /**
+   * Language tag, e.g. en or de-CH; en when left out.
+   */
+  language?: string;
+  /**
+   * How much they say; standard when left out.
+   */
+  verbosity?: 'minimal' | 'standard' | 'chatty';
+  /**
+   * Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out.
+   */
+  patience_turns?: number;
+  /**
+   * Words to pick personas by.
+   *
+   * @maxItems 50
+   */
+  tags?: string[];
+  voice?: PersonaVoice;
+}
+/**
+ * How they sound on the voice channel.
+ */
+export interface PersonaVoice {
+  /**
+   * Name of a voice, as the speech synthesis knows it.
+   */
+  name?: string;
+  /**
+   * Share of the usual speed of speech, 0.5 to 2; 1 when left out.
+   */
+  speed?: number;
+  /**
+   * How often they speak into the agent's turn; none when left out.
+   */
+  interruptions?: 'none' | 'rare' | 'frequent';
+}
+/**
  * A page of sessions with their outcomes, newest first.
  */
 export interface ProductionSessionPage {
@@ -812,6 +865,275 @@ export interface SandboxErrorDetail {
   code: string;
   [k: string]: unknown;
 }
+/**
+ * Holds when all that it names are true of the agent's last reply.
+ */
+export interface ReplyCondition {
+  /**
+   * The reply contains it, whatever the case.
+   */
+  contains?: string;
+  /**
+   * The reply contains one of these, whatever the case.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  contains_any?: [string, ...string[]];
+  /**
+   * The reply does not contain it, whatever the case.
+   */
+  lacks?: string;
+  /**
+   * A regular expression of JavaScript that the reply matches somewhere, whatever the case.
+   */
+  matches?: string;
+  /**
+   * Name of a tool that the agent called for the reply.
+   */
+  tool_called?: string;
+  /**
+   * The reply is that of this turn, 1 for the first.
+   */
+  turn?: number;
+}
+/**
+ * A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.
+ */
+export interface Scenario {
+  /**
+   * Sent as metadata.scenario_id.
+   */
+  id: string;
+  /**
+   * Shown as scenario in results (spec 2.4).
+   */
+  name: string;
+  /**
+   * Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out.
+   */
+  category?: string;
+  /**
+   * Words to pick scenarios by.
+   *
+   * @maxItems 50
+   */
+  tags?: string[];
+  /**
+   * How the user talks to the sandbox; chat when left out.
+   */
+  channel?: 'chat' | 'voice';
+  /**
+   * Id of a persona; a plain, polite customer when left out.
+   */
+  persona?: string;
+  /**
+   * Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).
+   *
+   * @maxItems 1000
+   */
+  initial_messages?: ScenarioMessage[];
+  /**
+   * All that is left to chance follows from it; the run's own seed when left out.
+   */
+  seed?: string;
+  /**
+   * How many sessions of it a run has; 1 when left out.
+   */
+  samples?: number;
+  /**
+   * Share of the samples, 0 to 1, that must pass; 1 when left out.
+   */
+  pass_rate?: number;
+  /**
+   * Ids of the evals that score each session.
+   *
+   * @maxItems 100
+   */
+  evals?: string[];
+  user: ScenarioUser;
+  metadata?: ScenarioContext;
+  profile?: ScenarioProfile;
+  /**
+   * Sent as metadata.preferences of POST /users (spec 2.9).
+   */
+  preferences?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Sent as metadata.history of POST /users (spec 2.9).
+   */
+  history?: {
+    [k: string]: unknown;
+  };
+  limits?: ScenarioLimits;
+}
+export interface ScenarioMessage {
+  /**
+   * Who speaks.
+   */
+  role: 'system' | 'user' | 'assistant';
+  /**
+   * What is said.
+   */
+  content: string;
+}
+/**
+ * What the simulated user says and wants.
+ */
+export interface ScenarioUser {
+  /**
+   * scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out.
+   */
+  mode?: 'scripted' | 'graph' | 'llm';
+  /**
+   * The user's first line; wanted but in mode llm.
+   */
+  opening?: string;
+  /**
+   * What the user wants, in words; wanted in mode llm, shown beside results in every mode.
+   */
+  goal?: string;
+  /**
+   * Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out.
+   */
+  speaks_first?: boolean;
+  /**
+   * What the user knows and tells only when asked.
+   *
+   * @maxItems 100
+   */
+  facts?: ScenarioFact[];
+  /**
+   * What the user says in turn. After the last one the user is done (end reason goal_achieved).
+   *
+   * @maxItems 1000
+   */
+  steps?: ScenarioStep[];
+  /**
+   * What the user says to a reply of a certain kind, before steps go on; the first that fits.
+   *
+   * @maxItems 100
+   */
+  reactions?: ScenarioReaction[];
+  /**
+   * The user is done (end reason goal_achieved) when a reply meets one of these.
+   *
+   * @maxItems 100
+   */
+  stop_when?: ReplyCondition[];
+}
+export interface ScenarioFact {
+  /**
+   * What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others.
+   */
+  name: string;
+  /**
+   * Told when the agent asks, and not before.
+   */
+  value: string;
+  /**
+   * Words by which the agent asks for it, whatever the case; one of them is enough.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  asked_by?: [string, ...string[]];
+  /**
+   * The user's line, in which {value} stands for the value; the value alone when left out.
+   */
+  say?: string;
+}
+export interface ScenarioStep {
+  /**
+   * Names the step for next.
+   */
+  id?: string;
+  when?: ReplyCondition;
+  /**
+   * The user's line, once when holds; right away when when is left out.
+   */
+  say: string;
+  /**
+   * The user's line as long as when does not hold; the user repeats the last line when left out.
+   */
+  otherwise?: string;
+  /**
+   * Id of the step that follows; the one below when left out.
+   */
+  next?: string;
+  /**
+   * Why the user says it; shown as user_reason.
+   */
+  reason?: string;
+}
+export interface ScenarioReaction {
+  when: ReplyCondition;
+  /**
+   * The user's line.
+   */
+  say: string;
+  /**
+   * How often in a session it may be said; once when left out.
+   */
+  times?: number;
+  /**
+   * Whether the user ends the conversation with it (end reason user_stop); false when left out.
+   */
+  stop?: boolean;
+  /**
+   * Why the user says it; shown as user_reason.
+   */
+  reason?: string;
+}
+/**
+ * Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.
+ */
+export interface ScenarioContext {
+  /**
+   * e.g. evening
+   */
+  time_of_day?: string;
+  [k: string]: unknown;
+}
+/**
+ * Sent as profile of POST /users (spec 2.9).
+ */
+export interface ScenarioProfile {
+  /**
+   * Full name.
+   */
+  name?: string;
+  /**
+   * e.g. ada@example.com
+   */
+  email?: string;
+  /**
+   * e.g. gold
+   */
+  tier?: string;
+  /**
+   * e.g. Zurich
+   */
+  location?: string;
+}
+/**
+ * Where a session ends if it does not end before.
+ */
+export interface ScenarioLimits {
+  /**
+   * Turns, each a line of the user and the reply; 10 when left out.
+   */
+  max_turns?: number;
+  /**
+   * Milliseconds that one reply may take; 30000 when left out.
+   */
+  turn_timeout_ms?: number;
+  /**
+   * Milliseconds that the session may take in all; 600000 when left out.
+   */
+  max_duration_ms?: number;
+}
 export interface SeedTurn {
   user_input: string;
   /**
@@ -849,7 +1171,7 @@ export interface SeedDocument {
    */
   keys?: KeyGrant[];
   /**
-   * Agents that simulations name.
+   * Agents that simulations name; one without a url is a name alone, and not kept.
    *
    * @maxItems 1000
    */
@@ -859,6 +1181,18 @@ export interface SeedDocument {
    */
   evals?: EvalDefinition[];
   settings?: LiveSettings;
+  /**
+   * Who simulated users are.
+   *
+   * @maxItems 1000
+   */
+  personas?: Persona[];
+  /**
+   * What simulated users want; they may name evals and personas of the document or of the owner.
+   *
+   * @maxItems 1000
+   */
+  scenarios?: Scenario[];
   /**
    * Scored at once.
    *
@@ -880,6 +1214,10 @@ export interface SeedAgent {
   id?: string;
   name: string;
   url?: string;
+  /**
+   * The sandbox's bearer key, visible ASCII. Kept, and never shown again.
+   */
+  api_key?: string;
 }
 /**
  * A finished conversation, handed in as text and scored at once.
@@ -1088,6 +1426,27 @@ export interface CallMetadata {
   audio_config?: AudioConfig;
   [k: string]: unknown;
 }
+/**
+ * An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.
+ */
+export interface TestedAgent {
+  /**
+   * That of the agent of the same name when left out, else made from the seed of chance.
+   */
+  id?: string;
+  /**
+   * Shown as agent in results (spec 2.4).
+   */
+  name: string;
+  /**
+   * Base address of the sandbox: http or https, without user and password.
+   */
+  url: string;
+  /**
+   * The sandbox's bearer key, visible ASCII. Kept, and never shown again.
+   */
+  api_key?: string;
+}
 export interface Span {
   /**
    * Hexadecimal digits, no base64.
@@ -1290,17 +1649,20 @@ export interface Messages {
   KeyGrant: KeyGrant;
   LiveSettings: LiveSettings;
   OutcomeSummary: OutcomeSummary;
+  Persona: Persona;
   ProductionSessionPage: ProductionSessionPage;
   ProductionSession: ProductionSession;
   ResetRequest: ResetRequest;
   RunRecord: RunRecord;
   SandboxError: SandboxError;
+  Scenario: Scenario;
   SeedDocument: SeedDocument;
   ServiceError: ServiceError;
   ServiceFault: ServiceFault;
   SimulationSessionPage: SimulationSessionPage;
   SimulationSession: SimulationSession;
   StartCall: StartCall;
+  TestedAgent: TestedAgent;
   ToolCall: ToolCall;
   TraceExportRequest: TraceExportRequest;
   TranscriptUpload: TranscriptUpload;

@@ -2512,7 +2512,7 @@ return errors === 0;
 }
 
 export const ClockChange = validate16;
-const schema22 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"clock-change.schema.json","title":"ClockChange","$comment":"our extension; POST /__admin/clock of the service","description":"Sets the service's clock or moves it on: exactly one of the two.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"advance_ms":{"type":"integer","minimum":0,"maximum":3155760000000,"description":"Milliseconds to move on."},"set_ms":{"type":"integer","minimum":0,"maximum":253402300799999,"description":"Milliseconds since the Unix epoch."}},"examples":[{"advance_ms":86400000},{"set_ms":1763596800000}],"x-near-misses":[{"breaks":"/advance_ms","value":{"advance_ms":-1}},{"breaks":"/advance_ms","value":{"advance_ms":"1000"}},{"breaks":"/set","value":{"set":0}}]};
+const schema22 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"clock-change.schema.json","title":"ClockChange","$comment":"our extension; POST and PUT /__admin/clock of the service","description":"Sets the service's clock or moves it on: exactly one of the two. PUT only sets.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"advance_ms":{"type":"integer","minimum":0,"maximum":3155760000000,"description":"Milliseconds to move on."},"set_ms":{"type":"integer","minimum":0,"maximum":253402300799999,"description":"Milliseconds since the Unix epoch."}},"examples":[{"advance_ms":86400000},{"set_ms":1763596800000}],"x-near-misses":[{"breaks":"/advance_ms","value":{"advance_ms":-1}},{"breaks":"/advance_ms","value":{"advance_ms":"1000"}},{"breaks":"/set","value":{"set":0}}]};
 
 function validate16(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="clock-change.schema.json" */;
@@ -6453,11 +6453,388 @@ validate27.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSessionPage = validate28;
-const schema42 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema43 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const Persona = validate28;
+const schema42 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; its name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is, whatever they want. What they want stands in a scenario.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"What scenarios name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who they are and how they speak, in words; what a language model that plays the user goes by."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH; en when left out."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much they say; standard when left out."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick personas by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"voice":{"title":"PersonaVoice","type":"object","description":"How they sound on the voice channel.","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a voice, as the speech synthesis knows it."},"speed":{"type":"number","minimum":0.5,"maximum":2,"description":"Share of the usual speed of speech, 0.5 to 2; 1 when left out."},"interruptions":{"type":"string","enum":["none","rare","frequent"],"description":"How often they speak into the agent's turn; none when left out."}}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"],"voice":{"speed":1.2,"interruptions":"rare"}},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice/speed","value":{"id":"a","name":"A","voice":{"speed":120}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
+const pattern7 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
+const pattern9 = new RegExp("^[\\s\\S]{1,10000}$", "u");
+const pattern10 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="persona.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.name === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((((((key0 === "id") || (key0 === "name")) || (key0 === "characteristics")) || (key0 === "language")) || (key0 === "verbosity")) || (key0 === "patience_turns")) || (key0 === "tags")) || (key0 === "voice"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.id !== undefined){
+let data0 = data.id;
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data1 = data.name;
+if(typeof data1 === "string"){
+if(!pattern2.test(data1)){
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.characteristics !== undefined){
+let data2 = data.characteristics;
+if(typeof data2 === "string"){
+if(!pattern9.test(data2)){
+const err7 = {instancePath:instancePath+"/characteristics",schemaPath:"#/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/characteristics",schemaPath:"#/properties/characteristics/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.language !== undefined){
+let data3 = data.language;
+if(typeof data3 === "string"){
+if(!pattern10.test(data3)){
+const err9 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"},message:"must match pattern \""+"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.verbosity !== undefined){
+let data4 = data.verbosity;
+if(typeof data4 !== "string"){
+const err11 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!(((data4 === "minimal") || (data4 === "standard")) || (data4 === "chatty"))){
+const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema42.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.patience_turns !== undefined){
+let data5 = data.patience_turns;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err13 = {instancePath:instancePath+"/patience_turns",schemaPath:"#/properties/patience_turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 1000 || isNaN(data5)){
+const err14 = {instancePath:instancePath+"/patience_turns",schemaPath:"#/properties/patience_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data5 < 1 || isNaN(data5)){
+const err15 = {instancePath:instancePath+"/patience_turns",schemaPath:"#/properties/patience_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+if(data.tags !== undefined){
+let data6 = data.tags;
+if(Array.isArray(data6)){
+if(data6.length > 50){
+const err16 = {instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+if(typeof data7 === "string"){
+if(!pattern3.test(data7)){
+const err17 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.voice !== undefined){
+let data8 = data.voice;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+for(const key1 in data8){
+if(!(((key1 === "name") || (key1 === "speed")) || (key1 === "interruptions"))){
+const err20 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data8.name !== undefined){
+let data9 = data8.name;
+if(typeof data9 === "string"){
+if(!pattern2.test(data9)){
+const err21 = {instancePath:instancePath+"/voice/name",schemaPath:"#/properties/voice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/voice/name",schemaPath:"#/properties/voice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data8.speed !== undefined){
+let data10 = data8.speed;
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 2 || isNaN(data10)){
+const err23 = {instancePath:instancePath+"/voice/speed",schemaPath:"#/properties/voice/properties/speed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(data10 < 0.5 || isNaN(data10)){
+const err24 = {instancePath:instancePath+"/voice/speed",schemaPath:"#/properties/voice/properties/speed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/voice/speed",schemaPath:"#/properties/voice/properties/speed/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data8.interruptions !== undefined){
+let data11 = data8.interruptions;
+if(typeof data11 !== "string"){
+const err26 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(!(((data11 === "none") || (data11 === "rare")) || (data11 === "frequent"))){
+const err27 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema42.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+validate28.errors = vErrors;
+return errors === 0;
+}
+
+export const ProductionSessionPage = validate29;
+const schema43 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7097,12 +7474,12 @@ vErrors.push(err54);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7152,8 +7529,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate29(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
+if(!(validate30(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
 errors = vErrors.length;
 }
 }
@@ -7265,16 +7642,16 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate28.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSession = validate29;
+export const ProductionSession = validate30;
 
-export const ResetRequest = validate31;
-const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
+export const ResetRequest = validate32;
+const schema47 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="reset-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7314,7 +7691,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "seed") || (data0 === "empty"))){
-const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema46.properties.to.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema47.properties.to.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7335,14 +7712,14 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate31.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-export const RunRecord = validate32;
-const schema47 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","service"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A key was sent.","type":"boolean"},"intrusive":{"description":"What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header that held the service's key, where it is not x-service-api-key.","type":"string"},"interrupted":{"description":"Somebody stopped it before its end.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+export const RunRecord = validate33;
+const schema48 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","service"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A key was sent.","type":"boolean"},"intrusive":{"description":"What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header that held the service's key, where it is not x-service-api-key.","type":"string"},"interrupted":{"description":"Somebody stopped it before its end.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7448,7 +7825,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema47.properties, key0))){
+if(!(func2.call(schema48.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -7572,7 +7949,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!((((data7 === "chat") || (data7 === "health")) || (data7 === "users")) || (data7 === "service"))){
-const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema47.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema48.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7690,14 +8067,14 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
-export const SandboxError = validate33;
-const schema48 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
+export const SandboxError = validate34;
+const schema49 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="sandbox-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7804,25 +8181,2434 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-export const SeedDocument = validate34;
-const schema49 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string"}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}}]};
-const schema53 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"}},"additionalProperties":false}},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
-const schema54 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}};
-const schema55 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"reasoning":{"type":"string"}}};
-const pattern9 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
-const pattern16 = new RegExp("^[^\\r\\n]{1,256}$", "u");
+export const Scenario = validate35;
+const schema50 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; what of it is sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick scenarios by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox; chat when left out."},"persona":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of a persona; a plain, polite customer when left out."},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Who speaks."},"content":{"type":"string","description":"What is said."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"All that is left to chance follows from it; the run's own seed when left out."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"How many sessions of it a run has; 1 when left out."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Share of the samples, 0 to 1, that must pass; 1 when left out."},"evals":{"type":"array","maxItems":100,"description":"Ids of the evals that score each session.","items":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user says and wants.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line; wanted but in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants, in words; wanted in mode llm, shown beside results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out."},"facts":{"type":"array","maxItems":100,"description":"What the user knows and tells only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Told when the agent asks, and not before."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Words by which the agent asks for it, whatever the case; one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, in which {value} stands for the value; the value alone when left out."}}}},"steps":{"type":"array","maxItems":1000,"description":"What the user says in turn. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Names the step for next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, once when holds; right away when when is left out."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line as long as when does not hold; the user repeats the last line when left out."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step that follows; the one below when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"What the user says to a reply of a certain kind, before steps go on; the first that fits.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often in a session it may be said; once when left out."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with it (end reason user_stop); false when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Where a session ends if it does not end before.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Turns, each a line of the user and the reply; 10 when left out."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that one reply may take; 30000 when left out."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds that the session may take in all; 600000 when left out."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}}]};
+const schema51 = {"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1};
+const pattern30 = new RegExp("^[\\s\\S]{1,1000}$", "u");
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="scenario.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.name === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.user === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "user"},message:"must have required property '"+"user"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func2.call(schema50.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.id !== undefined){
+let data0 = data.id;
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data1 = data.name;
+if(typeof data1 === "string"){
+if(!pattern2.test(data1)){
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.category !== undefined){
+let data2 = data.category;
+if(typeof data2 === "string"){
+if(!pattern3.test(data2)){
+const err8 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.tags !== undefined){
+let data3 = data.tags;
+if(Array.isArray(data3)){
+if(data3.length > 50){
+const err10 = {instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 === "string"){
+if(!pattern3.test(data4)){
+const err11 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.channel !== undefined){
+let data5 = data.channel;
+if(typeof data5 !== "string"){
+const err14 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(!((data5 === "chat") || (data5 === "voice"))){
+const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema50.properties.channel.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.persona !== undefined){
+let data6 = data.persona;
+if(typeof data6 === "string"){
+if(!pattern7.test(data6)){
+const err16 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.initial_messages !== undefined){
+let data7 = data.initial_messages;
+if(Array.isArray(data7)){
+if(data7.length > 1000){
+const err18 = {instancePath:instancePath+"/initial_messages",schemaPath:"#/properties/initial_messages/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+const len1 = data7.length;
+for(let i1=0; i1<len1; i1++){
+let data8 = data7[i1];
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+if(data8.role === undefined){
+const err19 = {instancePath:instancePath+"/initial_messages/" + i1,schemaPath:"#/properties/initial_messages/items/required",keyword:"required",params:{missingProperty: "role"},message:"must have required property '"+"role"+"'"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if(data8.content === undefined){
+const err20 = {instancePath:instancePath+"/initial_messages/" + i1,schemaPath:"#/properties/initial_messages/items/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+for(const key1 in data8){
+if(!((key1 === "role") || (key1 === "content"))){
+const err21 = {instancePath:instancePath+"/initial_messages/" + i1,schemaPath:"#/properties/initial_messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data8.role !== undefined){
+let data9 = data8.role;
+if(typeof data9 !== "string"){
+const err22 = {instancePath:instancePath+"/initial_messages/" + i1+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(!(((data9 === "system") || (data9 === "user")) || (data9 === "assistant"))){
+const err23 = {instancePath:instancePath+"/initial_messages/" + i1+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema50.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data8.content !== undefined){
+if(typeof data8.content !== "string"){
+const err24 = {instancePath:instancePath+"/initial_messages/" + i1+"/content",schemaPath:"#/properties/initial_messages/items/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/initial_messages/" + i1,schemaPath:"#/properties/initial_messages/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/initial_messages",schemaPath:"#/properties/initial_messages/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.seed !== undefined){
+let data11 = data.seed;
+if(typeof data11 === "string"){
+if(!pattern2.test(data11)){
+const err27 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.samples !== undefined){
+let data12 = data.samples;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
+const err29 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 > 1000 || isNaN(data12)){
+const err30 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+if(data12 < 1 || isNaN(data12)){
+const err31 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+if(data.pass_rate !== undefined){
+let data13 = data.pass_rate;
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 > 1 || isNaN(data13)){
+const err32 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if(data13 < 0 || isNaN(data13)){
+const err33 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data.evals !== undefined){
+let data14 = data.evals;
+if(Array.isArray(data14)){
+if(data14.length > 100){
+const err35 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+const len2 = data14.length;
+for(let i2=0; i2<len2; i2++){
+let data15 = data14[i2];
+if(typeof data15 === "string"){
+if(!pattern1.test(data15)){
+const err36 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"#/properties/evals/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"#/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+}
+else {
+const err38 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+if(data.user !== undefined){
+let data16 = data.user;
+const _errs39 = errors;
+let valid9 = true;
+const _errs40 = errors;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+let missing0;
+if((data16.mode === undefined) && (missing0 = "mode")){
+const err39 = {};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+else {
+if(data16.mode !== undefined){
+if("llm" !== data16.mode){
+const err40 = {};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+}
+var _valid0 = _errs40 === errors;
+errors = _errs39;
+if(vErrors !== null){
+if(_errs39){
+vErrors.length = _errs39;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause0;
+if(_valid0){
+const _errs42 = errors;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.goal === undefined){
+const err41 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/then/required",keyword:"required",params:{missingProperty: "goal"},message:"must have required property '"+"goal"+"'"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+if(data16.goal !== undefined){
+if(typeof data16.goal !== "string"){
+const err42 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/allOf/0/then/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs42 === errors;
+valid9 = _valid0;
+ifClause0 = "then";
+}
+else {
+const _errs45 = errors;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.opening === undefined){
+const err43 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/else/required",keyword:"required",params:{missingProperty: "opening"},message:"must have required property '"+"opening"+"'"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+if(data16.opening !== undefined){
+if(typeof data16.opening !== "string"){
+const err44 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/allOf/0/else/properties/opening/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+}
+var _valid0 = _errs45 === errors;
+valid9 = _valid0;
+ifClause0 = "else";
+}
+if(!valid9){
+const err45 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+const _errs49 = errors;
+let valid13 = true;
+const _errs50 = errors;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+let missing1;
+if((data16.mode === undefined) && (missing1 = "mode")){
+const err46 = {};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+else {
+if(data16.mode !== undefined){
+if("scripted" !== data16.mode){
+const err47 = {};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+}
+}
+}
+var _valid1 = _errs50 === errors;
+errors = _errs49;
+if(vErrors !== null){
+if(_errs49){
+vErrors.length = _errs49;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid1){
+const _errs52 = errors;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.steps !== undefined){
+let data21 = data16.steps;
+if(Array.isArray(data21)){
+const len3 = data21.length;
+for(let i3=0; i3<len3; i3++){
+let data22 = data21[i3];
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+if(data22.when !== undefined){
+const err48 = {instancePath:instancePath+"/user/steps/" + i3+"/when",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/when/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+if(data22.otherwise !== undefined){
+const err49 = {instancePath:instancePath+"/user/steps/" + i3+"/otherwise",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/otherwise/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+if(data22.next !== undefined){
+const err50 = {instancePath:instancePath+"/user/steps/" + i3+"/next",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/next/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+}
+else {
+const err51 = {instancePath:instancePath+"/user/steps/" + i3,schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+}
+else {
+const err52 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/allOf/1/then/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+if(data16.reactions !== undefined){
+const err53 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/allOf/1/then/properties/reactions/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+if(data16.facts !== undefined){
+const err54 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/allOf/1/then/properties/facts/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+var _valid1 = _errs52 === errors;
+valid13 = _valid1;
+}
+if(!valid13){
+const err55 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+for(const key2 in data16){
+if(!((((((((key2 === "mode") || (key2 === "opening")) || (key2 === "goal")) || (key2 === "speaks_first")) || (key2 === "facts")) || (key2 === "steps")) || (key2 === "reactions")) || (key2 === "stop_when"))){
+const err56 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+}
+if(data16.mode !== undefined){
+let data28 = data16.mode;
+if(typeof data28 !== "string"){
+const err57 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+if(!(((data28 === "scripted") || (data28 === "graph")) || (data28 === "llm"))){
+const err58 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema50.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+if(data16.opening !== undefined){
+let data29 = data16.opening;
+if(typeof data29 === "string"){
+if(!pattern9.test(data29)){
+const err59 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+else {
+const err60 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+}
+if(data16.goal !== undefined){
+let data30 = data16.goal;
+if(typeof data30 === "string"){
+if(!pattern9.test(data30)){
+const err61 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+}
+else {
+const err62 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+}
+if(data16.speaks_first !== undefined){
+if(typeof data16.speaks_first !== "boolean"){
+const err63 = {instancePath:instancePath+"/user/speaks_first",schemaPath:"#/properties/user/properties/speaks_first/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+}
+if(data16.facts !== undefined){
+let data32 = data16.facts;
+if(Array.isArray(data32)){
+if(data32.length > 100){
+const err64 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+const len4 = data32.length;
+for(let i4=0; i4<len4; i4++){
+let data33 = data32[i4];
+if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
+if(data33.name === undefined){
+const err65 = {instancePath:instancePath+"/user/facts/" + i4,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+if(data33.value === undefined){
+const err66 = {instancePath:instancePath+"/user/facts/" + i4,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+for(const key3 in data33){
+if(!((((key3 === "name") || (key3 === "value")) || (key3 === "asked_by")) || (key3 === "say"))){
+const err67 = {instancePath:instancePath+"/user/facts/" + i4,schemaPath:"#/properties/user/properties/facts/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+}
+if(data33.name !== undefined){
+let data34 = data33.name;
+if(typeof data34 === "string"){
+if(!pattern3.test(data34)){
+const err68 = {instancePath:instancePath+"/user/facts/" + i4+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+else {
+const err69 = {instancePath:instancePath+"/user/facts/" + i4+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+if(data33.value !== undefined){
+let data35 = data33.value;
+if(typeof data35 === "string"){
+if(!pattern9.test(data35)){
+const err70 = {instancePath:instancePath+"/user/facts/" + i4+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+}
+else {
+const err71 = {instancePath:instancePath+"/user/facts/" + i4+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+}
+if(data33.asked_by !== undefined){
+let data36 = data33.asked_by;
+if(Array.isArray(data36)){
+if(data36.length > 100){
+const err72 = {instancePath:instancePath+"/user/facts/" + i4+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+if(data36.length < 1){
+const err73 = {instancePath:instancePath+"/user/facts/" + i4+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+const len5 = data36.length;
+for(let i5=0; i5<len5; i5++){
+let data37 = data36[i5];
+if(typeof data37 === "string"){
+if(!pattern3.test(data37)){
+const err74 = {instancePath:instancePath+"/user/facts/" + i4+"/asked_by/" + i5,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+}
+else {
+const err75 = {instancePath:instancePath+"/user/facts/" + i4+"/asked_by/" + i5,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+}
+else {
+const err76 = {instancePath:instancePath+"/user/facts/" + i4+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+}
+if(data33.say !== undefined){
+let data38 = data33.say;
+if(typeof data38 === "string"){
+if(!pattern9.test(data38)){
+const err77 = {instancePath:instancePath+"/user/facts/" + i4+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+}
+else {
+const err78 = {instancePath:instancePath+"/user/facts/" + i4+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+}
+}
+else {
+const err79 = {instancePath:instancePath+"/user/facts/" + i4,schemaPath:"#/properties/user/properties/facts/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+}
+}
+else {
+const err80 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+}
+if(data16.steps !== undefined){
+let data39 = data16.steps;
+if(Array.isArray(data39)){
+if(data39.length > 1000){
+const err81 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+const len6 = data39.length;
+for(let i6=0; i6<len6; i6++){
+let data40 = data39[i6];
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+if(data40.say === undefined){
+const err82 = {instancePath:instancePath+"/user/steps/" + i6,schemaPath:"#/properties/user/properties/steps/items/required",keyword:"required",params:{missingProperty: "say"},message:"must have required property '"+"say"+"'"};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+errors++;
+}
+for(const key4 in data40){
+if(!((((((key4 === "id") || (key4 === "when")) || (key4 === "say")) || (key4 === "otherwise")) || (key4 === "next")) || (key4 === "reason"))){
+const err83 = {instancePath:instancePath+"/user/steps/" + i6,schemaPath:"#/properties/user/properties/steps/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+errors++;
+}
+}
+if(data40.id !== undefined){
+let data41 = data40.id;
+if(typeof data41 === "string"){
+if(!pattern1.test(data41)){
+const err84 = {instancePath:instancePath+"/user/steps/" + i6+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+}
+else {
+const err85 = {instancePath:instancePath+"/user/steps/" + i6+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
+}
+errors++;
+}
+}
+if(data40.when !== undefined){
+let data42 = data40.when;
+if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
+if(Object.keys(data42).length < 1){
+const err86 = {instancePath:instancePath+"/user/steps/" + i6+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+if(vErrors === null){
+vErrors = [err86];
+}
+else {
+vErrors.push(err86);
+}
+errors++;
+}
+for(const key5 in data42){
+if(!((((((key5 === "contains") || (key5 === "contains_any")) || (key5 === "lacks")) || (key5 === "matches")) || (key5 === "tool_called")) || (key5 === "turn"))){
+const err87 = {instancePath:instancePath+"/user/steps/" + i6+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err87];
+}
+else {
+vErrors.push(err87);
+}
+errors++;
+}
+}
+if(data42.contains !== undefined){
+let data43 = data42.contains;
+if(typeof data43 === "string"){
+if(!pattern9.test(data43)){
+const err88 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err88];
+}
+else {
+vErrors.push(err88);
+}
+errors++;
+}
+}
+else {
+const err89 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err89];
+}
+else {
+vErrors.push(err89);
+}
+errors++;
+}
+}
+if(data42.contains_any !== undefined){
+let data44 = data42.contains_any;
+if(Array.isArray(data44)){
+if(data44.length > 100){
+const err90 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err90];
+}
+else {
+vErrors.push(err90);
+}
+errors++;
+}
+if(data44.length < 1){
+const err91 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err91];
+}
+else {
+vErrors.push(err91);
+}
+errors++;
+}
+const len7 = data44.length;
+for(let i7=0; i7<len7; i7++){
+let data45 = data44[i7];
+if(typeof data45 === "string"){
+if(!pattern9.test(data45)){
+const err92 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains_any/" + i7,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err92];
+}
+else {
+vErrors.push(err92);
+}
+errors++;
+}
+}
+else {
+const err93 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains_any/" + i7,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err93];
+}
+else {
+vErrors.push(err93);
+}
+errors++;
+}
+}
+}
+else {
+const err94 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err94];
+}
+else {
+vErrors.push(err94);
+}
+errors++;
+}
+}
+if(data42.lacks !== undefined){
+let data46 = data42.lacks;
+if(typeof data46 === "string"){
+if(!pattern9.test(data46)){
+const err95 = {instancePath:instancePath+"/user/steps/" + i6+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err95];
+}
+else {
+vErrors.push(err95);
+}
+errors++;
+}
+}
+else {
+const err96 = {instancePath:instancePath+"/user/steps/" + i6+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err96];
+}
+else {
+vErrors.push(err96);
+}
+errors++;
+}
+}
+if(data42.matches !== undefined){
+let data47 = data42.matches;
+if(typeof data47 === "string"){
+if(!pattern30.test(data47)){
+const err97 = {instancePath:instancePath+"/user/steps/" + i6+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+if(vErrors === null){
+vErrors = [err97];
+}
+else {
+vErrors.push(err97);
+}
+errors++;
+}
+}
+else {
+const err98 = {instancePath:instancePath+"/user/steps/" + i6+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err98];
+}
+else {
+vErrors.push(err98);
+}
+errors++;
+}
+}
+if(data42.tool_called !== undefined){
+let data48 = data42.tool_called;
+if(typeof data48 === "string"){
+if(!pattern2.test(data48)){
+const err99 = {instancePath:instancePath+"/user/steps/" + i6+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err99];
+}
+else {
+vErrors.push(err99);
+}
+errors++;
+}
+}
+else {
+const err100 = {instancePath:instancePath+"/user/steps/" + i6+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err100];
+}
+else {
+vErrors.push(err100);
+}
+errors++;
+}
+}
+if(data42.turn !== undefined){
+let data49 = data42.turn;
+if(!(((typeof data49 == "number") && (!(data49 % 1) && !isNaN(data49))) && (isFinite(data49)))){
+const err101 = {instancePath:instancePath+"/user/steps/" + i6+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err101];
+}
+else {
+vErrors.push(err101);
+}
+errors++;
+}
+if((typeof data49 == "number") && (isFinite(data49))){
+if(data49 > 1000 || isNaN(data49)){
+const err102 = {instancePath:instancePath+"/user/steps/" + i6+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err102];
+}
+else {
+vErrors.push(err102);
+}
+errors++;
+}
+if(data49 < 1 || isNaN(data49)){
+const err103 = {instancePath:instancePath+"/user/steps/" + i6+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err103];
+}
+else {
+vErrors.push(err103);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err104 = {instancePath:instancePath+"/user/steps/" + i6+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err104];
+}
+else {
+vErrors.push(err104);
+}
+errors++;
+}
+}
+if(data40.say !== undefined){
+let data50 = data40.say;
+if(typeof data50 === "string"){
+if(!pattern9.test(data50)){
+const err105 = {instancePath:instancePath+"/user/steps/" + i6+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+errors++;
+}
+}
+else {
+const err106 = {instancePath:instancePath+"/user/steps/" + i6+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
+}
+errors++;
+}
+}
+if(data40.otherwise !== undefined){
+let data51 = data40.otherwise;
+if(typeof data51 === "string"){
+if(!pattern9.test(data51)){
+const err107 = {instancePath:instancePath+"/user/steps/" + i6+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+errors++;
+}
+}
+else {
+const err108 = {instancePath:instancePath+"/user/steps/" + i6+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+errors++;
+}
+}
+if(data40.next !== undefined){
+let data52 = data40.next;
+if(typeof data52 === "string"){
+if(!pattern1.test(data52)){
+const err109 = {instancePath:instancePath+"/user/steps/" + i6+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
+}
+errors++;
+}
+}
+else {
+const err110 = {instancePath:instancePath+"/user/steps/" + i6+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+}
+if(data40.reason !== undefined){
+let data53 = data40.reason;
+if(typeof data53 === "string"){
+if(!pattern2.test(data53)){
+const err111 = {instancePath:instancePath+"/user/steps/" + i6+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
+}
+errors++;
+}
+}
+else {
+const err112 = {instancePath:instancePath+"/user/steps/" + i6+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
+}
+errors++;
+}
+}
+}
+else {
+const err113 = {instancePath:instancePath+"/user/steps/" + i6,schemaPath:"#/properties/user/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+}
+}
+else {
+const err114 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+}
+if(data16.reactions !== undefined){
+let data54 = data16.reactions;
+if(Array.isArray(data54)){
+if(data54.length > 100){
+const err115 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+const len8 = data54.length;
+for(let i8=0; i8<len8; i8++){
+let data55 = data54[i8];
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+if(data55.when === undefined){
+const err116 = {instancePath:instancePath+"/user/reactions/" + i8,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "when"},message:"must have required property '"+"when"+"'"};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+if(data55.say === undefined){
+const err117 = {instancePath:instancePath+"/user/reactions/" + i8,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "say"},message:"must have required property '"+"say"+"'"};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+for(const key6 in data55){
+if(!(((((key6 === "when") || (key6 === "say")) || (key6 === "times")) || (key6 === "stop")) || (key6 === "reason"))){
+const err118 = {instancePath:instancePath+"/user/reactions/" + i8,schemaPath:"#/properties/user/properties/reactions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+}
+if(data55.when !== undefined){
+let data56 = data55.when;
+if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
+if(Object.keys(data56).length < 1){
+const err119 = {instancePath:instancePath+"/user/reactions/" + i8+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+for(const key7 in data56){
+if(!((((((key7 === "contains") || (key7 === "contains_any")) || (key7 === "lacks")) || (key7 === "matches")) || (key7 === "tool_called")) || (key7 === "turn"))){
+const err120 = {instancePath:instancePath+"/user/reactions/" + i8+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+}
+if(data56.contains !== undefined){
+let data57 = data56.contains;
+if(typeof data57 === "string"){
+if(!pattern9.test(data57)){
+const err121 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+}
+else {
+const err122 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+}
+if(data56.contains_any !== undefined){
+let data58 = data56.contains_any;
+if(Array.isArray(data58)){
+if(data58.length > 100){
+const err123 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+if(data58.length < 1){
+const err124 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+const len9 = data58.length;
+for(let i9=0; i9<len9; i9++){
+let data59 = data58[i9];
+if(typeof data59 === "string"){
+if(!pattern9.test(data59)){
+const err125 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+}
+else {
+const err126 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+}
+}
+else {
+const err127 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+}
+if(data56.lacks !== undefined){
+let data60 = data56.lacks;
+if(typeof data60 === "string"){
+if(!pattern9.test(data60)){
+const err128 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+}
+else {
+const err129 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+}
+if(data56.matches !== undefined){
+let data61 = data56.matches;
+if(typeof data61 === "string"){
+if(!pattern30.test(data61)){
+const err130 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+}
+else {
+const err131 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+}
+if(data56.tool_called !== undefined){
+let data62 = data56.tool_called;
+if(typeof data62 === "string"){
+if(!pattern2.test(data62)){
+const err132 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+else {
+const err133 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+}
+if(data56.turn !== undefined){
+let data63 = data56.turn;
+if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
+const err134 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+if((typeof data63 == "number") && (isFinite(data63))){
+if(data63 > 1000 || isNaN(data63)){
+const err135 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+if(data63 < 1 || isNaN(data63)){
+const err136 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err137 = {instancePath:instancePath+"/user/reactions/" + i8+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+}
+if(data55.say !== undefined){
+let data64 = data55.say;
+if(typeof data64 === "string"){
+if(!pattern9.test(data64)){
+const err138 = {instancePath:instancePath+"/user/reactions/" + i8+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+}
+else {
+const err139 = {instancePath:instancePath+"/user/reactions/" + i8+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+}
+if(data55.times !== undefined){
+let data65 = data55.times;
+if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
+const err140 = {instancePath:instancePath+"/user/reactions/" + i8+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+if((typeof data65 == "number") && (isFinite(data65))){
+if(data65 > 1000 || isNaN(data65)){
+const err141 = {instancePath:instancePath+"/user/reactions/" + i8+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+if(data65 < 1 || isNaN(data65)){
+const err142 = {instancePath:instancePath+"/user/reactions/" + i8+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+}
+}
+if(data55.stop !== undefined){
+if(typeof data55.stop !== "boolean"){
+const err143 = {instancePath:instancePath+"/user/reactions/" + i8+"/stop",schemaPath:"#/properties/user/properties/reactions/items/properties/stop/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+}
+if(data55.reason !== undefined){
+let data67 = data55.reason;
+if(typeof data67 === "string"){
+if(!pattern2.test(data67)){
+const err144 = {instancePath:instancePath+"/user/reactions/" + i8+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+}
+else {
+const err145 = {instancePath:instancePath+"/user/reactions/" + i8+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+}
+}
+else {
+const err146 = {instancePath:instancePath+"/user/reactions/" + i8,schemaPath:"#/properties/user/properties/reactions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
+}
+errors++;
+}
+}
+}
+else {
+const err147 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+errors++;
+}
+}
+if(data16.stop_when !== undefined){
+let data68 = data16.stop_when;
+if(Array.isArray(data68)){
+if(data68.length > 100){
+const err148 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+const len10 = data68.length;
+for(let i10=0; i10<len10; i10++){
+let data69 = data68[i10];
+if(data69 && typeof data69 == "object" && !Array.isArray(data69)){
+if(Object.keys(data69).length < 1){
+const err149 = {instancePath:instancePath+"/user/stop_when/" + i10,schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+for(const key8 in data69){
+if(!((((((key8 === "contains") || (key8 === "contains_any")) || (key8 === "lacks")) || (key8 === "matches")) || (key8 === "tool_called")) || (key8 === "turn"))){
+const err150 = {instancePath:instancePath+"/user/stop_when/" + i10,schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+errors++;
+}
+}
+if(data69.contains !== undefined){
+let data70 = data69.contains;
+if(typeof data70 === "string"){
+if(!pattern9.test(data70)){
+const err151 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+}
+else {
+const err152 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+errors++;
+}
+}
+if(data69.contains_any !== undefined){
+let data71 = data69.contains_any;
+if(Array.isArray(data71)){
+if(data71.length > 100){
+const err153 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
+}
+errors++;
+}
+if(data71.length < 1){
+const err154 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err154];
+}
+else {
+vErrors.push(err154);
+}
+errors++;
+}
+const len11 = data71.length;
+for(let i11=0; i11<len11; i11++){
+let data72 = data71[i11];
+if(typeof data72 === "string"){
+if(!pattern9.test(data72)){
+const err155 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err155];
+}
+else {
+vErrors.push(err155);
+}
+errors++;
+}
+}
+else {
+const err156 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err156];
+}
+else {
+vErrors.push(err156);
+}
+errors++;
+}
+}
+}
+else {
+const err157 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err157];
+}
+else {
+vErrors.push(err157);
+}
+errors++;
+}
+}
+if(data69.lacks !== undefined){
+let data73 = data69.lacks;
+if(typeof data73 === "string"){
+if(!pattern9.test(data73)){
+const err158 = {instancePath:instancePath+"/user/stop_when/" + i10+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+errors++;
+}
+}
+else {
+const err159 = {instancePath:instancePath+"/user/stop_when/" + i10+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+errors++;
+}
+}
+if(data69.matches !== undefined){
+let data74 = data69.matches;
+if(typeof data74 === "string"){
+if(!pattern30.test(data74)){
+const err160 = {instancePath:instancePath+"/user/stop_when/" + i10+"/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
+}
+errors++;
+}
+}
+else {
+const err161 = {instancePath:instancePath+"/user/stop_when/" + i10+"/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
+}
+errors++;
+}
+}
+if(data69.tool_called !== undefined){
+let data75 = data69.tool_called;
+if(typeof data75 === "string"){
+if(!pattern2.test(data75)){
+const err162 = {instancePath:instancePath+"/user/stop_when/" + i10+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+}
+else {
+const err163 = {instancePath:instancePath+"/user/stop_when/" + i10+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err163];
+}
+else {
+vErrors.push(err163);
+}
+errors++;
+}
+}
+if(data69.turn !== undefined){
+let data76 = data69.turn;
+if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
+const err164 = {instancePath:instancePath+"/user/stop_when/" + i10+"/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err164];
+}
+else {
+vErrors.push(err164);
+}
+errors++;
+}
+if((typeof data76 == "number") && (isFinite(data76))){
+if(data76 > 1000 || isNaN(data76)){
+const err165 = {instancePath:instancePath+"/user/stop_when/" + i10+"/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err165];
+}
+else {
+vErrors.push(err165);
+}
+errors++;
+}
+if(data76 < 1 || isNaN(data76)){
+const err166 = {instancePath:instancePath+"/user/stop_when/" + i10+"/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err166];
+}
+else {
+vErrors.push(err166);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err167 = {instancePath:instancePath+"/user/stop_when/" + i10,schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err167];
+}
+else {
+vErrors.push(err167);
+}
+errors++;
+}
+}
+}
+else {
+const err168 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err168];
+}
+else {
+vErrors.push(err168);
+}
+errors++;
+}
+}
+}
+else {
+const err169 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err169];
+}
+else {
+vErrors.push(err169);
+}
+errors++;
+}
+}
+if(data.metadata !== undefined){
+let data77 = data.metadata;
+if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
+if(data77.time_of_day !== undefined){
+if(typeof data77.time_of_day !== "string"){
+const err170 = {instancePath:instancePath+"/metadata/time_of_day",schemaPath:"#/properties/metadata/properties/time_of_day/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err170];
+}
+else {
+vErrors.push(err170);
+}
+errors++;
+}
+}
+}
+else {
+const err171 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err171];
+}
+else {
+vErrors.push(err171);
+}
+errors++;
+}
+}
+if(data.profile !== undefined){
+let data79 = data.profile;
+if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
+for(const key9 in data79){
+if(!((((key9 === "name") || (key9 === "email")) || (key9 === "tier")) || (key9 === "location"))){
+const err172 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err172];
+}
+else {
+vErrors.push(err172);
+}
+errors++;
+}
+}
+if(data79.name !== undefined){
+if(typeof data79.name !== "string"){
+const err173 = {instancePath:instancePath+"/profile/name",schemaPath:"#/properties/profile/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err173];
+}
+else {
+vErrors.push(err173);
+}
+errors++;
+}
+}
+if(data79.email !== undefined){
+if(typeof data79.email !== "string"){
+const err174 = {instancePath:instancePath+"/profile/email",schemaPath:"#/properties/profile/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err174];
+}
+else {
+vErrors.push(err174);
+}
+errors++;
+}
+}
+if(data79.tier !== undefined){
+if(typeof data79.tier !== "string"){
+const err175 = {instancePath:instancePath+"/profile/tier",schemaPath:"#/properties/profile/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err175];
+}
+else {
+vErrors.push(err175);
+}
+errors++;
+}
+}
+if(data79.location !== undefined){
+if(typeof data79.location !== "string"){
+const err176 = {instancePath:instancePath+"/profile/location",schemaPath:"#/properties/profile/properties/location/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err176];
+}
+else {
+vErrors.push(err176);
+}
+errors++;
+}
+}
+}
+else {
+const err177 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err177];
+}
+else {
+vErrors.push(err177);
+}
+errors++;
+}
+}
+if(data.preferences !== undefined){
+let data84 = data.preferences;
+if(!(data84 && typeof data84 == "object" && !Array.isArray(data84))){
+const err178 = {instancePath:instancePath+"/preferences",schemaPath:"#/properties/preferences/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err178];
+}
+else {
+vErrors.push(err178);
+}
+errors++;
+}
+}
+if(data.history !== undefined){
+let data85 = data.history;
+if(!(data85 && typeof data85 == "object" && !Array.isArray(data85))){
+const err179 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err179];
+}
+else {
+vErrors.push(err179);
+}
+errors++;
+}
+}
+if(data.limits !== undefined){
+let data86 = data.limits;
+if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
+for(const key10 in data86){
+if(!(((key10 === "max_turns") || (key10 === "turn_timeout_ms")) || (key10 === "max_duration_ms"))){
+const err180 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err180];
+}
+else {
+vErrors.push(err180);
+}
+errors++;
+}
+}
+if(data86.max_turns !== undefined){
+let data87 = data86.max_turns;
+if(!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))){
+const err181 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+if((typeof data87 == "number") && (isFinite(data87))){
+if(data87 > 1000 || isNaN(data87)){
+const err182 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
+if(data87 < 1 || isNaN(data87)){
+const err183 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err183];
+}
+else {
+vErrors.push(err183);
+}
+errors++;
+}
+}
+}
+if(data86.turn_timeout_ms !== undefined){
+let data88 = data86.turn_timeout_ms;
+if(!(((typeof data88 == "number") && (!(data88 % 1) && !isNaN(data88))) && (isFinite(data88)))){
+const err184 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err184];
+}
+else {
+vErrors.push(err184);
+}
+errors++;
+}
+if((typeof data88 == "number") && (isFinite(data88))){
+if(data88 > 600000 || isNaN(data88)){
+const err185 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 600000},message:"must be <= 600000"};
+if(vErrors === null){
+vErrors = [err185];
+}
+else {
+vErrors.push(err185);
+}
+errors++;
+}
+if(data88 < 1 || isNaN(data88)){
+const err186 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err186];
+}
+else {
+vErrors.push(err186);
+}
+errors++;
+}
+}
+}
+if(data86.max_duration_ms !== undefined){
+let data89 = data86.max_duration_ms;
+if(!(((typeof data89 == "number") && (!(data89 % 1) && !isNaN(data89))) && (isFinite(data89)))){
+const err187 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err187];
+}
+else {
+vErrors.push(err187);
+}
+errors++;
+}
+if((typeof data89 == "number") && (isFinite(data89))){
+if(data89 > 86400000 || isNaN(data89)){
+const err188 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if(vErrors === null){
+vErrors = [err188];
+}
+else {
+vErrors.push(err188);
+}
+errors++;
+}
+if(data89 < 1 || isNaN(data89)){
+const err189 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err189];
+}
+else {
+vErrors.push(err189);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err190 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err190];
+}
+else {
+vErrors.push(err190);
+}
+errors++;
+}
+}
+}
+else {
+const err191 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err191];
+}
+else {
+vErrors.push(err191);
+}
+errors++;
+}
+validate35.errors = vErrors;
+return errors === 0;
+}
+
+export const SeedDocument = validate36;
+const schema54 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name; one without a url is a name alone, and not kept.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Who simulated users are.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"What simulated users want; they may name evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
+const schema59 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"}},"additionalProperties":false}},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
+const schema60 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}};
+const schema61 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"reasoning":{"type":"string"}}};
+const pattern52 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
+const pattern53 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
+const pattern65 = new RegExp("^[^\\r\\n]{1,256}$", "u");
+
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="seed-document.schema.json" */;
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(((((((key0 === "keys") || (key0 === "agents")) || (key0 === "evals")) || (key0 === "settings")) || (key0 === "transcripts")) || (key0 === "simulations")) || (key0 === "runs"))){
+if(!(func2.call(schema54.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -7964,7 +10750,7 @@ vErrors.push(err10);
 errors++;
 }
 for(const key2 in data5){
-if(!(((key2 === "id") || (key2 === "name")) || (key2 === "url"))){
+if(!((((key2 === "id") || (key2 === "name")) || (key2 === "url")) || (key2 === "api_key"))){
 const err11 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
@@ -7978,7 +10764,7 @@ errors++;
 if(data5.id !== undefined){
 let data6 = data5.id;
 if(typeof data6 === "string"){
-if(!pattern9.test(data6)){
+if(!pattern7.test(data6)){
 const err12 = {instancePath:instancePath+"/agents/" + i1+"/id",schemaPath:"#/properties/agents/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -8026,8 +10812,10 @@ errors++;
 }
 }
 if(data5.url !== undefined){
-if(typeof data5.url !== "string"){
-const err16 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data8 = data5.url;
+if(typeof data8 === "string"){
+if(!pattern52.test(data8)){
+const err16 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8037,9 +10825,8 @@ vErrors.push(err16);
 errors++;
 }
 }
-}
 else {
-const err17 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err17 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8049,9 +10836,11 @@ vErrors.push(err17);
 errors++;
 }
 }
-}
-else {
-const err18 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data5.api_key !== undefined){
+let data9 = data5.api_key;
+if(typeof data9 === "string"){
+if(!pattern53.test(data9)){
+const err18 = {instancePath:instancePath+"/agents/" + i1+"/api_key",schemaPath:"#/properties/agents/items/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8061,11 +10850,8 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data.evals !== undefined){
-let data9 = data.evals;
-if(Array.isArray(data9)){
-if(data9.length > 1000){
-const err19 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+else {
+const err19 = {instancePath:instancePath+"/agents/" + i1+"/api_key",schemaPath:"#/properties/agents/items/properties/api_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8074,16 +10860,10 @@ vErrors.push(err19);
 }
 errors++;
 }
-const len2 = data9.length;
-for(let i2=0; i2<len2; i2++){
-let data10 = data9[i2];
-const _errs32 = errors;
-let valid12 = true;
-const _errs33 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-let missing0;
-if((data10.kind === undefined) && (missing0 = "kind")){
-const err20 = {};
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/agents/" + i1,schemaPath:"#/properties/agents/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8092,10 +10872,10 @@ vErrors.push(err20);
 }
 errors++;
 }
+}
+}
 else {
-if(data10.kind !== undefined){
-if("contains" !== data10.kind){
-const err21 = {};
+const err21 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8105,23 +10885,11 @@ vErrors.push(err21);
 errors++;
 }
 }
-}
-}
-var _valid0 = _errs33 === errors;
-errors = _errs32;
-if(vErrors !== null){
-if(_errs32){
-vErrors.length = _errs32;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid0){
-const _errs35 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.params === undefined){
-const err22 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/0/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(data.evals !== undefined){
+let data10 = data.evals;
+if(Array.isArray(data10)){
+if(data10.length > 1000){
+const err22 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -8130,11 +10898,16 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(data10.params !== undefined){
-let data12 = data10.params;
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-if(data12.text === undefined){
-const err23 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
+const len2 = data10.length;
+for(let i2=0; i2<len2; i2++){
+let data11 = data10[i2];
+const _errs34 = errors;
+let valid12 = true;
+const _errs35 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+let missing0;
+if((data11.kind === undefined) && (missing0 = "kind")){
+const err23 = {};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -8143,9 +10916,10 @@ vErrors.push(err23);
 }
 errors++;
 }
-for(const key3 in data12){
-if(!(((key3 === "text") || (key3 === "in")) || (key3 === "case_sensitive"))){
-const err24 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+else {
+if(data11.kind !== undefined){
+if("contains" !== data11.kind){
+const err24 = {};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8155,9 +10929,23 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data12.text !== undefined){
-if(typeof data12.text !== "string"){
-const err25 = {instancePath:instancePath+"/evals/" + i2+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+var _valid0 = _errs35 === errors;
+errors = _errs34;
+if(vErrors !== null){
+if(_errs34){
+vErrors.length = _errs34;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid0){
+const _errs37 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.params === undefined){
+const err25 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/0/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -8166,11 +10954,11 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-if(data12.in !== undefined){
-let data14 = data12.in;
-if(typeof data14 !== "string"){
-const err26 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.params !== undefined){
+let data13 = data11.params;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+if(data13.text === undefined){
+const err26 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -8179,8 +10967,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(!(((data14 === "agent") || (data14 === "user")) || (data14 === "any"))){
-const err27 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema26.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+for(const key3 in data13){
+if(!(((key3 === "text") || (key3 === "in")) || (key3 === "case_sensitive"))){
+const err27 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -8190,9 +10979,9 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data12.case_sensitive !== undefined){
-if(typeof data12.case_sensitive !== "boolean"){
-const err28 = {instancePath:instancePath+"/evals/" + i2+"/params/case_sensitive",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data13.text !== undefined){
+if(typeof data13.text !== "string"){
+const err28 = {instancePath:instancePath+"/evals/" + i2+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8202,9 +10991,10 @@ vErrors.push(err28);
 errors++;
 }
 }
-}
-else {
-const err29 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data13.in !== undefined){
+let data15 = data13.in;
+if(typeof data15 !== "string"){
+const err29 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8213,13 +11003,8 @@ vErrors.push(err29);
 }
 errors++;
 }
-}
-}
-var _valid0 = _errs35 === errors;
-valid12 = _valid0;
-}
-if(!valid12){
-const err30 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/0/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(!(((data15 === "agent") || (data15 === "user")) || (data15 === "any"))){
+const err30 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema26.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -8228,13 +11013,10 @@ vErrors.push(err30);
 }
 errors++;
 }
-const _errs46 = errors;
-let valid16 = true;
-const _errs47 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-let missing1;
-if((data10.kind === undefined) && (missing1 = "kind")){
-const err31 = {};
+}
+if(data13.case_sensitive !== undefined){
+if(typeof data13.case_sensitive !== "boolean"){
+const err31 = {instancePath:instancePath+"/evals/" + i2+"/params/case_sensitive",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8243,10 +11025,10 @@ vErrors.push(err31);
 }
 errors++;
 }
+}
+}
 else {
-if(data10.kind !== undefined){
-if("regex" !== data10.kind){
-const err32 = {};
+const err32 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8257,22 +11039,11 @@ errors++;
 }
 }
 }
+var _valid0 = _errs37 === errors;
+valid12 = _valid0;
 }
-var _valid1 = _errs47 === errors;
-errors = _errs46;
-if(vErrors !== null){
-if(_errs46){
-vErrors.length = _errs46;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid1){
-const _errs49 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.params === undefined){
-const err33 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(!valid12){
+const err33 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/0/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8281,11 +11052,13 @@ vErrors.push(err33);
 }
 errors++;
 }
-if(data10.params !== undefined){
-let data17 = data10.params;
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-if(data17.pattern === undefined){
-const err34 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"},message:"must have required property '"+"pattern"+"'"};
+const _errs48 = errors;
+let valid16 = true;
+const _errs49 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+let missing1;
+if((data11.kind === undefined) && (missing1 = "kind")){
+const err34 = {};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -8294,9 +11067,10 @@ vErrors.push(err34);
 }
 errors++;
 }
-for(const key4 in data17){
-if(!(((key4 === "pattern") || (key4 === "flags")) || (key4 === "in"))){
-const err35 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+else {
+if(data11.kind !== undefined){
+if("regex" !== data11.kind){
+const err35 = {};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -8306,9 +11080,23 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data17.pattern !== undefined){
-if(typeof data17.pattern !== "string"){
-const err36 = {instancePath:instancePath+"/evals/" + i2+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+var _valid1 = _errs49 === errors;
+errors = _errs48;
+if(vErrors !== null){
+if(_errs48){
+vErrors.length = _errs48;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid1){
+const _errs51 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.params === undefined){
+const err36 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -8317,12 +11105,11 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-if(data17.flags !== undefined){
-let data19 = data17.flags;
-if(typeof data19 === "string"){
-if(!pattern0.test(data19)){
-const err37 = {instancePath:instancePath+"/evals/" + i2+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"},message:"must match pattern \""+"^[imsu]*$"+"\""};
+if(data11.params !== undefined){
+let data18 = data11.params;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.pattern === undefined){
+const err37 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"},message:"must have required property '"+"pattern"+"'"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -8331,9 +11118,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-else {
-const err38 = {instancePath:instancePath+"/evals/" + i2+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key4 in data18){
+if(!(((key4 === "pattern") || (key4 === "flags")) || (key4 === "in"))){
+const err38 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -8343,10 +11130,9 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data17.in !== undefined){
-let data20 = data17.in;
-if(typeof data20 !== "string"){
-const err39 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data18.pattern !== undefined){
+if(typeof data18.pattern !== "string"){
+const err39 = {instancePath:instancePath+"/evals/" + i2+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -8355,8 +11141,12 @@ vErrors.push(err39);
 }
 errors++;
 }
-if(!(((data20 === "agent") || (data20 === "user")) || (data20 === "any"))){
-const err40 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema26.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+}
+if(data18.flags !== undefined){
+let data20 = data18.flags;
+if(typeof data20 === "string"){
+if(!pattern0.test(data20)){
+const err40 = {instancePath:instancePath+"/evals/" + i2+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"},message:"must match pattern \""+"^[imsu]*$"+"\""};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -8366,9 +11156,8 @@ vErrors.push(err40);
 errors++;
 }
 }
-}
 else {
-const err41 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err41 = {instancePath:instancePath+"/evals/" + i2+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -8378,12 +11167,10 @@ vErrors.push(err41);
 errors++;
 }
 }
-}
-var _valid1 = _errs49 === errors;
-valid16 = _valid1;
-}
-if(!valid16){
-const err42 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(data18.in !== undefined){
+let data21 = data18.in;
+if(typeof data21 !== "string"){
+const err42 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -8392,13 +11179,8 @@ vErrors.push(err42);
 }
 errors++;
 }
-const _errs60 = errors;
-let valid20 = true;
-const _errs61 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-let missing2;
-if((data10.kind === undefined) && (missing2 = "kind")){
-const err43 = {};
+if(!(((data21 === "agent") || (data21 === "user")) || (data21 === "any"))){
+const err43 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema26.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -8407,10 +11189,10 @@ vErrors.push(err43);
 }
 errors++;
 }
+}
+}
 else {
-if(data10.kind !== undefined){
-if("tool_called" !== data10.kind){
-const err44 = {};
+const err44 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -8421,22 +11203,11 @@ errors++;
 }
 }
 }
+var _valid1 = _errs51 === errors;
+valid16 = _valid1;
 }
-var _valid2 = _errs61 === errors;
-errors = _errs60;
-if(vErrors !== null){
-if(_errs60){
-vErrors.length = _errs60;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid2){
-const _errs63 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.params === undefined){
-const err45 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(!valid16){
+const err45 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -8445,11 +11216,13 @@ vErrors.push(err45);
 }
 errors++;
 }
-if(data10.params !== undefined){
-let data22 = data10.params;
-if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
-if(data22.name === undefined){
-const err46 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+const _errs62 = errors;
+let valid20 = true;
+const _errs63 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+let missing2;
+if((data11.kind === undefined) && (missing2 = "kind")){
+const err46 = {};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -8458,9 +11231,10 @@ vErrors.push(err46);
 }
 errors++;
 }
-for(const key5 in data22){
-if(!(key5 === "name")){
-const err47 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+else {
+if(data11.kind !== undefined){
+if("tool_called" !== data11.kind){
+const err47 = {};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -8470,9 +11244,23 @@ vErrors.push(err47);
 errors++;
 }
 }
-if(data22.name !== undefined){
-if(typeof data22.name !== "string"){
-const err48 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+var _valid2 = _errs63 === errors;
+errors = _errs62;
+if(vErrors !== null){
+if(_errs62){
+vErrors.length = _errs62;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid2){
+const _errs65 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.params === undefined){
+const err48 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -8481,10 +11269,11 @@ vErrors.push(err48);
 }
 errors++;
 }
-}
-}
-else {
-const err49 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data11.params !== undefined){
+let data23 = data11.params;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.name === undefined){
+const err49 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -8493,13 +11282,9 @@ vErrors.push(err49);
 }
 errors++;
 }
-}
-}
-var _valid2 = _errs63 === errors;
-valid20 = _valid2;
-}
-if(!valid20){
-const err50 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/2/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+for(const key5 in data23){
+if(!(key5 === "name")){
+const err50 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -8508,13 +11293,10 @@ vErrors.push(err50);
 }
 errors++;
 }
-const _errs70 = errors;
-let valid24 = true;
-const _errs71 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-let missing3;
-if((data10.kind === undefined) && (missing3 = "kind")){
-const err51 = {};
+}
+if(data23.name !== undefined){
+if(typeof data23.name !== "string"){
+const err51 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -8523,10 +11305,10 @@ vErrors.push(err51);
 }
 errors++;
 }
+}
+}
 else {
-if(data10.kind !== undefined){
-if("tool_args" !== data10.kind){
-const err52 = {};
+const err52 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -8537,22 +11319,11 @@ errors++;
 }
 }
 }
+var _valid2 = _errs65 === errors;
+valid20 = _valid2;
 }
-var _valid3 = _errs71 === errors;
-errors = _errs70;
-if(vErrors !== null){
-if(_errs70){
-vErrors.length = _errs70;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid3){
-const _errs73 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.params === undefined){
-const err53 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(!valid20){
+const err53 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/2/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -8561,11 +11332,13 @@ vErrors.push(err53);
 }
 errors++;
 }
-if(data10.params !== undefined){
-let data25 = data10.params;
-if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
-if(data25.name === undefined){
-const err54 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+const _errs72 = errors;
+let valid24 = true;
+const _errs73 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+let missing3;
+if((data11.kind === undefined) && (missing3 = "kind")){
+const err54 = {};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -8574,8 +11347,10 @@ vErrors.push(err54);
 }
 errors++;
 }
-if(data25.arguments === undefined){
-const err55 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
+else {
+if(data11.kind !== undefined){
+if("tool_args" !== data11.kind){
+const err55 = {};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -8584,9 +11359,24 @@ vErrors.push(err55);
 }
 errors++;
 }
-for(const key6 in data25){
-if(!((key6 === "name") || (key6 === "arguments"))){
-const err56 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+}
+}
+}
+var _valid3 = _errs73 === errors;
+errors = _errs72;
+if(vErrors !== null){
+if(_errs72){
+vErrors.length = _errs72;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid3){
+const _errs75 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.params === undefined){
+const err56 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -8595,10 +11385,11 @@ vErrors.push(err56);
 }
 errors++;
 }
-}
-if(data25.name !== undefined){
-if(typeof data25.name !== "string"){
-const err57 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.params !== undefined){
+let data26 = data11.params;
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+if(data26.name === undefined){
+const err57 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -8607,11 +11398,8 @@ vErrors.push(err57);
 }
 errors++;
 }
-}
-if(data25.arguments !== undefined){
-let data27 = data25.arguments;
-if(!(data27 && typeof data27 == "object" && !Array.isArray(data27))){
-const err58 = {instancePath:instancePath+"/evals/" + i2+"/params/arguments",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data26.arguments === undefined){
+const err58 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -8620,10 +11408,9 @@ vErrors.push(err58);
 }
 errors++;
 }
-}
-}
-else {
-const err59 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key6 in data26){
+if(!((key6 === "name") || (key6 === "arguments"))){
+const err59 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -8633,12 +11420,9 @@ vErrors.push(err59);
 errors++;
 }
 }
-}
-var _valid3 = _errs73 === errors;
-valid24 = _valid3;
-}
-if(!valid24){
-const err60 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/3/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(data26.name !== undefined){
+if(typeof data26.name !== "string"){
+const err60 = {instancePath:instancePath+"/evals/" + i2+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -8647,13 +11431,11 @@ vErrors.push(err60);
 }
 errors++;
 }
-const _errs82 = errors;
-let valid28 = true;
-const _errs83 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-let missing4;
-if((data10.kind === undefined) && (missing4 = "kind")){
-const err61 = {};
+}
+if(data26.arguments !== undefined){
+let data28 = data26.arguments;
+if(!(data28 && typeof data28 == "object" && !Array.isArray(data28))){
+const err61 = {instancePath:instancePath+"/evals/" + i2+"/params/arguments",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -8662,10 +11444,10 @@ vErrors.push(err61);
 }
 errors++;
 }
+}
+}
 else {
-if(data10.kind !== undefined){
-if("tool_order" !== data10.kind){
-const err62 = {};
+const err62 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -8676,22 +11458,11 @@ errors++;
 }
 }
 }
+var _valid3 = _errs75 === errors;
+valid24 = _valid3;
 }
-var _valid4 = _errs83 === errors;
-errors = _errs82;
-if(vErrors !== null){
-if(_errs82){
-vErrors.length = _errs82;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid4){
-const _errs85 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.params === undefined){
-const err63 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(!valid24){
+const err63 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/3/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -8700,11 +11471,13 @@ vErrors.push(err63);
 }
 errors++;
 }
-if(data10.params !== undefined){
-let data29 = data10.params;
-if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
-if(data29.names === undefined){
-const err64 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"},message:"must have required property '"+"names"+"'"};
+const _errs84 = errors;
+let valid28 = true;
+const _errs85 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+let missing4;
+if((data11.kind === undefined) && (missing4 = "kind")){
+const err64 = {};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -8713,9 +11486,10 @@ vErrors.push(err64);
 }
 errors++;
 }
-for(const key7 in data29){
-if(!(key7 === "names")){
-const err65 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+else {
+if(data11.kind !== undefined){
+if("tool_order" !== data11.kind){
+const err65 = {};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -8725,11 +11499,23 @@ vErrors.push(err65);
 errors++;
 }
 }
-if(data29.names !== undefined){
-let data30 = data29.names;
-if(Array.isArray(data30)){
-if(data30.length < 1){
-const err66 = {instancePath:instancePath+"/evals/" + i2+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+var _valid4 = _errs85 === errors;
+errors = _errs84;
+if(vErrors !== null){
+if(_errs84){
+vErrors.length = _errs84;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid4){
+const _errs87 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.params === undefined){
+const err66 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -8738,10 +11524,11 @@ vErrors.push(err66);
 }
 errors++;
 }
-const len3 = data30.length;
-for(let i3=0; i3<len3; i3++){
-if(typeof data30[i3] !== "string"){
-const err67 = {instancePath:instancePath+"/evals/" + i2+"/params/names/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.params !== undefined){
+let data30 = data11.params;
+if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
+if(data30.names === undefined){
+const err67 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"},message:"must have required property '"+"names"+"'"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -8750,10 +11537,9 @@ vErrors.push(err67);
 }
 errors++;
 }
-}
-}
-else {
-const err68 = {instancePath:instancePath+"/evals/" + i2+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
+for(const key7 in data30){
+if(!(key7 === "names")){
+const err68 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -8763,9 +11549,11 @@ vErrors.push(err68);
 errors++;
 }
 }
-}
-else {
-const err69 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data30.names !== undefined){
+let data31 = data30.names;
+if(Array.isArray(data31)){
+if(data31.length < 1){
+const err69 = {instancePath:instancePath+"/evals/" + i2+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -8774,13 +11562,10 @@ vErrors.push(err69);
 }
 errors++;
 }
-}
-}
-var _valid4 = _errs85 === errors;
-valid28 = _valid4;
-}
-if(!valid28){
-const err70 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/4/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+const len3 = data31.length;
+for(let i3=0; i3<len3; i3++){
+if(typeof data31[i3] !== "string"){
+const err70 = {instancePath:instancePath+"/evals/" + i2+"/params/names/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -8789,13 +11574,10 @@ vErrors.push(err70);
 }
 errors++;
 }
-const _errs94 = errors;
-let valid34 = true;
-const _errs95 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-let missing5;
-if((data10.kind === undefined) && (missing5 = "kind")){
-const err71 = {};
+}
+}
+else {
+const err71 = {instancePath:instancePath+"/evals/" + i2+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -8804,10 +11586,10 @@ vErrors.push(err71);
 }
 errors++;
 }
+}
+}
 else {
-if(data10.kind !== undefined){
-if("max_turns" !== data10.kind){
-const err72 = {};
+const err72 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -8818,22 +11600,11 @@ errors++;
 }
 }
 }
+var _valid4 = _errs87 === errors;
+valid28 = _valid4;
 }
-var _valid5 = _errs95 === errors;
-errors = _errs94;
-if(vErrors !== null){
-if(_errs94){
-vErrors.length = _errs94;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid5){
-const _errs97 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.params === undefined){
-const err73 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(!valid28){
+const err73 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/4/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -8842,11 +11613,13 @@ vErrors.push(err73);
 }
 errors++;
 }
-if(data10.params !== undefined){
-let data33 = data10.params;
-if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
-if(data33.max === undefined){
-const err74 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+const _errs96 = errors;
+let valid34 = true;
+const _errs97 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+let missing5;
+if((data11.kind === undefined) && (missing5 = "kind")){
+const err74 = {};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -8855,9 +11628,10 @@ vErrors.push(err74);
 }
 errors++;
 }
-for(const key8 in data33){
-if(!(key8 === "max")){
-const err75 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+else {
+if(data11.kind !== undefined){
+if("max_turns" !== data11.kind){
+const err75 = {};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -8867,10 +11641,23 @@ vErrors.push(err75);
 errors++;
 }
 }
-if(data33.max !== undefined){
-let data34 = data33.max;
-if(!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))){
-const err76 = {instancePath:instancePath+"/evals/" + i2+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+}
+var _valid5 = _errs97 === errors;
+errors = _errs96;
+if(vErrors !== null){
+if(_errs96){
+vErrors.length = _errs96;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid5){
+const _errs99 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.params === undefined){
+const err76 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -8879,9 +11666,11 @@ vErrors.push(err76);
 }
 errors++;
 }
-if((typeof data34 == "number") && (isFinite(data34))){
-if(data34 < 0 || isNaN(data34)){
-const err77 = {instancePath:instancePath+"/evals/" + i2+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data11.params !== undefined){
+let data34 = data11.params;
+if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
+if(data34.max === undefined){
+const err77 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -8890,11 +11679,9 @@ vErrors.push(err77);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err78 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key8 in data34){
+if(!(key8 === "max")){
+const err78 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -8904,12 +11691,10 @@ vErrors.push(err78);
 errors++;
 }
 }
-}
-var _valid5 = _errs97 === errors;
-valid34 = _valid5;
-}
-if(!valid34){
-const err79 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/5/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(data34.max !== undefined){
+let data35 = data34.max;
+if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
+const err79 = {instancePath:instancePath+"/evals/" + i2+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -8918,13 +11703,9 @@ vErrors.push(err79);
 }
 errors++;
 }
-const _errs104 = errors;
-let valid38 = true;
-const _errs105 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-let missing6;
-if((data10.kind === undefined) && (missing6 = "kind")){
-const err80 = {};
+if((typeof data35 == "number") && (isFinite(data35))){
+if(data35 < 0 || isNaN(data35)){
+const err80 = {instancePath:instancePath+"/evals/" + i2+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -8933,10 +11714,11 @@ vErrors.push(err80);
 }
 errors++;
 }
+}
+}
+}
 else {
-if(data10.kind !== undefined){
-if("max_latency" !== data10.kind){
-const err81 = {};
+const err81 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -8947,22 +11729,11 @@ errors++;
 }
 }
 }
+var _valid5 = _errs99 === errors;
+valid34 = _valid5;
 }
-var _valid6 = _errs105 === errors;
-errors = _errs104;
-if(vErrors !== null){
-if(_errs104){
-vErrors.length = _errs104;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid6){
-const _errs107 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.params === undefined){
-const err82 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(!valid34){
+const err82 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/5/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -8971,11 +11742,13 @@ vErrors.push(err82);
 }
 errors++;
 }
-if(data10.params !== undefined){
-let data36 = data10.params;
-if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
-if(data36.ms === undefined){
-const err83 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"},message:"must have required property '"+"ms"+"'"};
+const _errs106 = errors;
+let valid38 = true;
+const _errs107 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+let missing6;
+if((data11.kind === undefined) && (missing6 = "kind")){
+const err83 = {};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -8984,9 +11757,10 @@ vErrors.push(err83);
 }
 errors++;
 }
-for(const key9 in data36){
-if(!(key9 === "ms")){
-const err84 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+else {
+if(data11.kind !== undefined){
+if("max_latency" !== data11.kind){
+const err84 = {};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -8996,11 +11770,23 @@ vErrors.push(err84);
 errors++;
 }
 }
-if(data36.ms !== undefined){
-let data37 = data36.ms;
-if((typeof data37 == "number") && (isFinite(data37))){
-if(data37 < 0 || isNaN(data37)){
-const err85 = {instancePath:instancePath+"/evals/" + i2+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+var _valid6 = _errs107 === errors;
+errors = _errs106;
+if(vErrors !== null){
+if(_errs106){
+vErrors.length = _errs106;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid6){
+const _errs109 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.params === undefined){
+const err85 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -9009,9 +11795,11 @@ vErrors.push(err85);
 }
 errors++;
 }
-}
-else {
-const err86 = {instancePath:instancePath+"/evals/" + i2+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data11.params !== undefined){
+let data37 = data11.params;
+if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
+if(data37.ms === undefined){
+const err86 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"},message:"must have required property '"+"ms"+"'"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -9020,10 +11808,9 @@ vErrors.push(err86);
 }
 errors++;
 }
-}
-}
-else {
-const err87 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key9 in data37){
+if(!(key9 === "ms")){
+const err87 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -9033,12 +11820,11 @@ vErrors.push(err87);
 errors++;
 }
 }
-}
-var _valid6 = _errs107 === errors;
-valid38 = _valid6;
-}
-if(!valid38){
-const err88 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/6/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(data37.ms !== undefined){
+let data38 = data37.ms;
+if((typeof data38 == "number") && (isFinite(data38))){
+if(data38 < 0 || isNaN(data38)){
+const err88 = {instancePath:instancePath+"/evals/" + i2+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -9047,13 +11833,9 @@ vErrors.push(err88);
 }
 errors++;
 }
-const _errs114 = errors;
-let valid42 = true;
-const _errs115 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-let missing7;
-if((data10.kind === undefined) && (missing7 = "kind")){
-const err89 = {};
+}
+else {
+const err89 = {instancePath:instancePath+"/evals/" + i2+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -9062,10 +11844,10 @@ vErrors.push(err89);
 }
 errors++;
 }
+}
+}
 else {
-if(data10.kind !== undefined){
-if("json_path" !== data10.kind){
-const err90 = {};
+const err90 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -9076,22 +11858,11 @@ errors++;
 }
 }
 }
+var _valid6 = _errs109 === errors;
+valid38 = _valid6;
 }
-var _valid7 = _errs115 === errors;
-errors = _errs114;
-if(vErrors !== null){
-if(_errs114){
-vErrors.length = _errs114;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid7){
-const _errs117 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.params === undefined){
-const err91 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(!valid38){
+const err91 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/6/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -9100,11 +11871,13 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data10.params !== undefined){
-let data39 = data10.params;
-if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
-if(data39.path === undefined){
-const err92 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+const _errs116 = errors;
+let valid42 = true;
+const _errs117 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+let missing7;
+if((data11.kind === undefined) && (missing7 = "kind")){
+const err92 = {};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -9113,8 +11886,10 @@ vErrors.push(err92);
 }
 errors++;
 }
-if(data39.equals === undefined){
-const err93 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
+else {
+if(data11.kind !== undefined){
+if("json_path" !== data11.kind){
+const err93 = {};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -9123,9 +11898,24 @@ vErrors.push(err93);
 }
 errors++;
 }
-for(const key10 in data39){
-if(!((key10 === "path") || (key10 === "equals"))){
-const err94 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+}
+}
+}
+var _valid7 = _errs117 === errors;
+errors = _errs116;
+if(vErrors !== null){
+if(_errs116){
+vErrors.length = _errs116;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid7){
+const _errs119 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.params === undefined){
+const err94 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -9134,10 +11924,11 @@ vErrors.push(err94);
 }
 errors++;
 }
-}
-if(data39.path !== undefined){
-if(typeof data39.path !== "string"){
-const err95 = {instancePath:instancePath+"/evals/" + i2+"/params/path",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.params !== undefined){
+let data40 = data11.params;
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+if(data40.path === undefined){
+const err95 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -9146,10 +11937,8 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-}
-else {
-const err96 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data40.equals === undefined){
+const err96 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -9158,13 +11947,9 @@ vErrors.push(err96);
 }
 errors++;
 }
-}
-}
-var _valid7 = _errs117 === errors;
-valid42 = _valid7;
-}
-if(!valid42){
-const err97 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/7/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+for(const key10 in data40){
+if(!((key10 === "path") || (key10 === "equals"))){
+const err97 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -9173,13 +11958,10 @@ vErrors.push(err97);
 }
 errors++;
 }
-const _errs124 = errors;
-let valid46 = true;
-const _errs125 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-let missing8;
-if((data10.kind === undefined) && (missing8 = "kind")){
-const err98 = {};
+}
+if(data40.path !== undefined){
+if(typeof data40.path !== "string"){
+const err98 = {instancePath:instancePath+"/evals/" + i2+"/params/path",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -9188,10 +11970,10 @@ vErrors.push(err98);
 }
 errors++;
 }
+}
+}
 else {
-if(data10.kind !== undefined){
-if("evaluation_metadata" !== data10.kind){
-const err99 = {};
+const err99 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -9202,22 +11984,11 @@ errors++;
 }
 }
 }
+var _valid7 = _errs119 === errors;
+valid42 = _valid7;
 }
-var _valid8 = _errs125 === errors;
-errors = _errs124;
-if(vErrors !== null){
-if(_errs124){
-vErrors.length = _errs124;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid8){
-const _errs127 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.params === undefined){
-const err100 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(!valid42){
+const err100 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/7/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -9226,11 +11997,13 @@ vErrors.push(err100);
 }
 errors++;
 }
-if(data10.params !== undefined){
-let data42 = data10.params;
-if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
-if(data42.key === undefined){
-const err101 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+const _errs126 = errors;
+let valid46 = true;
+const _errs127 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+let missing8;
+if((data11.kind === undefined) && (missing8 = "kind")){
+const err101 = {};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -9239,8 +12012,10 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(data42.equals === undefined){
-const err102 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
+else {
+if(data11.kind !== undefined){
+if("evaluation_metadata" !== data11.kind){
+const err102 = {};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -9249,9 +12024,24 @@ vErrors.push(err102);
 }
 errors++;
 }
-for(const key11 in data42){
-if(!((key11 === "key") || (key11 === "equals"))){
-const err103 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+}
+}
+}
+var _valid8 = _errs127 === errors;
+errors = _errs126;
+if(vErrors !== null){
+if(_errs126){
+vErrors.length = _errs126;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid8){
+const _errs129 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.params === undefined){
+const err103 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -9260,10 +12050,11 @@ vErrors.push(err103);
 }
 errors++;
 }
-}
-if(data42.key !== undefined){
-if(typeof data42.key !== "string"){
-const err104 = {instancePath:instancePath+"/evals/" + i2+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.params !== undefined){
+let data43 = data11.params;
+if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
+if(data43.key === undefined){
+const err104 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -9272,10 +12063,8 @@ vErrors.push(err104);
 }
 errors++;
 }
-}
-}
-else {
-const err105 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data43.equals === undefined){
+const err105 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -9284,13 +12073,9 @@ vErrors.push(err105);
 }
 errors++;
 }
-}
-}
-var _valid8 = _errs127 === errors;
-valid46 = _valid8;
-}
-if(!valid46){
-const err106 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/8/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+for(const key11 in data43){
+if(!((key11 === "key") || (key11 === "equals"))){
+const err106 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -9299,13 +12084,10 @@ vErrors.push(err106);
 }
 errors++;
 }
-const _errs134 = errors;
-let valid50 = true;
-const _errs135 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-let missing9;
-if((data10.kind === undefined) && (missing9 = "kind")){
-const err107 = {};
+}
+if(data43.key !== undefined){
+if(typeof data43.key !== "string"){
+const err107 = {instancePath:instancePath+"/evals/" + i2+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -9314,10 +12096,10 @@ vErrors.push(err107);
 }
 errors++;
 }
+}
+}
 else {
-if(data10.kind !== undefined){
-if("judge" !== data10.kind){
-const err108 = {};
+const err108 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -9328,22 +12110,11 @@ errors++;
 }
 }
 }
+var _valid8 = _errs129 === errors;
+valid46 = _valid8;
 }
-var _valid9 = _errs135 === errors;
-errors = _errs134;
-if(vErrors !== null){
-if(_errs134){
-vErrors.length = _errs134;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid9){
-const _errs137 = errors;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.params === undefined){
-const err109 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(!valid46){
+const err109 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/8/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -9352,11 +12123,13 @@ vErrors.push(err109);
 }
 errors++;
 }
-if(data10.params !== undefined){
-let data45 = data10.params;
-if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
-if(data45.criteria === undefined){
-const err110 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
+const _errs136 = errors;
+let valid50 = true;
+const _errs137 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+let missing9;
+if((data11.kind === undefined) && (missing9 = "kind")){
+const err110 = {};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -9365,9 +12138,10 @@ vErrors.push(err110);
 }
 errors++;
 }
-for(const key12 in data45){
-if(!((key12 === "criteria") || (key12 === "model"))){
-const err111 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+else {
+if(data11.kind !== undefined){
+if("judge" !== data11.kind){
+const err111 = {};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -9377,9 +12151,23 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data45.criteria !== undefined){
-if(typeof data45.criteria !== "string"){
-const err112 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+var _valid9 = _errs137 === errors;
+errors = _errs136;
+if(vErrors !== null){
+if(_errs136){
+vErrors.length = _errs136;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid9){
+const _errs139 = errors;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.params === undefined){
+const err112 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -9388,10 +12176,11 @@ vErrors.push(err112);
 }
 errors++;
 }
-}
-if(data45.model !== undefined){
-if(typeof data45.model !== "string"){
-const err113 = {instancePath:instancePath+"/evals/" + i2+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.params !== undefined){
+let data46 = data11.params;
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+if(data46.criteria === undefined){
+const err113 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -9400,10 +12189,9 @@ vErrors.push(err113);
 }
 errors++;
 }
-}
-}
-else {
-const err114 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key12 in data46){
+if(!((key12 === "criteria") || (key12 === "model"))){
+const err114 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -9413,12 +12201,9 @@ vErrors.push(err114);
 errors++;
 }
 }
-}
-var _valid9 = _errs137 === errors;
-valid50 = _valid9;
-}
-if(!valid50){
-const err115 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(data46.criteria !== undefined){
+if(typeof data46.criteria !== "string"){
+const err115 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -9427,9 +12212,10 @@ vErrors.push(err115);
 }
 errors++;
 }
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.id === undefined){
-const err116 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+if(data46.model !== undefined){
+if(typeof data46.model !== "string"){
+const err116 = {instancePath:instancePath+"/evals/" + i2+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -9438,8 +12224,10 @@ vErrors.push(err116);
 }
 errors++;
 }
-if(data10.name === undefined){
-const err117 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+}
+else {
+const err117 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -9448,8 +12236,13 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data10.kind === undefined){
-const err118 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+}
+}
+var _valid9 = _errs139 === errors;
+valid50 = _valid9;
+}
+if(!valid50){
+const err118 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -9458,9 +12251,9 @@ vErrors.push(err118);
 }
 errors++;
 }
-for(const key13 in data10){
-if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
-const err119 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.id === undefined){
+const err119 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -9469,12 +12262,8 @@ vErrors.push(err119);
 }
 errors++;
 }
-}
-if(data10.id !== undefined){
-let data48 = data10.id;
-if(typeof data48 === "string"){
-if(!pattern1.test(data48)){
-const err120 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+if(data11.name === undefined){
+const err120 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -9483,9 +12272,8 @@ vErrors.push(err120);
 }
 errors++;
 }
-}
-else {
-const err121 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.kind === undefined){
+const err121 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -9494,12 +12282,9 @@ vErrors.push(err121);
 }
 errors++;
 }
-}
-if(data10.name !== undefined){
-let data49 = data10.name;
-if(typeof data49 === "string"){
-if(!pattern2.test(data49)){
-const err122 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key13 in data11){
+if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
+const err122 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -9509,8 +12294,11 @@ vErrors.push(err122);
 errors++;
 }
 }
-else {
-const err123 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.id !== undefined){
+let data49 = data11.id;
+if(typeof data49 === "string"){
+if(!pattern1.test(data49)){
+const err123 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -9520,11 +12308,8 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data10.category !== undefined){
-let data50 = data10.category;
-if(typeof data50 === "string"){
-if(!pattern3.test(data50)){
-const err124 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+else {
+const err124 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -9534,8 +12319,11 @@ vErrors.push(err124);
 errors++;
 }
 }
-else {
-const err125 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.name !== undefined){
+let data50 = data11.name;
+if(typeof data50 === "string"){
+if(!pattern2.test(data50)){
+const err125 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -9545,10 +12333,8 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data10.type !== undefined){
-let data51 = data10.type;
-if(typeof data51 !== "string"){
-const err126 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err126 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -9557,8 +12343,12 @@ vErrors.push(err126);
 }
 errors++;
 }
-if(!((data51 === "session_level") || (data51 === "turn_level"))){
-const err127 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data11.category !== undefined){
+let data51 = data11.category;
+if(typeof data51 === "string"){
+if(!pattern3.test(data51)){
+const err127 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -9568,10 +12358,8 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data10.kind !== undefined){
-let data52 = data10.kind;
-if(typeof data52 !== "string"){
-const err128 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err128 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -9580,8 +12368,11 @@ vErrors.push(err128);
 }
 errors++;
 }
-if(!((((((((((data52 === "contains") || (data52 === "regex")) || (data52 === "tool_called")) || (data52 === "tool_args")) || (data52 === "tool_order")) || (data52 === "max_turns")) || (data52 === "max_latency")) || (data52 === "json_path")) || (data52 === "evaluation_metadata")) || (data52 === "judge"))){
-const err129 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
+}
+if(data11.type !== undefined){
+let data52 = data11.type;
+if(typeof data52 !== "string"){
+const err129 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -9590,11 +12381,8 @@ vErrors.push(err129);
 }
 errors++;
 }
-}
-if(data10.params !== undefined){
-let data53 = data10.params;
-if(!(data53 && typeof data53 == "object" && !Array.isArray(data53))){
-const err130 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((data52 === "session_level") || (data52 === "turn_level"))){
+const err130 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -9604,9 +12392,10 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data10.required !== undefined){
-if(typeof data10.required !== "boolean"){
-const err131 = {instancePath:instancePath+"/evals/" + i2+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data11.kind !== undefined){
+let data53 = data11.kind;
+if(typeof data53 !== "string"){
+const err131 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -9615,10 +12404,8 @@ vErrors.push(err131);
 }
 errors++;
 }
-}
-}
-else {
-const err132 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((((((((((data53 === "contains") || (data53 === "regex")) || (data53 === "tool_called")) || (data53 === "tool_args")) || (data53 === "tool_order")) || (data53 === "max_turns")) || (data53 === "max_latency")) || (data53 === "json_path")) || (data53 === "evaluation_metadata")) || (data53 === "judge"))){
+const err132 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -9628,9 +12415,10 @@ vErrors.push(err132);
 errors++;
 }
 }
-}
-else {
-const err133 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data11.params !== undefined){
+let data54 = data11.params;
+if(!(data54 && typeof data54 == "object" && !Array.isArray(data54))){
+const err133 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -9640,12 +12428,9 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data.settings !== undefined){
-let data55 = data.settings;
-if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
-for(const key14 in data55){
-if(!((key14 === "evals") || (key14 === "run_name"))){
-const err134 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+if(data11.required !== undefined){
+if(typeof data11.required !== "boolean"){
+const err134 = {instancePath:instancePath+"/evals/" + i2+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -9655,11 +12440,9 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data55.evals !== undefined){
-let data56 = data55.evals;
-if(Array.isArray(data56)){
-if(data56.length > 5){
-const err135 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"};
+}
+else {
+const err135 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -9668,10 +12451,10 @@ vErrors.push(err135);
 }
 errors++;
 }
-const len4 = data56.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data56[i4] !== "string"){
-const err136 = {instancePath:instancePath+"/settings/evals/" + i4,schemaPath:"live-settings.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+else {
+const err136 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -9681,9 +12464,12 @@ vErrors.push(err136);
 errors++;
 }
 }
-}
-else {
-const err137 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.settings !== undefined){
+let data56 = data.settings;
+if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
+for(const key14 in data56){
+if(!((key14 === "evals") || (key14 === "run_name"))){
+const err137 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -9693,11 +12479,11 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data55.run_name !== undefined){
-let data58 = data55.run_name;
-if(typeof data58 === "string"){
-if(!pattern2.test(data58)){
-const err138 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data56.evals !== undefined){
+let data57 = data56.evals;
+if(Array.isArray(data57)){
+if(data57.length > 5){
+const err138 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -9706,9 +12492,10 @@ vErrors.push(err138);
 }
 errors++;
 }
-}
-else {
-const err139 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len4 = data57.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data57[i4] !== "string"){
+const err139 = {instancePath:instancePath+"/settings/evals/" + i4,schemaPath:"live-settings.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -9720,7 +12507,7 @@ errors++;
 }
 }
 else {
-const err140 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err140 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -9730,11 +12517,11 @@ vErrors.push(err140);
 errors++;
 }
 }
-if(data.transcripts !== undefined){
-let data59 = data.transcripts;
-if(Array.isArray(data59)){
-if(data59.length > 100000){
-const err141 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+if(data56.run_name !== undefined){
+let data59 = data56.run_name;
+if(typeof data59 === "string"){
+if(!pattern2.test(data59)){
+const err141 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -9743,12 +12530,9 @@ vErrors.push(err141);
 }
 errors++;
 }
-const len5 = data59.length;
-for(let i5=0; i5<len5; i5++){
-let data60 = data59[i5];
-if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
-if(data60.session_id === undefined){
-const err142 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
+}
+else {
+const err142 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -9757,8 +12541,10 @@ vErrors.push(err142);
 }
 errors++;
 }
-if(data60.turns === undefined){
-const err143 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+}
+}
+else {
+const err143 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -9767,9 +12553,12 @@ vErrors.push(err143);
 }
 errors++;
 }
-for(const key15 in data60){
-if(!(((((key15 === "session_id") || (key15 === "started_at")) || (key15 === "turns")) || (key15 === "run")) || (key15 === "evals"))){
-const err144 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+}
+if(data.personas !== undefined){
+let data60 = data.personas;
+if(Array.isArray(data60)){
+if(data60.length > 1000){
+const err144 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -9778,12 +12567,12 @@ vErrors.push(err144);
 }
 errors++;
 }
-}
-if(data60.session_id !== undefined){
-let data61 = data60.session_id;
-if(typeof data61 === "string"){
-if(!pattern16.test(data61)){
-const err145 = {instancePath:instancePath+"/transcripts/" + i5+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+const len5 = data60.length;
+for(let i5=0; i5<len5; i5++){
+let data61 = data60[i5];
+if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
+if(data61.id === undefined){
+const err145 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -9792,9 +12581,8 @@ vErrors.push(err145);
 }
 errors++;
 }
-}
-else {
-const err146 = {instancePath:instancePath+"/transcripts/" + i5+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data61.name === undefined){
+const err146 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -9803,12 +12591,9 @@ vErrors.push(err146);
 }
 errors++;
 }
-}
-if(data60.started_at !== undefined){
-let data62 = data60.started_at;
-if(typeof data62 === "string"){
-if(!(formats0.test(data62))){
-const err147 = {instancePath:instancePath+"/transcripts/" + i5+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+for(const key15 in data61){
+if(!((((((((key15 === "id") || (key15 === "name")) || (key15 === "characteristics")) || (key15 === "language")) || (key15 === "verbosity")) || (key15 === "patience_turns")) || (key15 === "tags")) || (key15 === "voice"))){
+const err147 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -9818,8 +12603,11 @@ vErrors.push(err147);
 errors++;
 }
 }
-else {
-const err148 = {instancePath:instancePath+"/transcripts/" + i5+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data61.id !== undefined){
+let data62 = data61.id;
+if(typeof data62 === "string"){
+if(!pattern7.test(data62)){
+const err148 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -9829,11 +12617,8 @@ vErrors.push(err148);
 errors++;
 }
 }
-if(data60.turns !== undefined){
-let data63 = data60.turns;
-if(Array.isArray(data63)){
-if(data63.length > 10000){
-const err149 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+else {
+const err149 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -9842,8 +12627,12 @@ vErrors.push(err149);
 }
 errors++;
 }
-if(data63.length < 1){
-const err150 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+if(data61.name !== undefined){
+let data63 = data61.name;
+if(typeof data63 === "string"){
+if(!pattern2.test(data63)){
+const err150 = {instancePath:instancePath+"/personas/" + i5+"/name",schemaPath:"persona.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -9852,12 +12641,9 @@ vErrors.push(err150);
 }
 errors++;
 }
-const len6 = data63.length;
-for(let i6=0; i6<len6; i6++){
-let data64 = data63[i6];
-if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
-if(data64.user_input === undefined){
-const err151 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+else {
+const err151 = {instancePath:instancePath+"/personas/" + i5+"/name",schemaPath:"persona.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -9866,8 +12652,12 @@ vErrors.push(err151);
 }
 errors++;
 }
-if(data64.agent_response === undefined){
-const err152 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+}
+if(data61.characteristics !== undefined){
+let data64 = data61.characteristics;
+if(typeof data64 === "string"){
+if(!pattern9.test(data64)){
+const err152 = {instancePath:instancePath+"/personas/" + i5+"/characteristics",schemaPath:"persona.schema.json/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -9876,9 +12666,9 @@ vErrors.push(err152);
 }
 errors++;
 }
-for(const key16 in data64){
-if(!((key16 === "user_input") || (key16 === "agent_response"))){
-const err153 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+}
+else {
+const err153 = {instancePath:instancePath+"/personas/" + i5+"/characteristics",schemaPath:"persona.schema.json/properties/characteristics/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -9888,9 +12678,11 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data64.user_input !== undefined){
-if(typeof data64.user_input !== "string"){
-const err154 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6+"/user_input",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data61.language !== undefined){
+let data65 = data61.language;
+if(typeof data65 === "string"){
+if(!pattern10.test(data65)){
+const err154 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"},message:"must match pattern \""+"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"+"\""};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -9900,9 +12692,8 @@ vErrors.push(err154);
 errors++;
 }
 }
-if(data64.agent_response !== undefined){
-if(typeof data64.agent_response !== "string"){
-const err155 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6+"/agent_response",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err155 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -9912,9 +12703,10 @@ vErrors.push(err155);
 errors++;
 }
 }
-}
-else {
-const err156 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data61.verbosity !== undefined){
+let data66 = data61.verbosity;
+if(typeof data66 !== "string"){
+const err156 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -9923,10 +12715,8 @@ vErrors.push(err156);
 }
 errors++;
 }
-}
-}
-else {
-const err157 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(!(((data66 === "minimal") || (data66 === "standard")) || (data66 === "chatty"))){
+const err157 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema42.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -9936,11 +12726,10 @@ vErrors.push(err157);
 errors++;
 }
 }
-if(data60.run !== undefined){
-let data67 = data60.run;
-if(typeof data67 === "string"){
-if(!pattern2.test(data67)){
-const err158 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data61.patience_turns !== undefined){
+let data67 = data61.patience_turns;
+if(!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))){
+const err158 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -9949,9 +12738,9 @@ vErrors.push(err158);
 }
 errors++;
 }
-}
-else {
-const err159 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data67 == "number") && (isFinite(data67))){
+if(data67 > 1000 || isNaN(data67)){
+const err159 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -9960,14 +12749,8 @@ vErrors.push(err159);
 }
 errors++;
 }
-}
-if(data60.evals !== undefined){
-let data68 = data60.evals;
-if(Array.isArray(data68)){
-const len7 = data68.length;
-for(let i7=0; i7<len7; i7++){
-if(typeof data68[i7] !== "string"){
-const err160 = {instancePath:instancePath+"/transcripts/" + i5+"/evals/" + i7,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data67 < 1 || isNaN(data67)){
+const err160 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -9978,8 +12761,11 @@ errors++;
 }
 }
 }
-else {
-const err161 = {instancePath:instancePath+"/transcripts/" + i5+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data61.tags !== undefined){
+let data68 = data61.tags;
+if(Array.isArray(data68)){
+if(data68.length > 50){
+const err161 = {instancePath:instancePath+"/personas/" + i5+"/tags",schemaPath:"persona.schema.json/properties/tags/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -9988,10 +12774,12 @@ vErrors.push(err161);
 }
 errors++;
 }
-}
-}
-else {
-const err162 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const len6 = data68.length;
+for(let i6=0; i6<len6; i6++){
+let data69 = data68[i6];
+if(typeof data69 === "string"){
+if(!pattern3.test(data69)){
+const err162 = {instancePath:instancePath+"/personas/" + i5+"/tags/" + i6,schemaPath:"persona.schema.json/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -10001,9 +12789,8 @@ vErrors.push(err162);
 errors++;
 }
 }
-}
 else {
-const err163 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err163 = {instancePath:instancePath+"/personas/" + i5+"/tags/" + i6,schemaPath:"persona.schema.json/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -10013,11 +12800,9 @@ vErrors.push(err163);
 errors++;
 }
 }
-if(data.simulations !== undefined){
-let data70 = data.simulations;
-if(Array.isArray(data70)){
-if(data70.length > 10000){
-const err164 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err164 = {instancePath:instancePath+"/personas/" + i5+"/tags",schemaPath:"persona.schema.json/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -10026,12 +12811,13 @@ vErrors.push(err164);
 }
 errors++;
 }
-const len8 = data70.length;
-for(let i8=0; i8<len8; i8++){
-let data71 = data70[i8];
-if(data71 && typeof data71 == "object" && !Array.isArray(data71)){
-if(data71.name === undefined){
-const err165 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data61.voice !== undefined){
+let data70 = data61.voice;
+if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
+for(const key16 in data70){
+if(!(((key16 === "name") || (key16 === "speed")) || (key16 === "interruptions"))){
+const err165 = {instancePath:instancePath+"/personas/" + i5+"/voice",schemaPath:"persona.schema.json/properties/voice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -10040,8 +12826,12 @@ vErrors.push(err165);
 }
 errors++;
 }
-if(data71.agent === undefined){
-const err166 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
+}
+if(data70.name !== undefined){
+let data71 = data70.name;
+if(typeof data71 === "string"){
+if(!pattern2.test(data71)){
+const err166 = {instancePath:instancePath+"/personas/" + i5+"/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -10050,9 +12840,9 @@ vErrors.push(err166);
 }
 errors++;
 }
-for(const key17 in data71){
-if(!(((((key17 === "id") || (key17 === "name")) || (key17 === "agent")) || (key17 === "deleted")) || (key17 === "sessions"))){
-const err167 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+}
+else {
+const err167 = {instancePath:instancePath+"/personas/" + i5+"/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -10062,11 +12852,11 @@ vErrors.push(err167);
 errors++;
 }
 }
-if(data71.id !== undefined){
-let data72 = data71.id;
-if(typeof data72 === "string"){
-if(!pattern9.test(data72)){
-const err168 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(data70.speed !== undefined){
+let data72 = data70.speed;
+if((typeof data72 == "number") && (isFinite(data72))){
+if(data72 > 2 || isNaN(data72)){
+const err168 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -10075,9 +12865,8 @@ vErrors.push(err168);
 }
 errors++;
 }
-}
-else {
-const err169 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data72 < 0.5 || isNaN(data72)){
+const err169 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -10087,11 +12876,8 @@ vErrors.push(err169);
 errors++;
 }
 }
-if(data71.name !== undefined){
-let data73 = data71.name;
-if(typeof data73 === "string"){
-if(!pattern2.test(data73)){
-const err170 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err170 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -10101,8 +12887,10 @@ vErrors.push(err170);
 errors++;
 }
 }
-else {
-const err171 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data70.interruptions !== undefined){
+let data73 = data70.interruptions;
+if(typeof data73 !== "string"){
+const err171 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -10111,12 +12899,8 @@ vErrors.push(err171);
 }
 errors++;
 }
-}
-if(data71.agent !== undefined){
-let data74 = data71.agent;
-if(typeof data74 === "string"){
-if(!pattern2.test(data74)){
-const err172 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(!(((data73 === "none") || (data73 === "rare")) || (data73 === "frequent"))){
+const err172 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema42.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -10126,8 +12910,9 @@ vErrors.push(err172);
 errors++;
 }
 }
+}
 else {
-const err173 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice",schemaPath:"persona.schema.json/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -10137,9 +12922,9 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data71.deleted !== undefined){
-if(typeof data71.deleted !== "boolean"){
-const err174 = {instancePath:instancePath+"/simulations/" + i8+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err174 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -10149,11 +12934,9 @@ vErrors.push(err174);
 errors++;
 }
 }
-if(data71.sessions !== undefined){
-let data76 = data71.sessions;
-if(Array.isArray(data76)){
-if(data76.length > 100000){
-const err175 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+}
+else {
+const err175 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -10162,12 +12945,12 @@ vErrors.push(err175);
 }
 errors++;
 }
-const len9 = data76.length;
-for(let i9=0; i9<len9; i9++){
-let data77 = data76[i9];
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.scenario === undefined){
-const err176 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
+}
+if(data.scenarios !== undefined){
+let data74 = data.scenarios;
+if(Array.isArray(data74)){
+if(data74.length > 1000){
+const err176 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -10176,8 +12959,16 @@ vErrors.push(err176);
 }
 errors++;
 }
-if(data77.persona === undefined){
-const err177 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
+const len7 = data74.length;
+for(let i7=0; i7<len7; i7++){
+if(!(validate35(data74[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data74,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err177 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -10186,8 +12977,12 @@ vErrors.push(err177);
 }
 errors++;
 }
-if(data77.started_at === undefined){
-const err178 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+}
+if(data.transcripts !== undefined){
+let data76 = data.transcripts;
+if(Array.isArray(data76)){
+if(data76.length > 100000){
+const err178 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -10196,9 +12991,12 @@ vErrors.push(err178);
 }
 errors++;
 }
-for(const key18 in data77){
-if(!(func2.call(schema49.properties.simulations.items.properties.sessions.items.properties, key18))){
-const err179 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+const len8 = data76.length;
+for(let i8=0; i8<len8; i8++){
+let data77 = data76[i8];
+if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
+if(data77.session_id === undefined){
+const err179 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -10207,12 +13005,8 @@ vErrors.push(err179);
 }
 errors++;
 }
-}
-if(data77.scenario !== undefined){
-let data78 = data77.scenario;
-if(typeof data78 === "string"){
-if(!pattern2.test(data78)){
-const err180 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data77.turns === undefined){
+const err180 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -10221,9 +13015,9 @@ vErrors.push(err180);
 }
 errors++;
 }
-}
-else {
-const err181 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key17 in data77){
+if(!(((((key17 === "session_id") || (key17 === "started_at")) || (key17 === "turns")) || (key17 === "run")) || (key17 === "evals"))){
+const err181 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -10233,11 +13027,11 @@ vErrors.push(err181);
 errors++;
 }
 }
-if(data77.persona !== undefined){
-let data79 = data77.persona;
-if(typeof data79 === "string"){
-if(!pattern2.test(data79)){
-const err182 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data77.session_id !== undefined){
+let data78 = data77.session_id;
+if(typeof data78 === "string"){
+if(!pattern65.test(data78)){
+const err182 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -10248,7 +13042,7 @@ errors++;
 }
 }
 else {
-const err183 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err183 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -10258,11 +13052,11 @@ vErrors.push(err183);
 errors++;
 }
 }
-if(data77.id !== undefined){
-let data80 = data77.id;
-if(typeof data80 === "string"){
-if(!pattern9.test(data80)){
-const err184 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(data77.started_at !== undefined){
+let data79 = data77.started_at;
+if(typeof data79 === "string"){
+if(!(formats0.test(data79))){
+const err184 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -10273,7 +13067,7 @@ errors++;
 }
 }
 else {
-const err185 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err185 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -10283,10 +13077,11 @@ vErrors.push(err185);
 errors++;
 }
 }
-if(data77.status !== undefined){
-let data81 = data77.status;
-if(typeof data81 !== "string"){
-const err186 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data77.turns !== undefined){
+let data80 = data77.turns;
+if(Array.isArray(data80)){
+if(data80.length > 10000){
+const err186 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -10295,8 +13090,8 @@ vErrors.push(err186);
 }
 errors++;
 }
-if(!((((((data81 === "pending") || (data81 === "running")) || (data81 === "evaluating")) || (data81 === "completed")) || (data81 === "failed")) || (data81 === "cancelled"))){
-const err187 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(data80.length < 1){
+const err187 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -10305,12 +13100,12 @@ vErrors.push(err187);
 }
 errors++;
 }
-}
-if(data77.started_at !== undefined){
-let data82 = data77.started_at;
-if(typeof data82 === "string"){
-if(!(formats0.test(data82))){
-const err188 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+const len9 = data80.length;
+for(let i9=0; i9<len9; i9++){
+let data81 = data80[i9];
+if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
+if(data81.user_input === undefined){
+const err188 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -10319,9 +13114,8 @@ vErrors.push(err188);
 }
 errors++;
 }
-}
-else {
-const err189 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data81.agent_response === undefined){
+const err189 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -10330,12 +13124,9 @@ vErrors.push(err189);
 }
 errors++;
 }
-}
-if(data77.ended_at !== undefined){
-let data83 = data77.ended_at;
-if(typeof data83 === "string"){
-if(!(formats0.test(data83))){
-const err190 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+for(const key18 in data81){
+if(!((key18 === "user_input") || (key18 === "agent_response"))){
+const err190 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -10345,8 +13136,9 @@ vErrors.push(err190);
 errors++;
 }
 }
-else {
-const err191 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data81.user_input !== undefined){
+if(typeof data81.user_input !== "string"){
+const err191 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/user_input",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -10356,11 +13148,9 @@ vErrors.push(err191);
 errors++;
 }
 }
-if(data77.end_reason !== undefined){
-let data84 = data77.end_reason;
-if(typeof data84 === "string"){
-if(!pattern2.test(data84)){
-const err192 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data81.agent_response !== undefined){
+if(typeof data81.agent_response !== "string"){
+const err192 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/agent_response",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -10370,8 +13160,9 @@ vErrors.push(err192);
 errors++;
 }
 }
+}
 else {
-const err193 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err193 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -10381,11 +13172,9 @@ vErrors.push(err193);
 errors++;
 }
 }
-if(data77.turns !== undefined){
-let data85 = data77.turns;
-if(Array.isArray(data85)){
-if(data85.length > 10000){
-const err194 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err194 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -10394,12 +13183,12 @@ vErrors.push(err194);
 }
 errors++;
 }
-const len10 = data85.length;
-for(let i10=0; i10<len10; i10++){
-let data86 = data85[i10];
-if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
-if(data86.user_input === undefined){
-const err195 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+if(data77.run !== undefined){
+let data84 = data77.run;
+if(typeof data84 === "string"){
+if(!pattern2.test(data84)){
+const err195 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -10408,8 +13197,9 @@ vErrors.push(err195);
 }
 errors++;
 }
-if(data86.agent_response === undefined){
-const err196 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+}
+else {
+const err196 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -10418,9 +13208,14 @@ vErrors.push(err196);
 }
 errors++;
 }
-for(const key19 in data86){
-if(!(((key19 === "user_input") || (key19 === "user_reason")) || (key19 === "agent_response"))){
-const err197 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+}
+if(data77.evals !== undefined){
+let data85 = data77.evals;
+if(Array.isArray(data85)){
+const len10 = data85.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data85[i10] !== "string"){
+const err197 = {instancePath:instancePath+"/transcripts/" + i8+"/evals/" + i10,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -10430,9 +13225,9 @@ vErrors.push(err197);
 errors++;
 }
 }
-if(data86.user_input !== undefined){
-if(typeof data86.user_input !== "string"){
-const err198 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err198 = {instancePath:instancePath+"/transcripts/" + i8+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -10442,9 +13237,9 @@ vErrors.push(err198);
 errors++;
 }
 }
-if(data86.user_reason !== undefined){
-if(typeof data86.user_reason !== "string"){
-const err199 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err199 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -10454,9 +13249,9 @@ vErrors.push(err199);
 errors++;
 }
 }
-if(data86.agent_response !== undefined){
-if(typeof data86.agent_response !== "string"){
-const err200 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err200 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -10466,9 +13261,11 @@ vErrors.push(err200);
 errors++;
 }
 }
-}
-else {
-const err201 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.simulations !== undefined){
+let data87 = data.simulations;
+if(Array.isArray(data87)){
+if(data87.length > 10000){
+const err201 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -10477,10 +13274,12 @@ vErrors.push(err201);
 }
 errors++;
 }
-}
-}
-else {
-const err202 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len11 = data87.length;
+for(let i11=0; i11<len11; i11++){
+let data88 = data87[i11];
+if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
+if(data88.name === undefined){
+const err202 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -10489,12 +13288,8 @@ vErrors.push(err202);
 }
 errors++;
 }
-}
-if(data77.outcomes !== undefined){
-let data90 = data77.outcomes;
-if(Array.isArray(data90)){
-if(data90.length > 1000){
-const err203 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data88.agent === undefined){
+const err203 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -10503,12 +13298,9 @@ vErrors.push(err203);
 }
 errors++;
 }
-const len11 = data90.length;
-for(let i11=0; i11<len11; i11++){
-let data91 = data90[i11];
-if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
-if(data91.outcome === undefined){
-const err204 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+for(const key19 in data88){
+if(!(((((key19 === "id") || (key19 === "name")) || (key19 === "agent")) || (key19 === "deleted")) || (key19 === "sessions"))){
+const err204 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -10517,9 +13309,12 @@ vErrors.push(err204);
 }
 errors++;
 }
-for(const key20 in data91){
-if(!((((((key20 === "eval") || (key20 === "eval_name")) || (key20 === "eval_category")) || (key20 === "eval_type")) || (key20 === "outcome")) || (key20 === "reasoning"))){
-const err205 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+}
+if(data88.id !== undefined){
+let data89 = data88.id;
+if(typeof data89 === "string"){
+if(!pattern7.test(data89)){
+const err205 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -10529,11 +13324,8 @@ vErrors.push(err205);
 errors++;
 }
 }
-if(data91.eval !== undefined){
-let data92 = data91.eval;
-if(typeof data92 === "string"){
-if(!pattern9.test(data92)){
-const err206 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+else {
+const err206 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -10543,8 +13335,11 @@ vErrors.push(err206);
 errors++;
 }
 }
-else {
-const err207 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data88.name !== undefined){
+let data90 = data88.name;
+if(typeof data90 === "string"){
+if(!pattern2.test(data90)){
+const err207 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -10554,11 +13349,8 @@ vErrors.push(err207);
 errors++;
 }
 }
-if(data91.eval_name !== undefined){
-let data93 = data91.eval_name;
-if(typeof data93 === "string"){
-if(!pattern2.test(data93)){
-const err208 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err208 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -10568,8 +13360,11 @@ vErrors.push(err208);
 errors++;
 }
 }
-else {
-const err209 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data88.agent !== undefined){
+let data91 = data88.agent;
+if(typeof data91 === "string"){
+if(!pattern2.test(data91)){
+const err209 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -10579,11 +13374,8 @@ vErrors.push(err209);
 errors++;
 }
 }
-if(data91.eval_category !== undefined){
-let data94 = data91.eval_category;
-if(typeof data94 === "string"){
-if(!pattern2.test(data94)){
-const err210 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err210 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -10593,8 +13385,9 @@ vErrors.push(err210);
 errors++;
 }
 }
-else {
-const err211 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data88.deleted !== undefined){
+if(typeof data88.deleted !== "boolean"){
+const err211 = {instancePath:instancePath+"/simulations/" + i11+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -10604,10 +13397,11 @@ vErrors.push(err211);
 errors++;
 }
 }
-if(data91.eval_type !== undefined){
-let data95 = data91.eval_type;
-if(typeof data95 !== "string"){
-const err212 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data88.sessions !== undefined){
+let data93 = data88.sessions;
+if(Array.isArray(data93)){
+if(data93.length > 100000){
+const err212 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -10616,8 +13410,12 @@ vErrors.push(err212);
 }
 errors++;
 }
-if(!((data95 === "session_level") || (data95 === "turn_level"))){
-const err213 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const len12 = data93.length;
+for(let i12=0; i12<len12; i12++){
+let data94 = data93[i12];
+if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
+if(data94.scenario === undefined){
+const err213 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -10626,11 +13424,8 @@ vErrors.push(err213);
 }
 errors++;
 }
-}
-if(data91.outcome !== undefined){
-let data96 = data91.outcome;
-if(typeof data96 !== "string"){
-const err214 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data94.persona === undefined){
+const err214 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -10639,8 +13434,8 @@ vErrors.push(err214);
 }
 errors++;
 }
-if(!(((data96 === "pass") || (data96 === "fail")) || (data96 === "error"))){
-const err215 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+if(data94.started_at === undefined){
+const err215 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -10649,10 +13444,9 @@ vErrors.push(err215);
 }
 errors++;
 }
-}
-if(data91.reasoning !== undefined){
-if(typeof data91.reasoning !== "string"){
-const err216 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key20 in data94){
+if(!(func2.call(schema54.properties.simulations.items.properties.sessions.items.properties, key20))){
+const err216 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -10662,9 +13456,11 @@ vErrors.push(err216);
 errors++;
 }
 }
-}
-else {
-const err217 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data94.scenario !== undefined){
+let data95 = data94.scenario;
+if(typeof data95 === "string"){
+if(!pattern2.test(data95)){
+const err217 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -10674,9 +13470,8 @@ vErrors.push(err217);
 errors++;
 }
 }
-}
 else {
-const err218 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -10686,9 +13481,11 @@ vErrors.push(err218);
 errors++;
 }
 }
-}
-else {
-const err219 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data94.persona !== undefined){
+let data96 = data94.persona;
+if(typeof data96 === "string"){
+if(!pattern2.test(data96)){
+const err219 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -10698,9 +13495,8 @@ vErrors.push(err219);
 errors++;
 }
 }
-}
 else {
-const err220 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err220 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -10710,9 +13506,11 @@ vErrors.push(err220);
 errors++;
 }
 }
-}
-else {
-const err221 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data94.id !== undefined){
+let data97 = data94.id;
+if(typeof data97 === "string"){
+if(!pattern7.test(data97)){
+const err221 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -10722,9 +13520,8 @@ vErrors.push(err221);
 errors++;
 }
 }
-}
 else {
-const err222 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err222 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -10734,11 +13531,10 @@ vErrors.push(err222);
 errors++;
 }
 }
-if(data.runs !== undefined){
-let data98 = data.runs;
-if(Array.isArray(data98)){
-if(data98.length > 10000){
-const err223 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(data94.status !== undefined){
+let data98 = data94.status;
+if(typeof data98 !== "string"){
+const err223 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -10747,12 +13543,8 @@ vErrors.push(err223);
 }
 errors++;
 }
-const len12 = data98.length;
-for(let i12=0; i12<len12; i12++){
-let data99 = data98[i12];
-if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
-if(data99.name === undefined){
-const err224 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(!((((((data98 === "pending") || (data98 === "running")) || (data98 === "evaluating")) || (data98 === "completed")) || (data98 === "failed")) || (data98 === "cancelled"))){
+const err224 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema54.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -10761,8 +13553,12 @@ vErrors.push(err224);
 }
 errors++;
 }
-if(data99.sessions === undefined){
-const err225 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+}
+if(data94.started_at !== undefined){
+let data99 = data94.started_at;
+if(typeof data99 === "string"){
+if(!(formats0.test(data99))){
+const err225 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -10771,9 +13567,9 @@ vErrors.push(err225);
 }
 errors++;
 }
-for(const key21 in data99){
-if(!((key21 === "name") || (key21 === "sessions"))){
-const err226 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+}
+else {
+const err226 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -10783,11 +13579,11 @@ vErrors.push(err226);
 errors++;
 }
 }
-if(data99.name !== undefined){
-let data100 = data99.name;
+if(data94.ended_at !== undefined){
+let data100 = data94.ended_at;
 if(typeof data100 === "string"){
-if(!pattern2.test(data100)){
-const err227 = {instancePath:instancePath+"/runs/" + i12+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(!(formats0.test(data100))){
+const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -10798,7 +13594,7 @@ errors++;
 }
 }
 else {
-const err228 = {instancePath:instancePath+"/runs/" + i12+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err228 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -10808,11 +13604,11 @@ vErrors.push(err228);
 errors++;
 }
 }
-if(data99.sessions !== undefined){
-let data101 = data99.sessions;
-if(Array.isArray(data101)){
-if(data101.length > 100000){
-const err229 = {instancePath:instancePath+"/runs/" + i12+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+if(data94.end_reason !== undefined){
+let data101 = data94.end_reason;
+if(typeof data101 === "string"){
+if(!pattern2.test(data101)){
+const err229 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -10821,12 +13617,9 @@ vErrors.push(err229);
 }
 errors++;
 }
-const len13 = data101.length;
-for(let i13=0; i13<len13; i13++){
-let data102 = data101[i13];
-if(data102 && typeof data102 == "object" && !Array.isArray(data102)){
-if(data102.source_session_id === undefined){
-const err230 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
+}
+else {
+const err230 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -10835,8 +13628,12 @@ vErrors.push(err230);
 }
 errors++;
 }
-if(data102.started_at === undefined){
-const err231 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+}
+if(data94.turns !== undefined){
+let data102 = data94.turns;
+if(Array.isArray(data102)){
+if(data102.length > 10000){
+const err231 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -10845,9 +13642,12 @@ vErrors.push(err231);
 }
 errors++;
 }
-for(const key22 in data102){
-if(!((((((((key22 === "source_session_id") || (key22 === "id")) || (key22 === "status")) || (key22 === "started_at")) || (key22 === "ended_at")) || (key22 === "end_reason")) || (key22 === "turns")) || (key22 === "outcomes"))){
-const err232 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+const len13 = data102.length;
+for(let i13=0; i13<len13; i13++){
+let data103 = data102[i13];
+if(data103 && typeof data103 == "object" && !Array.isArray(data103)){
+if(data103.user_input === undefined){
+const err232 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -10856,12 +13656,8 @@ vErrors.push(err232);
 }
 errors++;
 }
-}
-if(data102.source_session_id !== undefined){
-let data103 = data102.source_session_id;
-if(typeof data103 === "string"){
-if(!pattern16.test(data103)){
-const err233 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+if(data103.agent_response === undefined){
+const err233 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -10870,9 +13666,9 @@ vErrors.push(err233);
 }
 errors++;
 }
-}
-else {
-const err234 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key21 in data103){
+if(!(((key21 === "user_input") || (key21 === "user_reason")) || (key21 === "agent_response"))){
+const err234 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -10882,11 +13678,9 @@ vErrors.push(err234);
 errors++;
 }
 }
-if(data102.id !== undefined){
-let data104 = data102.id;
-if(typeof data104 === "string"){
-if(!pattern9.test(data104)){
-const err235 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(data103.user_input !== undefined){
+if(typeof data103.user_input !== "string"){
+const err235 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -10896,8 +13690,9 @@ vErrors.push(err235);
 errors++;
 }
 }
-else {
-const err236 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data103.user_reason !== undefined){
+if(typeof data103.user_reason !== "string"){
+const err236 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -10907,10 +13702,9 @@ vErrors.push(err236);
 errors++;
 }
 }
-if(data102.status !== undefined){
-let data105 = data102.status;
-if(typeof data105 !== "string"){
-const err237 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data103.agent_response !== undefined){
+if(typeof data103.agent_response !== "string"){
+const err237 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -10919,8 +13713,10 @@ vErrors.push(err237);
 }
 errors++;
 }
-if(!((((((data105 === "pending") || (data105 === "running")) || (data105 === "evaluating")) || (data105 === "completed")) || (data105 === "failed")) || (data105 === "cancelled"))){
-const err238 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err238 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -10930,11 +13726,9 @@ vErrors.push(err238);
 errors++;
 }
 }
-if(data102.started_at !== undefined){
-let data106 = data102.started_at;
-if(typeof data106 === "string"){
-if(!(formats0.test(data106))){
-const err239 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+}
+else {
+const err239 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -10944,8 +13738,11 @@ vErrors.push(err239);
 errors++;
 }
 }
-else {
-const err240 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data94.outcomes !== undefined){
+let data107 = data94.outcomes;
+if(Array.isArray(data107)){
+if(data107.length > 1000){
+const err240 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -10954,12 +13751,12 @@ vErrors.push(err240);
 }
 errors++;
 }
-}
-if(data102.ended_at !== undefined){
-let data107 = data102.ended_at;
-if(typeof data107 === "string"){
-if(!(formats0.test(data107))){
-const err241 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+const len14 = data107.length;
+for(let i14=0; i14<len14; i14++){
+let data108 = data107[i14];
+if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
+if(data108.outcome === undefined){
+const err241 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -10968,9 +13765,9 @@ vErrors.push(err241);
 }
 errors++;
 }
-}
-else {
-const err242 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key22 in data108){
+if(!((((((key22 === "eval") || (key22 === "eval_name")) || (key22 === "eval_category")) || (key22 === "eval_type")) || (key22 === "outcome")) || (key22 === "reasoning"))){
+const err242 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -10980,11 +13777,11 @@ vErrors.push(err242);
 errors++;
 }
 }
-if(data102.end_reason !== undefined){
-let data108 = data102.end_reason;
-if(typeof data108 === "string"){
-if(!pattern2.test(data108)){
-const err243 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data108.eval !== undefined){
+let data109 = data108.eval;
+if(typeof data109 === "string"){
+if(!pattern7.test(data109)){
+const err243 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -10995,7 +13792,7 @@ errors++;
 }
 }
 else {
-const err244 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err244 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -11005,11 +13802,11 @@ vErrors.push(err244);
 errors++;
 }
 }
-if(data102.turns !== undefined){
-let data109 = data102.turns;
-if(Array.isArray(data109)){
-if(data109.length > 10000){
-const err245 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(data108.eval_name !== undefined){
+let data110 = data108.eval_name;
+if(typeof data110 === "string"){
+if(!pattern2.test(data110)){
+const err245 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -11018,12 +13815,9 @@ vErrors.push(err245);
 }
 errors++;
 }
-const len14 = data109.length;
-for(let i14=0; i14<len14; i14++){
-let data110 = data109[i14];
-if(data110 && typeof data110 == "object" && !Array.isArray(data110)){
-if(data110.user_input === undefined){
-const err246 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+else {
+const err246 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -11032,8 +13826,12 @@ vErrors.push(err246);
 }
 errors++;
 }
-if(data110.agent_response === undefined){
-const err247 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+}
+if(data108.eval_category !== undefined){
+let data111 = data108.eval_category;
+if(typeof data111 === "string"){
+if(!pattern2.test(data111)){
+const err247 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -11042,9 +13840,9 @@ vErrors.push(err247);
 }
 errors++;
 }
-for(const key23 in data110){
-if(!(((key23 === "user_input") || (key23 === "user_reason")) || (key23 === "agent_response"))){
-const err248 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+}
+else {
+const err248 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -11054,9 +13852,10 @@ vErrors.push(err248);
 errors++;
 }
 }
-if(data110.user_input !== undefined){
-if(typeof data110.user_input !== "string"){
-const err249 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data108.eval_type !== undefined){
+let data112 = data108.eval_type;
+if(typeof data112 !== "string"){
+const err249 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -11065,10 +13864,8 @@ vErrors.push(err249);
 }
 errors++;
 }
-}
-if(data110.user_reason !== undefined){
-if(typeof data110.user_reason !== "string"){
-const err250 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data112 === "session_level") || (data112 === "turn_level"))){
+const err250 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema61.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -11078,9 +13875,10 @@ vErrors.push(err250);
 errors++;
 }
 }
-if(data110.agent_response !== undefined){
-if(typeof data110.agent_response !== "string"){
-const err251 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data108.outcome !== undefined){
+let data113 = data108.outcome;
+if(typeof data113 !== "string"){
+const err251 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -11089,10 +13887,8 @@ vErrors.push(err251);
 }
 errors++;
 }
-}
-}
-else {
-const err252 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((data113 === "pass") || (data113 === "fail")) || (data113 === "error"))){
+const err252 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema61.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -11102,9 +13898,9 @@ vErrors.push(err252);
 errors++;
 }
 }
-}
-else {
-const err253 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data108.reasoning !== undefined){
+if(typeof data108.reasoning !== "string"){
+const err253 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -11114,11 +13910,9 @@ vErrors.push(err253);
 errors++;
 }
 }
-if(data102.outcomes !== undefined){
-let data114 = data102.outcomes;
-if(Array.isArray(data114)){
-if(data114.length > 1000){
-const err254 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+}
+else {
+const err254 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -11127,12 +13921,10 @@ vErrors.push(err254);
 }
 errors++;
 }
-const len15 = data114.length;
-for(let i15=0; i15<len15; i15++){
-let data115 = data114[i15];
-if(data115 && typeof data115 == "object" && !Array.isArray(data115)){
-if(data115.outcome === undefined){
-const err255 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+}
+else {
+const err255 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -11141,9 +13933,10 @@ vErrors.push(err255);
 }
 errors++;
 }
-for(const key24 in data115){
-if(!((((((key24 === "eval") || (key24 === "eval_name")) || (key24 === "eval_category")) || (key24 === "eval_type")) || (key24 === "outcome")) || (key24 === "reasoning"))){
-const err256 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+}
+}
+else {
+const err256 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -11153,11 +13946,9 @@ vErrors.push(err256);
 errors++;
 }
 }
-if(data115.eval !== undefined){
-let data116 = data115.eval;
-if(typeof data116 === "string"){
-if(!pattern9.test(data116)){
-const err257 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+}
+else {
+const err257 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -11167,8 +13958,9 @@ vErrors.push(err257);
 errors++;
 }
 }
+}
 else {
-const err258 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err258 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -11178,11 +13970,9 @@ vErrors.push(err258);
 errors++;
 }
 }
-if(data115.eval_name !== undefined){
-let data117 = data115.eval_name;
-if(typeof data117 === "string"){
-if(!pattern2.test(data117)){
-const err259 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err259 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -11192,8 +13982,11 @@ vErrors.push(err259);
 errors++;
 }
 }
-else {
-const err260 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.runs !== undefined){
+let data115 = data.runs;
+if(Array.isArray(data115)){
+if(data115.length > 10000){
+const err260 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -11202,12 +13995,12 @@ vErrors.push(err260);
 }
 errors++;
 }
-}
-if(data115.eval_category !== undefined){
-let data118 = data115.eval_category;
-if(typeof data118 === "string"){
-if(!pattern2.test(data118)){
-const err261 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+const len15 = data115.length;
+for(let i15=0; i15<len15; i15++){
+let data116 = data115[i15];
+if(data116 && typeof data116 == "object" && !Array.isArray(data116)){
+if(data116.name === undefined){
+const err261 = {instancePath:instancePath+"/runs/" + i15,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -11216,9 +14009,8 @@ vErrors.push(err261);
 }
 errors++;
 }
-}
-else {
-const err262 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data116.sessions === undefined){
+const err262 = {instancePath:instancePath+"/runs/" + i15,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -11227,11 +14019,9 @@ vErrors.push(err262);
 }
 errors++;
 }
-}
-if(data115.eval_type !== undefined){
-let data119 = data115.eval_type;
-if(typeof data119 !== "string"){
-const err263 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key23 in data116){
+if(!((key23 === "name") || (key23 === "sessions"))){
+const err263 = {instancePath:instancePath+"/runs/" + i15,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -11240,8 +14030,12 @@ vErrors.push(err263);
 }
 errors++;
 }
-if(!((data119 === "session_level") || (data119 === "turn_level"))){
-const err264 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data116.name !== undefined){
+let data117 = data116.name;
+if(typeof data117 === "string"){
+if(!pattern2.test(data117)){
+const err264 = {instancePath:instancePath+"/runs/" + i15+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -11251,10 +14045,8 @@ vErrors.push(err264);
 errors++;
 }
 }
-if(data115.outcome !== undefined){
-let data120 = data115.outcome;
-if(typeof data120 !== "string"){
-const err265 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err265 = {instancePath:instancePath+"/runs/" + i15+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -11263,8 +14055,12 @@ vErrors.push(err265);
 }
 errors++;
 }
-if(!(((data120 === "pass") || (data120 === "fail")) || (data120 === "error"))){
-const err266 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+}
+if(data116.sessions !== undefined){
+let data118 = data116.sessions;
+if(Array.isArray(data118)){
+if(data118.length > 100000){
+const err266 = {instancePath:instancePath+"/runs/" + i15+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -11273,10 +14069,12 @@ vErrors.push(err266);
 }
 errors++;
 }
-}
-if(data115.reasoning !== undefined){
-if(typeof data115.reasoning !== "string"){
-const err267 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len16 = data118.length;
+for(let i16=0; i16<len16; i16++){
+let data119 = data118[i16];
+if(data119 && typeof data119 == "object" && !Array.isArray(data119)){
+if(data119.source_session_id === undefined){
+const err267 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -11285,10 +14083,8 @@ vErrors.push(err267);
 }
 errors++;
 }
-}
-}
-else {
-const err268 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data119.started_at === undefined){
+const err268 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -11297,10 +14093,9 @@ vErrors.push(err268);
 }
 errors++;
 }
-}
-}
-else {
-const err269 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+for(const key24 in data119){
+if(!((((((((key24 === "source_session_id") || (key24 === "id")) || (key24 === "status")) || (key24 === "started_at")) || (key24 === "ended_at")) || (key24 === "end_reason")) || (key24 === "turns")) || (key24 === "outcomes"))){
+const err269 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -11310,9 +14105,11 @@ vErrors.push(err269);
 errors++;
 }
 }
-}
-else {
-const err270 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data119.source_session_id !== undefined){
+let data120 = data119.source_session_id;
+if(typeof data120 === "string"){
+if(!pattern65.test(data120)){
+const err270 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -11322,9 +14119,8 @@ vErrors.push(err270);
 errors++;
 }
 }
-}
 else {
-const err271 = {instancePath:instancePath+"/runs/" + i12+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err271 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -11334,9 +14130,11 @@ vErrors.push(err271);
 errors++;
 }
 }
-}
-else {
-const err272 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data119.id !== undefined){
+let data121 = data119.id;
+if(typeof data121 === "string"){
+if(!pattern7.test(data121)){
+const err272 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -11346,9 +14144,8 @@ vErrors.push(err272);
 errors++;
 }
 }
-}
 else {
-const err273 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err273 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -11358,9 +14155,10 @@ vErrors.push(err273);
 errors++;
 }
 }
-}
-else {
-const err274 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data119.status !== undefined){
+let data122 = data119.status;
+if(typeof data122 !== "string"){
+const err274 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -11369,14 +14167,464 @@ vErrors.push(err274);
 }
 errors++;
 }
-validate34.errors = vErrors;
+if(!((((((data122 === "pending") || (data122 === "running")) || (data122 === "evaluating")) || (data122 === "completed")) || (data122 === "failed")) || (data122 === "cancelled"))){
+const err275 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema54.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err275];
+}
+else {
+vErrors.push(err275);
+}
+errors++;
+}
+}
+if(data119.started_at !== undefined){
+let data123 = data119.started_at;
+if(typeof data123 === "string"){
+if(!(formats0.test(data123))){
+const err276 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err276];
+}
+else {
+vErrors.push(err276);
+}
+errors++;
+}
+}
+else {
+const err277 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err277];
+}
+else {
+vErrors.push(err277);
+}
+errors++;
+}
+}
+if(data119.ended_at !== undefined){
+let data124 = data119.ended_at;
+if(typeof data124 === "string"){
+if(!(formats0.test(data124))){
+const err278 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err278];
+}
+else {
+vErrors.push(err278);
+}
+errors++;
+}
+}
+else {
+const err279 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err279];
+}
+else {
+vErrors.push(err279);
+}
+errors++;
+}
+}
+if(data119.end_reason !== undefined){
+let data125 = data119.end_reason;
+if(typeof data125 === "string"){
+if(!pattern2.test(data125)){
+const err280 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err280];
+}
+else {
+vErrors.push(err280);
+}
+errors++;
+}
+}
+else {
+const err281 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err281];
+}
+else {
+vErrors.push(err281);
+}
+errors++;
+}
+}
+if(data119.turns !== undefined){
+let data126 = data119.turns;
+if(Array.isArray(data126)){
+if(data126.length > 10000){
+const err282 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(vErrors === null){
+vErrors = [err282];
+}
+else {
+vErrors.push(err282);
+}
+errors++;
+}
+const len17 = data126.length;
+for(let i17=0; i17<len17; i17++){
+let data127 = data126[i17];
+if(data127 && typeof data127 == "object" && !Array.isArray(data127)){
+if(data127.user_input === undefined){
+const err283 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+if(vErrors === null){
+vErrors = [err283];
+}
+else {
+vErrors.push(err283);
+}
+errors++;
+}
+if(data127.agent_response === undefined){
+const err284 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+if(vErrors === null){
+vErrors = [err284];
+}
+else {
+vErrors.push(err284);
+}
+errors++;
+}
+for(const key25 in data127){
+if(!(((key25 === "user_input") || (key25 === "user_reason")) || (key25 === "agent_response"))){
+const err285 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err285];
+}
+else {
+vErrors.push(err285);
+}
+errors++;
+}
+}
+if(data127.user_input !== undefined){
+if(typeof data127.user_input !== "string"){
+const err286 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err286];
+}
+else {
+vErrors.push(err286);
+}
+errors++;
+}
+}
+if(data127.user_reason !== undefined){
+if(typeof data127.user_reason !== "string"){
+const err287 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err287];
+}
+else {
+vErrors.push(err287);
+}
+errors++;
+}
+}
+if(data127.agent_response !== undefined){
+if(typeof data127.agent_response !== "string"){
+const err288 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err288];
+}
+else {
+vErrors.push(err288);
+}
+errors++;
+}
+}
+}
+else {
+const err289 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err289];
+}
+else {
+vErrors.push(err289);
+}
+errors++;
+}
+}
+}
+else {
+const err290 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err290];
+}
+else {
+vErrors.push(err290);
+}
+errors++;
+}
+}
+if(data119.outcomes !== undefined){
+let data131 = data119.outcomes;
+if(Array.isArray(data131)){
+if(data131.length > 1000){
+const err291 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err291];
+}
+else {
+vErrors.push(err291);
+}
+errors++;
+}
+const len18 = data131.length;
+for(let i18=0; i18<len18; i18++){
+let data132 = data131[i18];
+if(data132 && typeof data132 == "object" && !Array.isArray(data132)){
+if(data132.outcome === undefined){
+const err292 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(vErrors === null){
+vErrors = [err292];
+}
+else {
+vErrors.push(err292);
+}
+errors++;
+}
+for(const key26 in data132){
+if(!((((((key26 === "eval") || (key26 === "eval_name")) || (key26 === "eval_category")) || (key26 === "eval_type")) || (key26 === "outcome")) || (key26 === "reasoning"))){
+const err293 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err293];
+}
+else {
+vErrors.push(err293);
+}
+errors++;
+}
+}
+if(data132.eval !== undefined){
+let data133 = data132.eval;
+if(typeof data133 === "string"){
+if(!pattern7.test(data133)){
+const err294 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err294];
+}
+else {
+vErrors.push(err294);
+}
+errors++;
+}
+}
+else {
+const err295 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err295];
+}
+else {
+vErrors.push(err295);
+}
+errors++;
+}
+}
+if(data132.eval_name !== undefined){
+let data134 = data132.eval_name;
+if(typeof data134 === "string"){
+if(!pattern2.test(data134)){
+const err296 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err296];
+}
+else {
+vErrors.push(err296);
+}
+errors++;
+}
+}
+else {
+const err297 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err297];
+}
+else {
+vErrors.push(err297);
+}
+errors++;
+}
+}
+if(data132.eval_category !== undefined){
+let data135 = data132.eval_category;
+if(typeof data135 === "string"){
+if(!pattern2.test(data135)){
+const err298 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err298];
+}
+else {
+vErrors.push(err298);
+}
+errors++;
+}
+}
+else {
+const err299 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err299];
+}
+else {
+vErrors.push(err299);
+}
+errors++;
+}
+}
+if(data132.eval_type !== undefined){
+let data136 = data132.eval_type;
+if(typeof data136 !== "string"){
+const err300 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err300];
+}
+else {
+vErrors.push(err300);
+}
+errors++;
+}
+if(!((data136 === "session_level") || (data136 === "turn_level"))){
+const err301 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema61.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err301];
+}
+else {
+vErrors.push(err301);
+}
+errors++;
+}
+}
+if(data132.outcome !== undefined){
+let data137 = data132.outcome;
+if(typeof data137 !== "string"){
+const err302 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err302];
+}
+else {
+vErrors.push(err302);
+}
+errors++;
+}
+if(!(((data137 === "pass") || (data137 === "fail")) || (data137 === "error"))){
+const err303 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema61.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err303];
+}
+else {
+vErrors.push(err303);
+}
+errors++;
+}
+}
+if(data132.reasoning !== undefined){
+if(typeof data132.reasoning !== "string"){
+const err304 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err304];
+}
+else {
+vErrors.push(err304);
+}
+errors++;
+}
+}
+}
+else {
+const err305 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err305];
+}
+else {
+vErrors.push(err305);
+}
+errors++;
+}
+}
+}
+else {
+const err306 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err306];
+}
+else {
+vErrors.push(err306);
+}
+errors++;
+}
+}
+}
+else {
+const err307 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err307];
+}
+else {
+vErrors.push(err307);
+}
+errors++;
+}
+}
+}
+else {
+const err308 = {instancePath:instancePath+"/runs/" + i15+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err308];
+}
+else {
+vErrors.push(err308);
+}
+errors++;
+}
+}
+}
+else {
+const err309 = {instancePath:instancePath+"/runs/" + i15,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err309];
+}
+else {
+vErrors.push(err309);
+}
+errors++;
+}
+}
+}
+else {
+const err310 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err310];
+}
+else {
+vErrors.push(err310);
+}
+errors++;
+}
+}
+}
+else {
+const err311 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err311];
+}
+else {
+vErrors.push(err311);
+}
+errors++;
+}
+validate36.errors = vErrors;
 return errors === 0;
 }
 
-export const ServiceError = validate35;
-const schema58 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
+export const ServiceError = validate38;
+const schema64 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -11414,14 +14662,14 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-export const ServiceFault = validate36;
-const schema59 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service shows on demand, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"429, 500, 503, or the right answer after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"Where it shows; everywhere when left out."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that a slow answer waits; 1000 when left out."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Show it for so many requests, then stop. For good when left out."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which it stops by itself."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
+export const ServiceFault = validate39;
+const schema65 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service shows on demand, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"429, 500, 503, or the right answer after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"Where it shows; everywhere when left out."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that a slow answer waits; 1000 when left out."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Show it for so many requests, then stop. For good when left out."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which it stops by itself."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-fault.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -11461,7 +14709,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((data0 === "rate_limit") || (data0 === "server_error")) || (data0 === "unavailable")) || (data0 === "slow"))){
-const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema59.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema65.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11484,7 +14732,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data1 === "traces") || (data1 === "end")) || (data1 === "results"))){
-const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema59.properties.route.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema65.properties.route.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11645,15 +14893,15 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSessionPage = validate37;
-const schema60 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema61 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const SimulationSessionPage = validate40;
+const schema66 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema67 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -11761,7 +15009,7 @@ errors++;
 if(data.url !== undefined){
 let data0 = data.url;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema61.properties.url.type},message:"must be string,null"};
+const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema67.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12330,12 +15578,12 @@ vErrors.push(err57);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12385,8 +15633,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate38(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
+if(!(validate41(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
 errors = vErrors.length;
 }
 }
@@ -12498,16 +15746,16 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSession = validate38;
+export const SimulationSession = validate41;
 
-export const StartCall = validate40;
-const schema64 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+export const StartCall = validate43;
+const schema70 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12719,13 +15967,168 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-export const ToolCall = validate41;
+export const TestedAgent = validate44;
+const schema73 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; its name is shown: spec 2.4","description":"An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"That of the agent of the same name when left out, else made from the seed of chance."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base address of the sandbox: http or https, without user and password."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="tested-agent.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.url === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "id") || (key0 === "name")) || (key0 === "url")) || (key0 === "api_key"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.id !== undefined){
+let data0 = data.id;
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data1 = data.name;
+if(typeof data1 === "string"){
+if(!pattern2.test(data1)){
+const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.url !== undefined){
+let data2 = data.url;
+if(typeof data2 === "string"){
+if(!pattern52.test(data2)){
+const err7 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.api_key !== undefined){
+let data3 = data.api_key;
+if(typeof data3 === "string"){
+if(!pattern53.test(data3)){
+const err9 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate44.errors = vErrors;
+return errors === 0;
+}
+
+export const ToolCall = validate45;
+
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tool-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12888,20 +16291,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-export const TraceExportRequest = validate42;
-const schema68 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
-const schema69 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
-const schema70 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
-const pattern35 = new RegExp("^-?[0-9]{1,19}$", "u");
-const pattern36 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
-const wrapper0 = {validate: validate44};
-const wrapper1 = {validate: validate43};
+export const TraceExportRequest = validate46;
+const schema75 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
+const schema76 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
+const schema77 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
+const pattern88 = new RegExp("^-?[0-9]{1,19}$", "u");
+const pattern89 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
+const wrapper0 = {validate: validate48};
+const wrapper1 = {validate: validate47};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -12935,7 +16338,7 @@ const _errs6 = errors;
 let valid1 = false;
 const _errs7 = errors;
 if(typeof data2 === "string"){
-if(!pattern35.test(data2)){
+if(!pattern88.test(data2)){
 const err2 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]{1,19}$"},message:"must match pattern \""+"^-?[0-9]{1,19}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -13025,7 +16428,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "NaN") || (data3 === "Infinity")) || (data3 === "-Infinity"))){
-const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema70.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema77.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13136,7 +16539,7 @@ errors++;
 if(data.bytesValue !== undefined){
 let data10 = data.bytesValue;
 if(typeof data10 === "string"){
-if(!pattern36.test(data10)){
+if(!pattern89.test(data10)){
 const err14 = {instancePath:instancePath+"/bytesValue",schemaPath:"#/properties/bytesValue/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/_-]*={0,2}$"},message:"must match pattern \""+"^[A-Za-z0-9+/_-]*={0,2}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -13169,12 +16572,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13201,8 +16604,8 @@ errors++;
 }
 }
 if(data.value !== undefined){
-if(!(validate44(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
-vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+if(!(validate48(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
 }
@@ -13217,18 +16620,18 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-const schema71 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
-const schema72 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
-const pattern37 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
-const pattern38 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
-const pattern39 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
-const pattern40 = new RegExp("^[0-9]{1,20}$", "u");
+const schema78 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
+const schema79 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
+const pattern90 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
+const pattern91 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
+const pattern92 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
+const pattern93 = new RegExp("^[0-9]{1,20}$", "u");
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13255,7 +16658,7 @@ errors++;
 if(data.traceId !== undefined){
 let data0 = data.traceId;
 if(typeof data0 === "string"){
-if(!pattern37.test(data0)){
+if(!pattern90.test(data0)){
 const err2 = {instancePath:instancePath+"/traceId",schemaPath:"#/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{32}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -13280,7 +16683,7 @@ errors++;
 if(data.spanId !== undefined){
 let data1 = data.spanId;
 if(typeof data1 === "string"){
-if(!pattern38.test(data1)){
+if(!pattern91.test(data1)){
 const err4 = {instancePath:instancePath+"/spanId",schemaPath:"#/properties/spanId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{16}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{16}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -13305,7 +16708,7 @@ errors++;
 if(data.parentSpanId !== undefined){
 let data2 = data.parentSpanId;
 if(typeof data2 === "string"){
-if(!pattern39.test(data2)){
+if(!pattern92.test(data2)){
 const err6 = {instancePath:instancePath+"/parentSpanId",schemaPath:"#/properties/parentSpanId/pattern",keyword:"pattern",params:{pattern: "^([0-9A-Fa-f]{16})?$"},message:"must match pattern \""+"^([0-9A-Fa-f]{16})?$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -13345,7 +16748,7 @@ const _errs11 = errors;
 let valid2 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
-if(!pattern40.test(data4)){
+if(!pattern93.test(data4)){
 const err9 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -13423,7 +16826,7 @@ const _errs18 = errors;
 let valid4 = false;
 const _errs19 = errors;
 if(typeof data5 === "string"){
-if(!pattern40.test(data5)){
+if(!pattern93.test(data5)){
 const err14 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -13500,8 +16903,8 @@ let data6 = data.attributes;
 if(Array.isArray(data6)){
 const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate43(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+if(!(validate47(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
 errors = vErrors.length;
 }
 }
@@ -13590,12 +16993,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="trace-export-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -13615,8 +17018,8 @@ let data3 = data2.attributes;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate43(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+if(!(validate47(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
 errors = vErrors.length;
 }
 }
@@ -13683,8 +17086,8 @@ let data9 = data6.spans;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate47(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+if(!(validate51(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);
 errors = vErrors.length;
 }
 }
@@ -13759,13 +17162,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-export const TranscriptUpload = validate50;
+export const TranscriptUpload = validate54;
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="transcript-upload.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -13805,7 +17208,7 @@ errors++;
 if(data.session_id !== undefined){
 let data0 = data.session_id;
 if(typeof data0 === "string"){
-if(!pattern16.test(data0)){
+if(!pattern65.test(data0)){
 const err3 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -14023,15 +17426,15 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreateRequest = validate51;
-const schema75 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
-const pattern44 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
+export const UserCreateRequest = validate55;
+const schema82 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+const pattern97 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14049,7 +17452,7 @@ errors++;
 if(data.user_id !== undefined){
 let data0 = data.user_id;
 if(typeof data0 === "string"){
-if(!pattern44.test(data0)){
+if(!pattern97.test(data0)){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -14222,14 +17625,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate51.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreated = validate52;
-const schema76 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+export const UserCreated = validate56;
+const schema83 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14314,7 +17717,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema76.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema83.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14387,14 +17790,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-export const UserDeleted = validate53;
-const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+export const UserDeleted = validate57;
+const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14500,14 +17903,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
-export const VoiceError = validate54;
-const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+export const VoiceError = validate58;
+const schema85 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14637,14 +18040,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-export const WebrtcAnswer = validate55;
-const schema79 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+export const WebrtcAnswer = validate59;
+const schema86 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14807,7 +18210,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 

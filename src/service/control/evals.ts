@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { brief, liveEvalsMax } from '../../contract/index.ts';
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
-import { Refusal } from '../errors.ts';
+import { Misfit, Refusal } from '../errors.ts';
 import type { EvalStore } from '../store/store.ts';
 import { asMessage } from '../wire.ts';
 import type { Owners } from './owners.ts';
@@ -45,8 +45,11 @@ export function settingsRoutes(app: FastifyInstance, { owners, store }: Deps): v
   });
 }
 
-/** The value as an eval that can be scored. @throws Refusal `bad_request`. */
-export function toEval(value: unknown): EvalDefinition {
+/**
+ * The value as an eval that can be scored; `at` is the pointer to where it stands. @throws Refusal
+ * `bad_request`.
+ */
+export function toEval(value: unknown, at = ''): EvalDefinition {
   const definition = asMessage('EvalDefinition', value);
   const { pattern, flags } = definition.params ?? {};
   if (definition.kind === 'regex' && typeof pattern === 'string') {
@@ -54,7 +57,7 @@ export function toEval(value: unknown): EvalDefinition {
       new RegExp(pattern, typeof flags === 'string' ? flags : '');
     } catch (error) {
       const why = error instanceof Error ? error.message : '';
-      throw new Refusal('bad_request', `/params/pattern is not a regular expression: ${why}`);
+      throw new Misfit(`${at}/params/pattern`, `is not a regular expression: ${why}`);
     }
   }
   return definition;
@@ -72,17 +75,14 @@ export function toSettings(value: unknown, known: readonly string[]): LiveSettin
   return settings;
 }
 
-/** @throws Refusal `bad_request` when an id is unknown or given twice. */
-export function checkKnown(ids: readonly string[], known: readonly string[]): void {
+/**
+ * @param at Pointer to the document whose `evals` they are.
+ * @throws Misfit when an id is unknown or given twice.
+ */
+export function checkKnown(ids: readonly string[], known: readonly string[], at = ''): void {
   for (const [index, id] of ids.entries()) {
-    if (!known.includes(id)) {
-      throw new Refusal(
-        'bad_request',
-        `/evals/${index} must be the id of an eval, got ${brief(id)}`,
-      );
-    }
-    if (ids.indexOf(id) !== index) {
-      throw new Refusal('bad_request', `/evals/${index} repeats ${brief(id)}`);
-    }
+    const place = `${at}/evals/${index}`;
+    if (!known.includes(id)) throw new Misfit(place, `must be the id of an eval, got ${brief(id)}`);
+    if (ids.indexOf(id) !== index) throw new Misfit(place, `repeats ${brief(id)}`);
   }
 }

@@ -6,6 +6,7 @@ import { Refusal } from '../errors.ts';
 import type { Gate } from '../gate.ts';
 import type { Store } from '../store/store.ts';
 import { asMessage, readJsonBodies } from '../wire.ts';
+import { documentRoutes } from './documents.ts';
 import { evalRoutes, settingsRoutes } from './evals.ts';
 import type { FaultBoard } from './fault-board.ts';
 import type { Journal } from './journal.ts';
@@ -40,11 +41,16 @@ export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
     done();
   });
   readJsonBodies(app);
+  // Here and not among the routes of the interface, so that strangers are told nothing.
+  app.setNotFoundHandler((request) => {
+    throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
+  });
   app.get('/health', () => ({ status: 'healthy' }));
   app.get('/ready', () => ({ ready: true }));
   keyRoutes(app, { owners: deps.owners, store: deps.store.owners });
   evalRoutes(app, { owners: deps.owners, store: deps.store.evals });
   settingsRoutes(app, { owners: deps.owners, store: deps.store.evals });
+  documentRoutes(app, deps);
   transcriptRoutes(app, deps);
   seedRoutes(app, deps);
   workRoutes(app, deps);
@@ -71,15 +77,24 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void
     await settle();
     return view();
   });
+  app.put('/clock', async ({ body }) => {
+    const { advance_ms: advanceMs, set_ms: setMs } = asMessage('ClockChange', body);
+    if (advanceMs !== undefined || setMs === undefined) {
+      throw new Refusal('bad_request', 'the body must hold set_ms; POST moves the clock on');
+    }
+    clock.setNow(setMs);
+    await settle();
+    return view();
+  });
 }
 
 function resetRoute(app: FastifyInstance, { store, owners, seeds, forget }: ControlDeps): void {
   app.post('/reset', async (request) => {
     const { to } = asMessage('ResetRequest', request.body);
     const ownerId = await owners.named(request);
-    await store.empty(ownerId);
-    forget();
     if (to === 'seed') await seeds.replant(ownerId);
+    else await store.empty(ownerId);
+    forget();
     return { reset: to };
   });
 }

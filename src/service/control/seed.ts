@@ -1,50 +1,62 @@
 import type { FastifyInstance } from 'fastify';
-import type {
-  EvalDefinition,
-  SeedDocument,
-  SeedOutcome,
-  SeedSimulation,
-  SeedTurn,
-} from '../../contract/index.ts';
-import { Refusal } from '../errors.ts';
-import type { KeptTurn, NewSession, Outcome } from '../store/store.ts';
+import type { EvalDefinition, SeedDocument } from '../../contract/index.ts';
+import { Misfit, Refusal } from '../errors.ts';
+import { keyDigestOf } from '../gate.ts';
+import type { NewDocument, Planting } from '../store/setup.ts';
 import { asMessage } from '../wire.ts';
+import { checkRoom, knownOf, toAgent, toScenario, type Known } from './documents.ts';
 import { checkKnown, toEval } from './evals.ts';
-import { grantKey, newKey } from './keys.ts';
+import { newKey } from './keys.ts';
 import type { Owners } from './owners.ts';
-import { readInstant } from './read-instant.ts';
-import { takeTranscript, type TranscriptDeps } from './transcripts.ts';
-
-/** What a seed is planted with. */
-export interface SeedDeps extends TranscriptDeps {
-  owners: Owners;
-}
+import { sessionsOf, simulationsOf } from './seed-sessions.ts';
+import { toSession, type TranscriptDeps } from './transcripts.ts';
 
 /** The seeds that `reset` goes back to: of each owner the last that was planted. */
 export interface Seeds {
-  /** Checks the document as a whole, then adds what is in it. @throws Refusal. */
+  /**
+   * Checks the document as a whole, then keeps all that is in it, or nothing. @throws Refusal.
+   */
   plant(ownerId: string, document: SeedDocument): Promise<SeedCounts>;
-  /** Plants the owner's seed again; nothing when it has none. */
+  /**
+   * Forgets what the owner has, but its keys, and plants its seed again; nothing more when it has
+   * none. @throws Refusal when the seed cannot stand alone; then nothing is forgotten.
+   */
   replant(ownerId: string): Promise<void>;
 }
 
 /** How many of each there were in a seed. */
-export type SeedCounts = Record<'keys' | 'evals' | 'transcripts' | 'simulations' | 'runs', number>;
+export type SeedCounts = Record<(typeof counted)[number], number>;
+
+const counted = [
+  'keys',
+  'agents',
+  'evals',
+  'personas',
+  'scenarios',
+  'transcripts',
+  'simulations',
+  'runs',
+] as const;
 
 /** Keeps seeds to go back to. */
-export function seedBed(deps: SeedDeps): Seeds {
+export function seedBed(deps: TranscriptDeps): Seeds {
   const planted = new Map<string, SeedDocument>();
-  const plant = async (ownerId: string, document: SeedDocument): Promise<SeedCounts> => {
-    const sessions = await readSeed(deps, ownerId, document);
-    await plantSeed(deps, { ownerId, document, sessions });
-    planted.set(ownerId, document);
-    return countsOf(document);
+  const plant = async (given: Given): Promise<void> => {
+    const planting = await readSeed(deps, given);
+    const keyTaken = await deps.store.plant(planting);
+    if (keyTaken !== undefined) {
+      throw new Refusal('conflict', `/keys/${keyTaken}/key belongs to another owner`);
+    }
+    if (planting.sessions.some(({ evals }) => evals.length > 0)) deps.wake();
   };
   return {
-    plant,
+    async plant(ownerId, document) {
+      await plant({ ownerId, document, afresh: false });
+      planted.set(ownerId, document);
+      return countsOf(document);
+    },
     async replant(ownerId) {
-      const document = planted.get(ownerId);
-      if (document) await plant(ownerId, document);
+      await plant({ ownerId, document: planted.get(ownerId) ?? {}, afresh: true });
     },
   };
 }
@@ -60,141 +72,79 @@ export function seedRoutes(
   });
 }
 
-/** Finds what is wrong before anything is written, and makes the sessions. @throws Refusal. */
-async function readSeed(
-  deps: SeedDeps,
-  ownerId: string,
-  document: SeedDocument,
-): Promise<NewSession[]> {
-  const brought = (document.evals ?? []).map(toEval);
-  const known = [...brought, ...(await deps.store.evals.list(ownerId))];
-  const ids = known.map(({ id }) => id);
-  checkKnown(document.settings?.evals ?? [], ids);
-  for (const { evals, started_at: startedAt } of document.transcripts ?? []) {
-    checkKnown(evals ?? [], ids);
-    readInstant('/transcripts/started_at', startedAt);
-  }
-  return sessionsOf(document, { makeId: deps.makeId, ownerId, known });
-}
-
-async function plantSeed(
-  deps: SeedDeps,
-  seed: { ownerId: string; document: SeedDocument; sessions: readonly NewSession[] },
-): Promise<void> {
-  const { store, owners } = deps;
-  const { ownerId, document, sessions } = seed;
-  for (const { key = newKey(), owner } of document.keys ?? []) {
-    const holder = owner === undefined ? ownerId : await owners.ensure(owner);
-    await grantKey(store.owners, { key, ownerId: holder });
-  }
-  for (const definition of document.evals ?? []) await store.evals.put(ownerId, definition);
-  if (document.settings) await store.evals.putSettings(ownerId, document.settings);
-  for (const session of sessions) await store.sessions.add(session);
-  for (const { id = '', deleted } of simulationsOf(document, deps.makeId, ownerId)) {
-    if (deleted) await store.sessions.deleteSimulation(ownerId, id);
-  }
-  for (const upload of document.transcripts ?? []) await takeTranscript(deps, ownerId, upload);
-}
-
-interface SeedContext extends Pick<SeedDeps, 'makeId'> {
+/** A seed, whose it is, and whether it takes the place of all that is there. */
+interface Given {
   ownerId: string;
-  known: readonly EvalDefinition[];
+  document: SeedDocument;
+  afresh: boolean;
 }
 
-function simulationsOf(
-  document: SeedDocument,
-  makeId: SeedDeps['makeId'],
-  ownerId: string,
-): SeedSimulation[] {
-  return (document.simulations ?? []).map((simulation) => ({
-    ...simulation,
-    id: simulation.id ?? makeId('sim', [ownerId, simulation.name]),
-  }));
-}
+const nothing: Known = { evals: [], agents: [], personaIds: [], scenarioIds: [] };
 
-function sessionsOf(document: SeedDocument, context: SeedContext): NewSession[] {
-  const { makeId, ownerId } = context;
-  const agents = document.agents ?? [];
-  const simulated = simulationsOf(document, makeId, ownerId).flatMap((simulation) => {
-    const agent = agents.find(({ id, name }) => [id, name].includes(simulation.agent));
-    return (simulation.sessions ?? []).map((session, index) => ({
-      ...common(session, context, ['seed', simulation.id ?? '', String(index)]),
-      kind: 'simulation' as const,
-      simulation: { id: simulation.id ?? '', name: simulation.name, deleted: false },
-      agent: { name: agent?.name ?? simulation.agent, url: agent?.url ?? '' },
-      scenario: session.scenario,
-      persona: session.persona,
-      runName: undefined,
-      sourceSessionId: undefined,
-    }));
-  });
-  const produced = (document.runs ?? []).flatMap(({ name, sessions }) =>
-    sessions.map((session) => ({
-      ...common(session, context, ['seed', name, session.source_session_id]),
-      kind: 'production' as const,
-      runName: name,
-      sourceSessionId: session.source_session_id,
-      simulation: undefined,
-      agent: undefined,
-      scenario: undefined,
-      persona: undefined,
-    })),
+/** Finds what is wrong before anything is written. @throws Refusal. */
+async function readSeed(deps: TranscriptDeps, given: Given): Promise<Planting> {
+  const { store, clock, makeId } = deps;
+  const { ownerId, document, afresh } = given;
+  const { settings = {}, transcripts = [] } = document;
+  const before = afresh ? nothing : await knownOf(store, ownerId);
+  const evals = (document.evals ?? []).map((value, nth) => toEval(value, `/evals/${nth}`));
+  // Of two with one id the later holds, as it does once they are kept.
+  const known = [...new Map([...before.evals, ...evals].map((one) => [one.id, one])).values()];
+  checkKnown(
+    settings.evals ?? [],
+    known.map(({ id }) => id),
+    '/settings',
   );
-  return [...simulated, ...produced];
-}
-
-type SeedSession = Omit<NonNullable<SeedSimulation['sessions']>[number], 'scenario' | 'persona'>;
-
-function common(session: SeedSession, context: SeedContext, parts: readonly string[]) {
-  const { ownerId, makeId, known } = context;
-  const startedAtMs = readInstant('/started_at', session.started_at);
+  const liveIds = settings.evals ?? (afresh ? [] : (await store.evals.settings(ownerId)).evals);
+  const live = liveIds.flatMap((id) => known.find((one) => one.id === id) ?? []);
+  const context = { ownerId, makeId, known, live, nowMs: clock.nowMs() };
+  const uploaded = transcripts.map((upload, nth) =>
+    toSession(upload, context, `/transcripts/${nth}`),
+  );
+  const simulations = simulationsOf(document, context);
   return {
-    id: session.id ?? makeId('ses', [ownerId, ...parts]),
     ownerId,
-    status: session.status ?? ('completed' as const),
-    startedAtMs,
-    endedAtMs: readInstant('/ended_at', session.ended_at) ?? startedAtMs,
-    endReason: session.end_reason,
-    turns: (session.turns ?? []).map(toTurn),
-    outcomes: (session.outcomes ?? []).map((outcome) => toOutcome(outcome, known)),
-    evals: [],
+    afresh,
+    keys: (document.keys ?? []).map(({ key = newKey(), owner }) => ({
+      keyDigest: keyDigestOf(key),
+      ownerName: owner,
+    })),
+    evals,
+    settings,
+    documents: documentsOf(deps, given, { ...before, evals: known }),
+    sessions: [...sessionsOf(document, context), ...uploaded],
+    deletedSimulations: simulations.filter(({ deleted }) => deleted).map(({ id }) => id),
   };
 }
 
-function toTurn(turn: SeedTurn, index: number): KeptTurn {
-  return {
-    sequence: index + 1,
-    userInput: turn.user_input,
-    userReason: turn.user_reason,
-    agentResponse: turn.agent_response,
-  };
-}
-
-/** @throws Refusal `bad_request` when the outcome does not say of which eval it is. */
-function toOutcome(outcome: SeedOutcome, known: readonly EvalDefinition[]): Outcome {
-  const definition = known.find(({ id }) => id === outcome.eval);
-  const name = outcome.eval_name ?? definition?.name;
-  if (name === undefined) {
-    const wanted = 'an outcome must name an eval that is there, or have an eval_name';
-    throw new Refusal('bad_request', `${wanted}; got eval ${JSON.stringify(outcome.eval ?? null)}`);
-  }
-  return {
-    evalId: outcome.eval ?? name,
-    evalName: name,
-    category: outcome.eval_category ?? definition?.category ?? 'general',
-    type: outcome.eval_type ?? definition?.type ?? 'session_level',
-    outcome: outcome.outcome,
-    reasoning: outcome.reasoning ?? '',
-  };
+/** The agents, personas and scenarios of a seed. @throws Refusal. */
+function documentsOf(
+  { makeId }: TranscriptDeps,
+  { ownerId, document }: Given,
+  known: Known & { evals: readonly EvalDefinition[] },
+): NewDocument[] {
+  const context = { ownerId, makeId, known };
+  const agents = (document.agents ?? []).flatMap(({ url, ...agent }, nth) => {
+    if (url !== undefined) return toAgent({ ...agent, url }, context);
+    if (agent.api_key === undefined) return [];
+    throw new Misfit(`/agents/${nth}/url`, 'must be an address where there is an api_key');
+  });
+  const personas = (document.personas ?? []).map(
+    (persona) => ({ kind: 'persona', document: persona }) as const,
+  );
+  const brought = personas.map((one) => one.document);
+  const personaIds = [...known.personaIds, ...brought.map(({ id }) => id)];
+  const scenarios = (document.scenarios ?? []).map((scenario, nth) =>
+    toScenario(scenario, { ...context, known: { ...known, personaIds } }, `/scenarios/${nth}`),
+  );
+  checkRoom('agent', [...known.agents, ...agents.map((one) => one.document)]);
+  checkRoom('persona', [...known.personaIds.map((id) => ({ id })), ...brought]);
+  const kept = known.scenarioIds.map((id) => ({ id }));
+  checkRoom('scenario', [...kept, ...scenarios.map((one) => one.document)]);
+  return [...agents, ...personas, ...scenarios];
 }
 
 function countsOf(document: SeedDocument): SeedCounts {
-  const { keys = [], evals = [], transcripts = [], simulations = [], runs = [] } = document;
-  return {
-    keys: keys.length,
-    evals: evals.length,
-    transcripts: transcripts.length,
-    simulations: simulations.length,
-    runs: runs.length,
-  };
+  const counts = counted.map((name) => [name, document[name]?.length ?? 0] as const);
+  return Object.fromEntries(counts) as SeedCounts;
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { EvalDefinition, TranscriptUpload } from '../../contract/index.ts';
 import { isoTime, type Clock } from '../../shared/clock.ts';
 import { liveEvals } from '../live-evals.ts';
-import type { Store } from '../store/store.ts';
+import type { NewSession, Store } from '../store/store.ts';
 import { asMessage } from '../wire.ts';
 import { checkKnown } from './evals.ts';
 import { readInstant } from './read-instant.ts';
@@ -19,7 +19,7 @@ export interface TranscriptDeps {
 }
 
 /** What became of a transcript. */
-export interface TakenTranscript {
+interface TakenTranscript {
   session_id: string;
   /** The service's own id of the session. */
   id: string;
@@ -42,33 +42,61 @@ export function transcriptRoutes(
 
 /**
  * Keeps a transcript and queues its evals: the ones that it names, else the live set. Given again
- * within the same run, it replaces what was there. @throws Refusal `bad_request`.
+ * within the same run, it replaces what was there. @throws Misfit.
  */
-export async function takeTranscript(
+async function takeTranscript(
   deps: TranscriptDeps,
   ownerId: string,
   upload: TranscriptUpload,
 ): Promise<TakenTranscript> {
-  const { store, clock } = deps;
-  const evals = await evalsFor(store, ownerId, upload.evals);
-  const startedAtMs = readInstant('/started_at', upload.started_at) ?? clock.nowMs();
-  const run = upload.run ?? `${runNameDefault} ${isoTime(startedAtMs).slice(0, 10)}`;
-  const id = deps.makeId('ses', ['transcript', ownerId, run, upload.session_id]);
-  await store.sessions.add({
-    id,
+  const { store, clock, makeId } = deps;
+  const session = toSession(upload, {
+    ownerId,
+    makeId,
+    nowMs: clock.nowMs(),
+    known: await store.evals.list(ownerId),
+    live: (await liveEvals(store.evals, ownerId)).evals,
+  });
+  await store.sessions.add(session);
+  const { id, evals, runName } = session;
+  if (evals.length > 0) deps.wake();
+  return { session_id: upload.session_id, id, run: runName, evaluations_queued: evals.length };
+}
+
+/** What a transcript is read with. */
+export interface TranscriptContext {
+  ownerId: string;
+  makeId: MakeId;
+  nowMs: number;
+  known: readonly EvalDefinition[];
+  /** The evals that score it unless it names others. */
+  live: readonly EvalDefinition[];
+}
+
+/** A transcript as it is kept. `at` is the pointer to where it stands. @throws Misfit. */
+export function toSession(
+  upload: TranscriptUpload,
+  { ownerId, makeId, nowMs, known, live }: TranscriptContext,
+  at = '',
+): NewSession & { runName: string } {
+  const { evals: evalIds, turns, session_id: sourceSessionId } = upload;
+  const knownIds = known.map(({ id }) => id);
+  if (evalIds) checkKnown(evalIds, knownIds, at);
+  const evals = evalIds ? known.filter(({ id }) => evalIds.includes(id)) : live;
+  const startedAtMs = readInstant(`${at}/started_at`, upload.started_at) ?? nowMs;
+  const runName = upload.run ?? `${runNameDefault} ${isoTime(startedAtMs).slice(0, 10)}`;
+  return {
+    id: makeId('ses', ['transcript', ownerId, runName, sourceSessionId]),
     kind: 'production',
     ownerId,
     status: evals.length > 0 ? 'evaluating' : 'completed',
     startedAtMs,
     endedAtMs: startedAtMs,
-    runName: run,
-    sourceSessionId: upload.session_id,
-    simulation: undefined,
-    agent: undefined,
-    scenario: undefined,
-    persona: undefined,
+    runName,
+    sourceSessionId,
+    ...{ simulation: undefined, agent: undefined, scenario: undefined, persona: undefined },
     endReason: undefined,
-    turns: upload.turns.map((turn, index) => ({
+    turns: turns.map((turn, index) => ({
       sequence: index + 1,
       userInput: turn.user_input,
       userReason: undefined,
@@ -76,21 +104,5 @@ export async function takeTranscript(
     })),
     outcomes: [],
     evals,
-  });
-  if (evals.length > 0) deps.wake();
-  return { session_id: upload.session_id, id, run, evaluations_queued: evals.length };
-}
-
-async function evalsFor(
-  store: Store,
-  ownerId: string,
-  ids: readonly string[] | undefined,
-): Promise<EvalDefinition[]> {
-  if (ids === undefined) return (await liveEvals(store.evals, ownerId)).evals;
-  const known = await store.evals.list(ownerId);
-  checkKnown(
-    ids,
-    known.map(({ id }) => id),
-  );
-  return known.filter(({ id }) => ids.includes(id));
+  };
 }

@@ -9,8 +9,6 @@ import { sessionPage } from './session-page.ts';
 export interface PageDeps {
   store: Store;
   gate: Gate;
-  /** Everyone whose sessions a reader without a key may see. */
-  ownerIds: () => Iterable<string>;
 }
 
 const htmlType = 'text/html; charset=utf-8';
@@ -21,7 +19,8 @@ export function pageRoutes(app: FastifyInstance, deps: PageDeps): void {
     (kind: SessionKind, parentOf: (session: Session) => string | undefined) =>
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const reader = await deps.gate.reader(request.headers);
-      const ownerIds = reader ? [reader.ownerId] : deps.ownerIds();
+      // A reader without a key is this machine's own user, who may see the pages of every owner.
+      const ownerIds = reader ? [reader.ownerId] : await deps.store.owners.ids();
       const session = await findSession(deps.store, ownerIds, sessionIdIn(request));
       const isHere = session?.kind === kind && parentOf(session) === request.params.id;
       reply.headers(pageHeaders).type(htmlType);
@@ -44,7 +43,7 @@ function sessionIdIn({ url }: FastifyRequest): string {
 
 async function findSession(
   store: Store,
-  ownerIds: Iterable<string>,
+  ownerIds: readonly string[],
   id: string,
 ): Promise<Session | undefined> {
   for (const ownerId of ownerIds) {

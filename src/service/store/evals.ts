@@ -1,5 +1,5 @@
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
-import type { Connections } from './connect.ts';
+import type { Connections, Writing } from './connect.ts';
 import type { EvalStore } from './store.ts';
 
 /** What holds until something is set (spec 2.2). */
@@ -8,18 +8,7 @@ const defaults: Required<LiveSettings> = { evals: [], run_name: 'Live traces' };
 /** Evals, and which of them score live traces. */
 export function evalStore({ reader, write }: Connections): EvalStore {
   return {
-    put: (ownerId, definition) =>
-      write(async (db) => {
-        const { id } = definition;
-        const row = { owner_id: ownerId, id, definition: JSON.stringify(definition) };
-        await db
-          .insertInto('evals')
-          .values(row)
-          .onConflict((conflict) =>
-            conflict.columns(['owner_id', 'id']).doUpdateSet({ definition: row.definition }),
-          )
-          .execute();
-      }),
+    put: (ownerId, definition) => write((db) => putEval(db, ownerId, definition)),
     async list(ownerId) {
       const rows = await reader
         .selectFrom('evals')
@@ -39,17 +28,40 @@ export function evalStore({ reader, write }: Connections): EvalStore {
         return numDeletedRows > 0n;
       }),
     settings: async (ownerId) => settingsOf(reader, ownerId),
-    putSettings: (ownerId, changes) =>
-      write(async (db) => {
-        const settings = { ...(await settingsOf(db, ownerId)), ...changes };
-        const row = { evals: JSON.stringify(settings.evals), run_name: settings.run_name };
-        await db
-          .insertInto('settings')
-          .values({ owner_id: ownerId, ...row })
-          .onConflict((conflict) => conflict.column('owner_id').doUpdateSet(row))
-          .execute();
-      }),
+    putSettings: (ownerId, changes) => write((db) => putSettings(db, ownerId, changes)),
   };
+}
+
+/** Adds an eval, or replaces the one of that id. */
+export async function putEval(
+  db: Writing,
+  ownerId: string,
+  definition: EvalDefinition,
+): Promise<void> {
+  const { id } = definition;
+  const row = { owner_id: ownerId, id, definition: JSON.stringify(definition) };
+  await db
+    .insertInto('evals')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['owner_id', 'id']).doUpdateSet({ definition: row.definition }),
+    )
+    .execute();
+}
+
+/** Changes what is given. */
+export async function putSettings(
+  db: Writing,
+  ownerId: string,
+  changes: LiveSettings,
+): Promise<void> {
+  const settings = { ...(await settingsOf(db, ownerId)), ...changes };
+  const row = { evals: JSON.stringify(settings.evals), run_name: settings.run_name };
+  await db
+    .insertInto('settings')
+    .values({ owner_id: ownerId, ...row })
+    .onConflict((conflict) => conflict.column('owner_id').doUpdateSet(row))
+    .execute();
 }
 
 async function settingsOf(

@@ -3,27 +3,45 @@ import { fold } from './fold.ts';
 
 // Each finds the row of a name or makes it, and gives its key.
 
+/** Many sessions of one transaction bear the same names; no row of them goes while it lasts. */
+const found = new WeakMap<Writing, Map<string, number>>();
+
+async function once(
+  db: Writing,
+  what: readonly unknown[],
+  find: () => Promise<{ key: number }>,
+): Promise<number> {
+  const keys = found.get(db) ?? new Map<string, number>();
+  found.set(db, keys);
+  const name = JSON.stringify(what);
+  const key = keys.get(name) ?? (await find()).key;
+  keys.set(name, key);
+  return key;
+}
+
 /** A run of that name. */
 export async function runKey(db: Writing, ownerId: string, name: string): Promise<number> {
-  const { key } = await db
-    .insertInto('runs')
-    .values({ owner_id: ownerId, name, name_folded: fold(name) })
-    // An update of nothing, so that the row comes back.
-    .onConflict((conflict) => conflict.columns(['owner_id', 'name']).doUpdateSet({ name }))
-    .returning('key')
-    .executeTakeFirstOrThrow();
-  return key;
+  return once(db, ['run', ownerId, name], () =>
+    db
+      .insertInto('runs')
+      .values({ owner_id: ownerId, name, name_folded: fold(name) })
+      // An update of nothing, so that the row comes back.
+      .onConflict((conflict) => conflict.columns(['owner_id', 'name']).doUpdateSet({ name }))
+      .returning('key')
+      .executeTakeFirstOrThrow(),
+  );
 }
 
 /** An eval's name, as outcomes bear it. */
 export async function evalNameKey(db: Writing, ownerId: string, name: string): Promise<number> {
-  const { key } = await db
-    .insertInto('eval_names')
-    .values({ owner_id: ownerId, name, name_folded: fold(name) })
-    .onConflict((conflict) => conflict.columns(['owner_id', 'name']).doUpdateSet({ name }))
-    .returning('key')
-    .executeTakeFirstOrThrow();
-  return key;
+  return once(db, ['eval', ownerId, name], () =>
+    db
+      .insertInto('eval_names')
+      .values({ owner_id: ownerId, name, name_folded: fold(name) })
+      .onConflict((conflict) => conflict.columns(['owner_id', 'name']).doUpdateSet({ name }))
+      .returning('key')
+      .executeTakeFirstOrThrow(),
+  );
 }
 
 /** An agent of that name and URL. */
@@ -33,13 +51,14 @@ export async function agentKey(
   { name, url }: { name: string; url: string },
 ): Promise<number> {
   const row = { owner_id: ownerId, name, url, name_folded: fold(name), url_folded: fold(url) };
-  const { key } = await db
-    .insertInto('agents')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['owner_id', 'name', 'url']).doUpdateSet({ name }))
-    .returning('key')
-    .executeTakeFirstOrThrow();
-  return key;
+  return once(db, ['agent', ownerId, name, url], () =>
+    db
+      .insertInto('agents')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['owner_id', 'name', 'url']).doUpdateSet({ name }))
+      .returning('key')
+      .executeTakeFirstOrThrow(),
+  );
 }
 
 /** A simulation; one that is known takes the name, and stays deleted if it was. */
@@ -48,13 +67,14 @@ export async function simulationKey(
   ownerId: string,
   { id, name, deleted }: { id: string; name: string; deleted: boolean },
 ): Promise<number> {
-  const { key } = await db
-    .insertInto('simulations')
-    .values({ owner_id: ownerId, id, name, deleted: deleted ? 1 : 0 })
-    .onConflict((conflict) =>
-      conflict.columns(['owner_id', 'id']).doUpdateSet({ name, ...(deleted && { deleted: 1 }) }),
-    )
-    .returning('key')
-    .executeTakeFirstOrThrow();
-  return key;
+  return once(db, ['simulation', ownerId, id, name, deleted], () =>
+    db
+      .insertInto('simulations')
+      .values({ owner_id: ownerId, id, name, deleted: deleted ? 1 : 0 })
+      .onConflict((conflict) =>
+        conflict.columns(['owner_id', 'id']).doUpdateSet({ name, ...(deleted && { deleted: 1 }) }),
+      )
+      .returning('key')
+      .executeTakeFirstOrThrow(),
+  );
 }

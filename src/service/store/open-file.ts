@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { assertOurs, migrate } from './migrate.ts';
 
@@ -21,6 +22,8 @@ export const cacheKib = 65_536;
 
 /** Opens a file with our settings, for one thread, and makes it if there is none. */
 export function openFile(file: string, { busyMs }: { busyMs: number }): Database {
+  // It holds conversations, and keys of sandboxes: nobody else's to read. The log takes its mode.
+  closeSync(openSync(file, 'a', 0o600));
   const db = new Sqlite(file, { timeout: lockWaitMsMax });
   try {
     assertOurs(db);

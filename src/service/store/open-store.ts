@@ -1,9 +1,11 @@
 import { connect } from './connect.ts';
 import { conversationStore } from './conversations.ts';
+import { documentStore } from './documents.ts';
 import { evalStore } from './evals.ts';
 import { ingestLogStore } from './ingest-log.ts';
 import { jobStore } from './jobs.ts';
 import { ownerStore } from './owners.ts';
+import { emptyOwner, plant } from './plant.ts';
 import { sessionStore } from './sessions.ts';
 import type { Store } from './store.ts';
 
@@ -19,28 +21,11 @@ export async function openStore({ file }: { file: string }): Promise<Store> {
     conversations: conversationStore(connections),
     sessions: sessionStore(connections),
     evals: evalStore(connections),
+    documents: documentStore(connections),
     jobs: jobStore(connections),
     ingestLog: ingestLogStore(connections),
-    empty: (ownerId) =>
-      connections.write(async (db) => {
-        // Spans, tags, turns, outcomes and jobs go with what they belong to.
-        for (const table of tablesOfOwner) {
-          await db.deleteFrom(table).where('owner_id', '=', ownerId).execute();
-        }
-      }),
+    empty: (ownerId) => connections.write((db) => emptyOwner(db, ownerId)),
+    plant: (planting) => plant(connections.write, planting),
     close: () => connections.close(),
   });
 }
-
-const tablesOfOwner = [
-  'traces',
-  'conversations',
-  'sessions',
-  'runs',
-  'agents',
-  'simulations',
-  'eval_names',
-  'evals',
-  'settings',
-  'ingest_log',
-] as const;

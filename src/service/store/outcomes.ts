@@ -3,6 +3,9 @@ import type { Connections, Writing } from './connect.ts';
 import { evalNameKey } from './names.ts';
 import type { Outcome } from './store.ts';
 
+// SQLite takes 32766 values in a statement, nine of them a row.
+const outcomesAtOnce = 1000;
+
 /**
  * Keeps outcomes of a session and counts anew. One of an eval that has an outcome already changes
  * nothing: what was found first stands.
@@ -13,17 +16,20 @@ export async function keepOutcomes(
   outcomes: readonly (Outcome & { position: number })[],
   atMs: number | null,
 ): Promise<void> {
+  const rows = [];
   for (const { position, evalId, evalName, category, type, outcome, reasoning } of outcomes) {
-    const row = {
+    rows.push({
       session_key: session.key,
       eval_id: evalId,
       position,
       eval_name_key: await evalNameKey(db, session.ownerId, evalName),
       ...{ category, type, outcome, reasoning, at_ms: atMs },
-    };
+    });
+  }
+  for (let from = 0; from < rows.length; from += outcomesAtOnce) {
     await db
       .insertInto('outcomes')
-      .values(row)
+      .values(rows.slice(from, from + outcomesAtOnce))
       .onConflict((conflict) => conflict.columns(['session_key', 'eval_id']).doNothing())
       .execute();
   }

@@ -36,19 +36,12 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
       write(async (db) => {
         await addSession(db, session, 0);
       }),
-    deleteSimulation: (ownerId, simulationId) =>
-      write(async (db) => {
-        const { numUpdatedRows } = await db
-          .updateTable('simulations')
-          .set({ deleted: 1 })
-          .where('owner_id', '=', ownerId)
-          .where('id', '=', simulationId)
-          .where('deleted', '=', 0)
-          .executeTakeFirst();
-        return numUpdatedRows > 0n;
-      }),
+    deleteSimulation: (ownerId, id) => write((db) => deleteSimulation(db, ownerId, id)),
   };
 }
+
+// SQLite takes 32766 values in a statement, five of them a row.
+const turnsAtOnce = 1000;
 
 /** Adds a session or replaces it, and queues its jobs, due at `dueAtMs`; its key. */
 export async function addSession(
@@ -62,21 +55,40 @@ export async function addSession(
   for (const table of ['turns', 'outcomes', 'jobs'] as const) {
     await db.deleteFrom(table).where('session_key', '=', key).execute();
   }
-  for (const { sequence, userInput, userReason, agentResponse } of turns) {
-    const row = {
-      session_key: key,
-      sequence,
-      user_input: userInput,
-      user_reason: userReason ?? null,
-      agent_response: agentResponse,
-    };
-    await db.insertInto('turns').values(row).execute();
+  const rows = turns.map(({ sequence, userInput, userReason, agentResponse }) => ({
+    session_key: key,
+    sequence,
+    user_input: userInput,
+    user_reason: userReason ?? null,
+    agent_response: agentResponse,
+  }));
+  for (let from = 0; from < rows.length; from += turnsAtOnce) {
+    await db
+      .insertInto('turns')
+      .values(rows.slice(from, from + turnsAtOnce))
+      .execute();
   }
   const placed = outcomes.map((outcome, position) => ({ ...outcome, position }));
   await keepOutcomes(db, { key, ownerId }, placed, null);
   const position = outcomes.length;
   const queued = await queueJobs(db, { key, ownerId }, evals, { dueAtMs, position });
   return { key, queued };
+}
+
+/** Marks a simulation as deleted; false when there is none, or none any more. */
+export async function deleteSimulation(
+  db: Writing,
+  ownerId: string,
+  simulationId: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('simulations')
+    .set({ deleted: 1 })
+    .where('owner_id', '=', ownerId)
+    .where('id', '=', simulationId)
+    .where('deleted', '=', 0)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 async function putRow(db: Writing, session: NewSession): Promise<number> {

@@ -1,4 +1,7 @@
-import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
+import type { EvalDefinition } from '../../contract/index.ts';
+import type { DocumentStore, EvalStore, OwnerStore, Planting } from './setup.ts';
+
+export type { DocumentStore, EvalStore, OwnerStore } from './setup.ts';
 
 /**
  * What the service keeps, and the only way to it. No other room knows SQL. SQLite stands behind it
@@ -11,23 +14,17 @@ export interface Store {
   readonly conversations: ConversationStore;
   readonly sessions: SessionStore;
   readonly evals: EvalStore;
+  readonly documents: DocumentStore;
   readonly jobs: JobStore;
   readonly ingestLog: IngestLogStore;
   /** Forgets everything of an owner but the owner and its keys. */
   empty(ownerId: string): Promise<void>;
+  /**
+   * Keeps all that a seed brings in one transaction. The place of a key that is another owner's, in
+   * the list of keys: nothing is changed then. Undefined when all is kept.
+   */
+  plant(planting: Planting): Promise<number | undefined>;
   close(): Promise<void>;
-}
-
-/** Keys are kept as SHA-256 digests in lower-case hexadecimal; the key itself is never kept. */
-export interface OwnerStore {
-  /** Makes an owner, or finds the one of that name; the id. */
-  ensure(name: string): Promise<string>;
-  /** Safe to repeat. False when the key is another owner's: it stays so. */
-  addKey(ownerId: string, keyDigest: string): Promise<boolean>;
-  removeKey(ownerId: string, keyDigest: string): Promise<boolean>;
-  /** The owner of a key, and the key's digest for a compare in constant time. */
-  byKey(keyDigest: string): Promise<{ ownerId: string; keyDigest: string } | undefined>;
-  idOf(name: string): Promise<string | undefined>;
 }
 
 /** A span as ingest has read it, ready to be kept (spec 2.1). */
@@ -221,17 +218,6 @@ export interface SessionStore {
   add(session: NewSession): Promise<void>;
   /** Marks a simulation as deleted; its sessions stay. False when there is none, or none any more. */
   deleteSimulation(ownerId: string, simulationId: string): Promise<boolean>;
-}
-
-export interface EvalStore {
-  /** Adds an eval, or replaces the one of that id. */
-  put(ownerId: string, definition: EvalDefinition): Promise<void>;
-  list(ownerId: string): Promise<EvalDefinition[]>;
-  /** False when there is none. A deleted eval may still stand in the settings. */
-  remove(ownerId: string, id: string): Promise<boolean>;
-  settings(ownerId: string): Promise<Required<LiveSettings>>;
-  /** Changes what is given. */
-  putSettings(ownerId: string, settings: LiveSettings): Promise<void>;
 }
 
 /** One eval that is to score one session. */

@@ -1,10 +1,11 @@
 import type { Generated } from 'kysely';
+import type { DocumentKind } from './setup.ts';
 import type { SessionKind, SessionStatus, Outcome, IngestNote } from './store.ts';
 
 /** The tables as kysely knows them; what they mean stands in `migrations/`. Booleans are 0 and 1. */
 export interface Tables {
   owners: { id: string; name: string };
-  keys: { digest: string; owner_id: string };
+  keys: { digest: string; owner_id: string; configured: number };
   conversations: ConversationRow;
   spans: SpanRow;
   traces: { owner_id: string; trace_id: string; conversation_key: number };
@@ -21,6 +22,7 @@ export interface Tables {
   outcomes: OutcomeRow;
   jobs: JobRow;
   evals: { key: Generated<number>; owner_id: string; id: string; definition: string };
+  documents: DocumentRow;
   settings: { owner_id: string; evals: string; run_name: string };
   ingest_log: IngestLogRow;
 }
@@ -116,6 +118,15 @@ interface JobRow {
   attempts: Generated<number>;
   worker: string | null;
   due_at_ms: number;
+}
+
+interface DocumentRow {
+  key: Generated<number>;
+  owner_id: string;
+  kind: DocumentKind;
+  id: string;
+  document: string;
+  secret: string | null;
 }
 
 interface IngestLogRow {

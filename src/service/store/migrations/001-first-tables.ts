@@ -16,7 +16,9 @@ create table owners (
 create table keys (
   -- SHA-256 of the key, lower-case hexadecimal; the key itself is nowhere
   digest text primary key,
-  owner_id text not null references owners (id)
+  owner_id text not null references owners (id),
+  -- 1: of the configuration of the last start, and goes with it; 0: given later, and stays
+  configured integer not null
 ) strict;
 
 create table conversations (
@@ -210,6 +212,19 @@ create table evals (
   -- JSON: the whole definition
   definition text not null,
   unique (owner_id, id)
+) strict;
+
+create table documents (
+  -- what simulations are made of
+  key integer primary key,
+  owner_id text not null references owners (id),
+  kind text not null check (kind in ('agent', 'persona', 'scenario')),
+  id text not null,
+  -- JSON: the whole document, but for the secret
+  document text not null,
+  -- an agent's key to its sandbox, as it is: it has to be sent; in no list
+  secret text,
+  unique (owner_id, kind, id)
 ) strict;
 
 create table settings (

@@ -1,0 +1,56 @@
+import { brief, type ReplyCondition, type Scenario } from '../../contract/index.ts';
+import { Misfit } from '../errors.ts';
+import { checkKnown } from './evals.ts';
+
+/**
+ * What no schema can say of a scenario: that its persona and its evals are there, that steps lead to
+ * steps, that nothing is named twice and that patterns are patterns. `at` is the pointer to where it
+ * stands. @throws Misfit.
+ */
+export function checkScenario(
+  { persona, evals = [], user }: Scenario,
+  known: { evalIds: readonly string[]; personaIds: readonly string[] },
+  at: string,
+): void {
+  if (persona !== undefined && !known.personaIds.includes(persona)) {
+    throw new Misfit(`${at}/persona`, `must be the id of a persona, got ${brief(persona)}`);
+  }
+  checkKnown(evals, known.evalIds, at);
+  const { steps = [], facts = [], reactions = [], stop_when: stops = [] } = user;
+  const stepIds = steps.map(({ id }) => id);
+  checkOnce(stepIds, (index) => `${at}/user/steps/${index}/id`);
+  checkOnce(
+    facts.map(({ name }) => name),
+    (index) => `${at}/user/facts/${index}/name`,
+  );
+  for (const [index, { next, when }] of steps.entries()) {
+    const step = `${at}/user/steps/${index}`;
+    if (next !== undefined && !stepIds.includes(next)) {
+      throw new Misfit(`${step}/next`, `must be the id of a step, got ${brief(next)}`);
+    }
+    checkPattern(when, `${step}/when`);
+  }
+  for (const [index, { when }] of reactions.entries()) {
+    checkPattern(when, `${at}/user/reactions/${index}/when`);
+  }
+  for (const [index, condition] of stops.entries()) {
+    checkPattern(condition, `${at}/user/stop_when/${index}`);
+  }
+}
+
+function checkOnce(names: readonly (string | undefined)[], at: (index: number) => string): void {
+  for (const [index, name] of names.entries()) {
+    if (name === undefined || names.indexOf(name) === index) continue;
+    throw new Misfit(at(index), `repeats ${brief(name)}`);
+  }
+}
+
+function checkPattern(condition: ReplyCondition | undefined, at: string): void {
+  if (condition?.matches === undefined) return;
+  try {
+    new RegExp(condition.matches, 'iu');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : '';
+    throw new Misfit(`${at}/matches`, `is not a regular expression: ${why}`);
+  }
+}

@@ -1,0 +1,116 @@
+import type {
+  EvalDefinition,
+  SeedDocument,
+  SeedOutcome,
+  SeedSimulation,
+  SeedTurn,
+} from '../../contract/index.ts';
+import { Misfit } from '../errors.ts';
+import type { MakeId } from '../ids.ts';
+import type { KeptTurn, NewSession, Outcome } from '../store/store.ts';
+import { readInstant } from './read-instant.ts';
+
+/** What the sessions of a seed are read with. */
+interface SeedContext {
+  makeId: MakeId;
+  ownerId: string;
+  known: readonly EvalDefinition[];
+}
+
+/** The simulations of a seed, each with an id. */
+export function simulationsOf(
+  document: SeedDocument,
+  { makeId, ownerId }: Pick<SeedContext, 'makeId' | 'ownerId'>,
+): (SeedSimulation & { id: string })[] {
+  return (document.simulations ?? []).map((simulation) => ({
+    ...simulation,
+    id: simulation.id ?? makeId('sim', [ownerId, simulation.name]),
+  }));
+}
+
+/** The finished sessions of a seed, of simulations and of runs. @throws Misfit. */
+export function sessionsOf(document: SeedDocument, context: SeedContext): NewSession[] {
+  const agents = document.agents ?? [];
+  const simulated = simulationsOf(document, context).flatMap((simulation, nth) => {
+    const agent = agents.find(({ id, name }) => [id, name].includes(simulation.agent));
+    return (simulation.sessions ?? []).map((session, index) => ({
+      ...common(session, context, {
+        idParts: ['seed', simulation.id, String(index)],
+        at: `/simulations/${nth}/sessions/${index}`,
+      }),
+      kind: 'simulation' as const,
+      simulation: { id: simulation.id, name: simulation.name, deleted: false },
+      agent: { name: agent?.name ?? simulation.agent, url: agent?.url ?? '' },
+      scenario: session.scenario,
+      persona: session.persona,
+      runName: undefined,
+      sourceSessionId: undefined,
+    }));
+  });
+  const produced = (document.runs ?? []).flatMap(({ name, sessions }, nth) =>
+    sessions.map((session, index) => ({
+      ...common(session, context, {
+        idParts: ['seed', name, session.source_session_id],
+        at: `/runs/${nth}/sessions/${index}`,
+      }),
+      kind: 'production' as const,
+      runName: name,
+      sourceSessionId: session.source_session_id,
+      simulation: undefined,
+      agent: undefined,
+      scenario: undefined,
+      persona: undefined,
+    })),
+  );
+  return [...simulated, ...produced];
+}
+
+type SeedSession = Omit<NonNullable<SeedSimulation['sessions']>[number], 'scenario' | 'persona'>;
+
+function common(
+  session: SeedSession,
+  { ownerId, makeId, known }: SeedContext,
+  { idParts, at }: { idParts: readonly string[]; at: string },
+) {
+  const startedAtMs = readInstant(`${at}/started_at`, session.started_at);
+  return {
+    id: session.id ?? makeId('ses', [ownerId, ...idParts]),
+    ownerId,
+    status: session.status ?? ('completed' as const),
+    startedAtMs,
+    endedAtMs: readInstant(`${at}/ended_at`, session.ended_at) ?? startedAtMs,
+    endReason: session.end_reason,
+    turns: (session.turns ?? []).map(toTurn),
+    outcomes: (session.outcomes ?? []).map((outcome, index) =>
+      toOutcome(outcome, known, `${at}/outcomes/${index}`),
+    ),
+    evals: [],
+  };
+}
+
+function toTurn(turn: SeedTurn, index: number): KeptTurn {
+  return {
+    sequence: index + 1,
+    userInput: turn.user_input,
+    userReason: turn.user_reason,
+    agentResponse: turn.agent_response,
+  };
+}
+
+/** @throws Misfit when the outcome does not say of which eval it is. */
+function toOutcome(outcome: SeedOutcome, known: readonly EvalDefinition[], at: string): Outcome {
+  const definition = known.find(({ id }) => id === outcome.eval);
+  const name = outcome.eval_name ?? definition?.name;
+  if (name === undefined) {
+    const got = `got eval ${JSON.stringify(outcome.eval ?? null)}`;
+    throw new Misfit(at, `must name an eval that is there, or have an eval_name; ${got}`);
+  }
+  return {
+    evalId: outcome.eval ?? name,
+    evalName: name,
+    category: outcome.eval_category ?? definition?.category ?? 'general',
+    type: outcome.eval_type ?? definition?.type ?? 'session_level',
+    outcome: outcome.outcome,
+    reasoning: outcome.reasoning ?? '',
+  };
+}

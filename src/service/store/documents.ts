@@ -1,0 +1,54 @@
+import type { Connections, Writing } from './connect.ts';
+import type { Documents, DocumentStore, NewDocument } from './setup.ts';
+
+/** Agents, personas and scenarios: what simulations are made of. */
+export function documentStore({ reader, write }: Connections): DocumentStore {
+  return {
+    put: (ownerId, added) => write((db) => putDocument(db, ownerId, added)),
+    async list<Kind extends keyof Documents>(ownerId: string, kind: Kind, limit: number) {
+      const rows = await reader
+        .selectFrom('documents')
+        .select('document')
+        .where('owner_id', '=', ownerId)
+        .where('kind', '=', kind)
+        .orderBy('key')
+        .limit(limit)
+        .execute();
+      return rows.map(({ document }) => JSON.parse(document) as Documents[Kind]);
+    },
+    remove: (ownerId, kind, id) =>
+      write(async (db) => {
+        const { numDeletedRows } = await db
+          .deleteFrom('documents')
+          .where('owner_id', '=', ownerId)
+          .where('kind', '=', kind)
+          .where('id', '=', id)
+          .executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
+    async apiKeyOf(ownerId, agentId) {
+      const row = await reader
+        .selectFrom('documents')
+        .select('secret')
+        .where('owner_id', '=', ownerId)
+        .where('kind', '=', 'agent')
+        .where('id', '=', agentId)
+        .executeTakeFirst();
+      return row?.secret ?? undefined;
+    },
+  };
+}
+
+/** Adds a document, or replaces the one of that id, with its secret. */
+export async function putDocument(db: Writing, ownerId: string, added: NewDocument): Promise<void> {
+  const { kind, document } = added;
+  const content = {
+    document: JSON.stringify(document),
+    secret: added.kind === 'agent' ? (added.secret ?? null) : null,
+  };
+  await db
+    .insertInto('documents')
+    .values({ owner_id: ownerId, kind, id: document.id, ...content })
+    .onConflict((conflict) => conflict.columns(['owner_id', 'kind', 'id']).doUpdateSet(content))
+    .execute();
+}

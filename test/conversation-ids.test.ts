@@ -109,10 +109,11 @@ void t.test('what is stored of a trace comes last, and is asked once for what is
   t.end();
 });
 
-void t.test('a conversation id is a string of 1 to 256 characters, on the span', (t) => {
-  for (const id of ['', '  ', 7, ['c'], 'c'.repeat(257)]) {
+void t.test('a conversation id is a string of 1 to 1024 characters, on the span', (t) => {
+  for (const id of ['', '  ', 7, ['c'], 'c'.repeat(1025)]) {
     const result = read([{ id: 'a1', attributes: { 'gen_ai.conversation.id': id } }]);
     t.match(codes(result), ['malformed_conversation_id', 'no_conversation_id'], typeof id);
+    t.match(result, { refused: { message: /1 to 1024 characters/ } });
   }
   const header = read([{ id: 'a1' }], { headerConversationId: '' });
   t.match(codes(header), ['malformed_conversation_id', 'no_conversation_id']);
@@ -120,7 +121,7 @@ void t.test('a conversation id is a string of 1 to 256 characters, on the span',
     'conversation_id_on_resource',
     'no_conversation_id',
   ]);
-  const longest = 'c'.repeat(256);
+  const longest = 'c'.repeat(1024);
   t.strictSame(conversationsOf(read([{ id: 'a1', attributes: conversation(longest) }])), {
     a1: longest,
   });

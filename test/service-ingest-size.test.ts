@@ -76,6 +76,24 @@ void t.test('a client that writes all before it reads sees its refusal, and goes
   }
 });
 
+void t.test(
+  'a client that asks for the connection to be closed reads its refusal, too',
+  async (t) => {
+    const bench = await withService(t);
+    for (const [status, headers] of [
+      [413, {}],
+      [415, { 'content-type': 'text/plain' }],
+      [401, { 'x-service-api-key': 'sk_nobody' }],
+    ] as const) {
+      for (let round = 0; round < 5; round += 1) {
+        const socket = await writing(bench, 12_000_000, { connection: 'close', ...headers });
+        t.equal(socket.bytesWritten > 12_000_000, true, 'all could be written');
+        t.match(await wholeOf(socket), new RegExp(`^HTTP/1\\.1 ${status} [^]*"message"[^]*}$`));
+      }
+    }
+  },
+);
+
 void t.test('who writes on and on is cut off', async (t) => {
   const socket = await writing(await withService(t), 500_000_000);
   await wholeOf(socket);

@@ -105,6 +105,7 @@ void t.test('names are searched whatever the case, beyond ASCII, without wildcar
   const cases: [string, string[]][] = [
     ['GRÖSSE', ['Größe 100%']],
     ['größe', ['Größe 100%']],
+    ['GRÖẞE', ['Größe 100%']],
     ['%', ['Größe 100%']],
     ['_', ['GROSSE snake_case']],
     ['grosse', ['GROSSE snake_case']],

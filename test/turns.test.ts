@@ -68,6 +68,26 @@ void t.test('turns stand in the order of their beginnings, then of their arrival
   t.end();
 });
 
+void t.test(
+  'a chat span that hangs on an earlier one, which is over, is a turn of its own',
+  (t) => {
+    const chain = (parent: string | undefined, second: number): KeptSketch[] => [
+      {
+        id: 'a',
+        ...(parent && { parent }),
+        forMs: 100,
+        input: [user('One')],
+        output: [agent('1')],
+      },
+      { id: 'b', parent: 'a', atMs: second, forMs: 10, input: [user('Two')], output: [agent('2')] },
+    ];
+    t.strictSame(words(turns(chain(undefined, 5_000))), ['1 One > 1', '2 Two > 2']);
+    t.strictSame(words(turns(chain('b', 5_000))), ['1 One > 1', '2 Two > 2'], 'in a circle, too');
+    t.equal(turns(chain(undefined, 50)).length, 1, 'inside, it is the same call, seen twice');
+    t.end();
+  },
+);
+
 void t.test('history that each span repeats is told once', (t) => {
   const first = [system('Be kind'), user('One')];
   const found = turns([

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { AdjustableClock } from '../shared/adjustable-clock.ts';
 import type { Log } from '../shared/log.ts';
@@ -169,10 +170,23 @@ function keepJournal(api: FastifyInstance, clock: AdjustableClock, journal: Jour
   });
 }
 
-/** A client that is still writing when it is answered gets to read its answer. */
+/**
+ * A client that is still writing when it is answered gets to read its answer: all of it is sent at
+ * once, but it ends only when the client has written all. An answer that ends sooner would close the
+ * connection in the face of a client that asked for that with `Connection: close`.
+ */
 function drainRefused(api: FastifyInstance, clock: AdjustableClock): void {
-  api.addHook('onSend', (request, _reply, payload, done) => {
-    drain(request.raw, clock);
-    done(null, payload);
+  api.addHook('onSend', (request, reply, payload, done) => {
+    if (request.raw.complete || !Buffer.isBuffer(payload)) {
+      done(null, payload);
+      return;
+    }
+    const written = drain(request.raw, clock);
+    reply.header('content-length', payload.length);
+    const answer = async function* (): AsyncGenerator<Buffer> {
+      yield payload;
+      await written;
+    };
+    done(null, Readable.from(answer()));
   });
 }

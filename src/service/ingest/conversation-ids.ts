@@ -1,7 +1,7 @@
 import type { TraceSpan } from '../../contract/index.ts';
 
-/** The longest conversation id that is kept; as long as that of an uploaded transcript. */
-const conversationIdLengthMax = 256;
+/** The longest conversation id that is kept. The interface sets no bound, an index needs one. */
+const conversationIdLengthMax = 1_024;
 
 /** The attribute that names a span's conversation (spec 2.1). */
 export const conversationIdKey = 'gen_ai.conversation.id';

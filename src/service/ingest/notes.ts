@@ -32,8 +32,8 @@ export const noteRows = {
   malformed_conversation_id: {
     level: 'warn',
     message:
-      'Passed over: a conversation id must be a string of 1 to 256 characters. Send it as a ' +
-      'stringValue.',
+      'Passed over: a conversation id must be a string of 1 to 1024 characters, not ' +
+      'all of them blanks. Send it as a stringValue.',
   },
   conversation_id_on_resource: {
     level: 'warn',

@@ -101,12 +101,11 @@ const drainBytesMax = 67_108_864;
 const drainMsMax = 10_000;
 
 /**
- * Reads on and throws away what a refused client still writes, so that it gets to read its answer
- * and not a broken connection. To be called before the answer is sent. Gives up after 64 MiB or
- * 10 s, and cuts the connection.
+ * Reads on and throws away what a refused client still writes, and resolves when it has written all.
+ * Gives up after 64 MiB or 10 s, and cuts the connection.
  */
-export function drain(request: IncomingMessage, clock: Clock): void {
-  if (request.complete || request.destroyed) return;
+export function drain(request: IncomingMessage, clock: Clock): Promise<void> {
+  if (request.complete || request.destroyed) return Promise.resolve();
   const { socket } = request;
   const deadline = clock.deadline(drainMsMax);
   const cut = (): void => {
@@ -114,14 +113,19 @@ export function drain(request: IncomingMessage, clock: Clock): void {
   };
   let length = 0;
   deadline.signal.addEventListener('abort', cut);
-  const over = (): void => deadline[Symbol.dispose]();
-  request
-    .on('error', over)
-    .on('end', over)
-    .on('close', over)
-    .on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > drainBytesMax) cut();
-    });
-  request.resume();
+  return new Promise((resolve) => {
+    const over = (): void => {
+      deadline[Symbol.dispose]();
+      resolve();
+    };
+    request
+      .on('error', over)
+      .on('end', over)
+      .on('close', over)
+      .on('data', (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > drainBytesMax) cut();
+      });
+    request.resume();
+  });
 }

@@ -46,7 +46,12 @@ export function readSpans(request: TraceRequest, context: RequestContext): NewSp
   if (sound.length > 0 && header === undefined && !sound.some(ownConversationId)) {
     const [first] = sound;
     book.add('no_conversation_id', first ? aboutOf(first) : {});
-    return refuse('no_conversation_id', 'no_conversation_id', book);
+    // One that there is, but can't be used, is what to tell of.
+    const isUnusable =
+      context.headerConversationId !== undefined ||
+      sound.some((span) => conversationIdKey in span.attributes);
+    const note = isUnusable ? 'malformed_conversation_id' : 'no_conversation_id';
+    return refuse('no_conversation_id', note, book);
   }
   const { knownTraces } = context;
   const conversations = resolveConversations(sound, request.spans, { header, knownTraces });

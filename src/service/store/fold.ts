@@ -1,9 +1,10 @@
 /**
- * A name as it is searched: two that differ in case, in the way their accents are written, in `ß`
- * and `ss` or in the two small sigmas fold to the same. SQLite's own `lower` and `like` know ASCII
+ * A name as it is searched: two that differ in case, in the way their accents are written, in `ß`,
+ * `ẞ` and `ss` or in the two small sigmas fold to the same. SQLite's own `lower` and `like` know ASCII
  * alone, and `like` takes `%` and `_` for more than characters.
  */
 export function fold(name: string): string {
-  const lower = name.normalize('NFC').toUpperCase().toLowerCase().replaceAll('ς', 'σ');
-  return lower.normalize('NFC');
+  // `ß` has `SS` above it, but the capital `ẞ` has itself: so down first.
+  const upper = name.normalize('NFC').toLowerCase().toUpperCase();
+  return upper.toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }

@@ -61,7 +61,8 @@ export class SpanTree {
     }
     let place = here && this.#places.get(here);
     for (const step of path.reverse()) {
-      const top = place?.top ?? (isLead(step) ? step : undefined);
+      const above = place?.top && runsApart(place.top, step) ? undefined : place?.top;
+      const top = above ?? (isLead(step) ? step : undefined);
       place = { top, highest: place?.highest ?? step };
       this.#places.set(step, place);
     }
@@ -84,6 +85,15 @@ export class SpanTree {
 
 function longerFirst(one: KeptSpan, other: KeptSpan): number {
   return Number(one.startNs - other.startNs) || Number(other.endNs - one.endNs);
+}
+
+/**
+ * A model call inside another one is the same call, seen twice. One that runs at another
+ * time only hangs on it, as some instrumentations chain their calls.
+ */
+function runsApart(top: KeptSpan, span: KeptSpan): boolean {
+  if (top.operation !== 'chat' || span.operation !== 'chat') return false;
+  return top.endNs <= span.startNs || span.endNs <= top.startNs;
 }
 
 /** Whether a span can begin a turn. */

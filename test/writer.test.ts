@@ -154,6 +154,13 @@ void t.test('a thread that dies fails what it holds; the next write starts anoth
   t.same(await keptIds(), [spanId(1), spanId(2)]);
 });
 
+void t.test('a thread that dies of a bug says where, and quotes nobody', async (t) => {
+  const { write } = await withWriter(t, { threadUrl: oddThread });
+  const result = await write(bytesOf(request(1)), { ownerId: 'burst' });
+  t.match(result, { kind: 'failed', message: /^the writer died: TypeError at .*odd-writer/ });
+  t.notMatch(JSON.stringify(result), /customer/);
+});
+
 void t.test('what is in flight is bounded by bytes', async (t) => {
   const body = bytesOf(request(1));
   const { write } = await withWriter(t, { bytesInFlightMax: 2 * body.byteLength });

@@ -89,7 +89,7 @@ function decodeOrFail({ decode, sink }: GroupDeps, job: WriterJob): Decoded {
 }
 
 /** What kind of error it was and where it came up; its message may quote a conversation. */
-function placeOf(error: unknown): string {
+export function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const frame = error.stack?.split('\n').find((line) => /^\s+at /.test(line));
   return `${error.name} ${frame?.trim() ?? ''}`;
@@ -114,9 +114,11 @@ function toResult(decoded: Decoded, kept: Kept | Error | undefined): WriteResult
     return { kind, code, message };
   }
   if (decoded.kind !== 'read') return { kind: decoded.kind, message: decoded.message };
-  if (kept === undefined || kept instanceof Error) {
-    // Messages of SQLite name tables and files, not values.
-    return { kind: 'failed', message: kept?.message ?? 'the sink gave no result' };
+  if (kept === undefined) return { kind: 'failed', message: 'the sink gave no result' };
+  if (kept instanceof Error) {
+    // Messages of SQLite name tables and files, not values; those of others may quote anything.
+    const isOfStore = 'code' in kept && String(kept.code).startsWith('SQLITE_');
+    return { kind: 'failed', message: isOfStore ? kept.message : placeOf(kept) };
   }
   return { kind: 'kept', kept, notes: decoded.toKeep.notes.length };
 }

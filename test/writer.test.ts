@@ -4,8 +4,11 @@ import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { writeGroups, type Answer, type Question } from '../src/service/ingest/write-groups.ts';
+import { decodeBody } from '../src/service/ingest/decode-body.ts';
+import { openSpanSink } from '../src/service/store/spans.ts';
 import { startWriter, type WriterJob, type WriterOptions } from '../src/service/ingest/writer.ts';
 import { ingestBodyBytesMax } from '../src/contract/index.ts';
+import { aRequest, aSpan, hexId } from './helpers/otlp.ts';
 import { newSpans, noonMs, noonNs, withStore } from './helpers/store.ts';
 
 const oddThread = new URL('helpers/odd-writer-thread.ts', import.meta.url);
@@ -251,4 +254,47 @@ void t.test('a transaction is bounded by inflated bytes, too', async (t) => {
   start();
   await answered(5);
   t.same(sizes, [2, 2, 1]);
+});
+
+void t.test('what waits sees the traces of those before it, as if each came alone', async (t) => {
+  const { file, store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const opened = openSpanSink({ file });
+  const sizes: number[] = [];
+  const keep: typeof opened.keep = (requests) => {
+    sizes.push(requests.length);
+    return opened.keep(requests);
+  };
+  const { port1, port2 } = new MessageChannel();
+  t.teardown(() => port1.postMessage('close'));
+  const traceId = hexId(32);
+  const of = (conversationId: string | null, trace = hexId(32)) =>
+    aSpan({ conversationId, traceId: trace });
+  const bodies: [owner: string, ...spans: object[]][] = [
+    [ownerId, of('root', traceId)],
+    [ownerId, of('beside')],
+    [other, of('theirs'), of(null, traceId)],
+    [ownerId, of('own'), of(null, traceId)],
+    [ownerId, of('more')],
+  ];
+  for (const [id, [owner, ...spans]] of bodies.entries()) {
+    const body = bytesOf(JSON.stringify(aRequest(spans as Record<string, unknown>[])));
+    port1.postMessage({ id, job: newJob(owner, body) } satisfies Question);
+  }
+  writeGroups({ port: port2, decode: decodeBody, sink: { ...opened, keep } });
+  const answers: Answer[] = [];
+  while (answers.length < bodies.length) {
+    answers.push(...((await once(port1, 'message')) as [Answer[]])[0]);
+  }
+  t.same(
+    answers.map(({ id, result }) => [id, result.kind]),
+    bodies.map((_body, id) => [id, 'kept']),
+  );
+  t.equal((await store.conversations.spansOf(ownerId, 'root')).length, 2);
+  t.equal(
+    (await store.conversations.spansOf(other, 'theirs')).length,
+    1,
+    'another owner sees none',
+  );
+  t.same(sizes, [3, 2], 'what is looked up is written first');
 });

@@ -23,8 +23,10 @@ export interface GroupDeps {
   port: MessagePort;
   sink: SpanSink;
   /** Anything it throws is a bug, and fails that request alone. */
-  decode: (job: WriterJob, sink: Pick<SpanSink, 'conversationsOf'>) => Decoded;
+  decode: (job: WriterJob, stored: Lookup) => Decoded;
 }
+
+type Lookup = Pick<SpanSink, 'conversationsOf'>;
 
 /** Requests in a transaction at most. */
 const requestsOfGroupMax = 64;
@@ -49,7 +51,7 @@ export function writeGroups(deps: GroupDeps): void {
       return;
     }
     const { group, closing } = gather(deps, first);
-    port.postMessage(write(sink, group));
+    answer(deps, group);
     if (closing) end();
   });
   port.postMessage([] satisfies Answer[]);
@@ -63,10 +65,22 @@ interface Read {
 
 function gather(deps: GroupDeps, first: Question): { group: Read[]; closing: boolean } {
   const group: Read[] = [];
+  // A trace that one of the group brings is stored before it is looked up, so that each request
+  // finds what it would have found by coming alone. That is rare, and costs a commit.
+  const stored: Lookup = {
+    conversationsOf(ownerId, traceIds) {
+      if (bringsAny(group, ownerId, traceIds)) {
+        answer(deps, group);
+        group.length = 0;
+      }
+      return deps.sink.conversationsOf(ownerId, traceIds);
+    },
+  };
   let bytes = 0;
   let next: Question | Closing | undefined = first;
   while (next !== undefined && next !== 'close') {
-    const read: Read = { ...next, decoded: decodeOrFail(deps, next.job) };
+    const read: Read = { ...next, decoded: decodeOrFail(deps, next.job, stored) };
+    if (group.length === 0) bytes = 0;
     group.push(read);
     bytes += read.decoded.bytes;
     if (group.length === requestsOfGroupMax || bytes >= bytesOfGroupMax) break;
@@ -75,14 +89,28 @@ function gather(deps: GroupDeps, first: Question): { group: Read[]; closing: boo
   return { group, closing: next === 'close' };
 }
 
+function bringsAny(group: readonly Read[], ownerId: string, traceIds: readonly string[]): boolean {
+  const wanted = new Set(traceIds);
+  return group.some(
+    ({ job, decoded }) =>
+      job.ownerId === ownerId &&
+      decoded.kind === 'read' &&
+      decoded.toKeep.spans.some(({ traceId }) => wanted.has(traceId)),
+  );
+}
+
+function answer({ port, sink }: GroupDeps, group: readonly Read[]): void {
+  port.postMessage(write(sink, group));
+}
+
 function waiting(port: MessagePort): Question | Closing | undefined {
   return (receiveMessageOnPort(port) as { message: Question | Closing } | undefined)?.message;
 }
 
-function decodeOrFail({ decode, sink }: GroupDeps, job: WriterJob): Decoded {
+function decodeOrFail({ decode }: GroupDeps, job: WriterJob, stored: Lookup): Decoded {
   const bytes = job.body.byteLength;
   try {
-    return decode(job, sink);
+    return decode(job, stored);
   } catch (error) {
     return { kind: 'failed', message: placeOf(error), bytes };
   }

@@ -36,6 +36,7 @@ export function runnerWorld(t: Test): World {
         sessionOf: () => Promise.resolve(shipped),
         judge: undefined,
         clock,
+        machineClock: clock,
         log,
         worker: 'w1',
         ...options,

@@ -248,6 +248,8 @@ export interface Job {
 export interface JobStore {
   /** Takes jobs that are due, for as long as the lease; no other worker gets them meanwhile. */
   take(worker: string, nowMs: number, leaseMs: number, limit: number): Promise<Job[]>;
+  /** Holds on to jobs until that time; those that are no longer this worker's stay as they are. */
+  renew(worker: string, jobs: readonly Job[], untilMs: number): Promise<void>;
   /**
    * Writes the outcome and, with the last job of a session, its status, in one transaction. False
    * when the job is no longer this worker's: nothing is written then.

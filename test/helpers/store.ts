@@ -103,7 +103,7 @@ export function newOutcome(evalId: string, outcome: Outcome['outcome'] = 'pass')
   const evalName = `Eval ${evalId}`;
   return {
     ...{ evalId, evalName, category: 'general', type: 'session_level' },
-    ...{ outcome, reasoning: `because of ${evalId}` },
+    ...{ outcome, required: true, reasoning: `because of ${evalId}` },
   };
 }
 

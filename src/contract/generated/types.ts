@@ -482,7 +482,7 @@ export interface EvalDefinition {
     [k: string]: unknown;
   };
   /**
-   * False never makes a session fail; true when left out.
+   * False never makes a session fail, though it counts among the outcomes; true when left out.
    */
   required?: boolean;
 }
@@ -838,6 +838,10 @@ export interface SeedOutcome {
    */
   eval_type?: 'session_level' | 'turn_level';
   outcome: 'pass' | 'fail' | 'error';
+  /**
+   * False never makes the session fail; as its eval has it when left out, else true.
+   */
+  required?: boolean;
   reasoning?: string;
 }
 /**
@@ -1017,6 +1021,42 @@ export interface ServiceFault {
    * Milliseconds after which it stops by itself.
    */
   ttl_ms?: number;
+}
+/**
+ * Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.
+ */
+export interface SessionVerdict {
+  /**
+   * The sessionId of its deep link.
+   */
+  id: string;
+  kind: 'simulation' | 'production';
+  status: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  /**
+   * failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided.
+   */
+  verdict: 'passed' | 'failed' | 'undecided';
+  /**
+   * Of production sessions: the caller's own id of the conversation.
+   */
+  source_session_id?: string;
+  end_reason?: string;
+  outcomes: VerdictOutcome[];
+}
+export interface VerdictOutcome {
+  /**
+   * Id of the eval.
+   */
+  eval: string;
+  eval_name: string;
+  eval_category: string;
+  eval_type: string;
+  outcome: 'pass' | 'fail' | 'error';
+  /**
+   * As the eval was when it was queued; false never makes the session fail.
+   */
+  required: boolean;
+  reasoning: string;
 }
 /**
  * A page of sessions with their outcomes, newest first.
@@ -1298,6 +1338,7 @@ export interface Messages {
   SeedDocument: SeedDocument;
   ServiceError: ServiceError;
   ServiceFault: ServiceFault;
+  SessionVerdict: SessionVerdict;
   SimulationSessionPage: SimulationSessionPage;
   SimulationSession: SimulationSession;
   StartCall: StartCall;

@@ -3130,7 +3130,7 @@ return errors === 0;
 }
 
 export const EvalDefinition = validate20;
-const schema26 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion, and how it is scored.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category; general when left out."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"What the kind needs; see the rules below."},"required":{"type":"boolean","description":"False never makes a session fail; true when left out."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"A subset of the arguments of some call."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Milliseconds, for each turn."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Over the session, e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","description":"What a passing session does, as a positive sentence."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
+const schema26 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion, and how it is scored.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category; general when left out."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"What the kind needs; see the rules below."},"required":{"type":"boolean","description":"False never makes a session fail, though it counts among the outcomes; true when left out."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"A subset of the arguments of some call."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Milliseconds, for each turn."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Over the session, e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","description":"What a passing session does, as a positive sentence."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
 const pattern0 = new RegExp("^[imsu]*$", "u");
 const pattern1 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
 const pattern2 = new RegExp("^[^\\r\\n]{1,200}$", "u");
@@ -7809,10 +7809,10 @@ return errors === 0;
 }
 
 export const SeedDocument = validate34;
-const schema49 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string"}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}}]};
+const schema49 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string"}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}}]};
 const schema53 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"}},"additionalProperties":false}},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
 const schema54 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}};
-const schema55 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"reasoning":{"type":"string"}}};
+const schema55 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
 const pattern9 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
 const pattern16 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
@@ -10518,7 +10518,7 @@ vErrors.push(err204);
 errors++;
 }
 for(const key20 in data91){
-if(!((((((key20 === "eval") || (key20 === "eval_name")) || (key20 === "eval_category")) || (key20 === "eval_type")) || (key20 === "outcome")) || (key20 === "reasoning"))){
+if(!(((((((key20 === "eval") || (key20 === "eval_name")) || (key20 === "eval_category")) || (key20 === "eval_type")) || (key20 === "outcome")) || (key20 === "required")) || (key20 === "reasoning"))){
 const err205 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err205];
@@ -10650,9 +10650,9 @@ vErrors.push(err215);
 errors++;
 }
 }
-if(data91.reasoning !== undefined){
-if(typeof data91.reasoning !== "string"){
-const err216 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data91.required !== undefined){
+if(typeof data91.required !== "boolean"){
+const err216 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -10662,9 +10662,9 @@ vErrors.push(err216);
 errors++;
 }
 }
-}
-else {
-const err217 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data91.reasoning !== undefined){
+if(typeof data91.reasoning !== "string"){
+const err217 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -10676,7 +10676,7 @@ errors++;
 }
 }
 else {
-const err218 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err218 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -10688,7 +10688,7 @@ errors++;
 }
 }
 else {
-const err219 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err219 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -10700,7 +10700,7 @@ errors++;
 }
 }
 else {
-const err220 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err220 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -10712,7 +10712,7 @@ errors++;
 }
 }
 else {
-const err221 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err221 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -10724,7 +10724,7 @@ errors++;
 }
 }
 else {
-const err222 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err222 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -10734,11 +10734,9 @@ vErrors.push(err222);
 errors++;
 }
 }
-if(data.runs !== undefined){
-let data98 = data.runs;
-if(Array.isArray(data98)){
-if(data98.length > 10000){
-const err223 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err223 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -10747,12 +10745,12 @@ vErrors.push(err223);
 }
 errors++;
 }
-const len12 = data98.length;
-for(let i12=0; i12<len12; i12++){
-let data99 = data98[i12];
-if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
-if(data99.name === undefined){
-const err224 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data.runs !== undefined){
+let data99 = data.runs;
+if(Array.isArray(data99)){
+if(data99.length > 10000){
+const err224 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -10761,8 +10759,12 @@ vErrors.push(err224);
 }
 errors++;
 }
-if(data99.sessions === undefined){
-const err225 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+const len12 = data99.length;
+for(let i12=0; i12<len12; i12++){
+let data100 = data99[i12];
+if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
+if(data100.name === undefined){
+const err225 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -10771,9 +10773,8 @@ vErrors.push(err225);
 }
 errors++;
 }
-for(const key21 in data99){
-if(!((key21 === "name") || (key21 === "sessions"))){
-const err226 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+if(data100.sessions === undefined){
+const err226 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -10782,12 +10783,9 @@ vErrors.push(err226);
 }
 errors++;
 }
-}
-if(data99.name !== undefined){
-let data100 = data99.name;
-if(typeof data100 === "string"){
-if(!pattern2.test(data100)){
-const err227 = {instancePath:instancePath+"/runs/" + i12+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key21 in data100){
+if(!((key21 === "name") || (key21 === "sessions"))){
+const err227 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -10797,8 +10795,11 @@ vErrors.push(err227);
 errors++;
 }
 }
-else {
-const err228 = {instancePath:instancePath+"/runs/" + i12+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data100.name !== undefined){
+let data101 = data100.name;
+if(typeof data101 === "string"){
+if(!pattern2.test(data101)){
+const err228 = {instancePath:instancePath+"/runs/" + i12+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -10808,11 +10809,8 @@ vErrors.push(err228);
 errors++;
 }
 }
-if(data99.sessions !== undefined){
-let data101 = data99.sessions;
-if(Array.isArray(data101)){
-if(data101.length > 100000){
-const err229 = {instancePath:instancePath+"/runs/" + i12+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+else {
+const err229 = {instancePath:instancePath+"/runs/" + i12+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -10821,12 +10819,12 @@ vErrors.push(err229);
 }
 errors++;
 }
-const len13 = data101.length;
-for(let i13=0; i13<len13; i13++){
-let data102 = data101[i13];
-if(data102 && typeof data102 == "object" && !Array.isArray(data102)){
-if(data102.source_session_id === undefined){
-const err230 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
+}
+if(data100.sessions !== undefined){
+let data102 = data100.sessions;
+if(Array.isArray(data102)){
+if(data102.length > 100000){
+const err230 = {instancePath:instancePath+"/runs/" + i12+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -10835,8 +10833,12 @@ vErrors.push(err230);
 }
 errors++;
 }
-if(data102.started_at === undefined){
-const err231 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+const len13 = data102.length;
+for(let i13=0; i13<len13; i13++){
+let data103 = data102[i13];
+if(data103 && typeof data103 == "object" && !Array.isArray(data103)){
+if(data103.source_session_id === undefined){
+const err231 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -10845,9 +10847,8 @@ vErrors.push(err231);
 }
 errors++;
 }
-for(const key22 in data102){
-if(!((((((((key22 === "source_session_id") || (key22 === "id")) || (key22 === "status")) || (key22 === "started_at")) || (key22 === "ended_at")) || (key22 === "end_reason")) || (key22 === "turns")) || (key22 === "outcomes"))){
-const err232 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+if(data103.started_at === undefined){
+const err232 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -10856,12 +10857,9 @@ vErrors.push(err232);
 }
 errors++;
 }
-}
-if(data102.source_session_id !== undefined){
-let data103 = data102.source_session_id;
-if(typeof data103 === "string"){
-if(!pattern16.test(data103)){
-const err233 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+for(const key22 in data103){
+if(!((((((((key22 === "source_session_id") || (key22 === "id")) || (key22 === "status")) || (key22 === "started_at")) || (key22 === "ended_at")) || (key22 === "end_reason")) || (key22 === "turns")) || (key22 === "outcomes"))){
+const err233 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -10871,8 +10869,11 @@ vErrors.push(err233);
 errors++;
 }
 }
-else {
-const err234 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data103.source_session_id !== undefined){
+let data104 = data103.source_session_id;
+if(typeof data104 === "string"){
+if(!pattern16.test(data104)){
+const err234 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -10882,11 +10883,8 @@ vErrors.push(err234);
 errors++;
 }
 }
-if(data102.id !== undefined){
-let data104 = data102.id;
-if(typeof data104 === "string"){
-if(!pattern9.test(data104)){
-const err235 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+else {
+const err235 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -10896,8 +10894,11 @@ vErrors.push(err235);
 errors++;
 }
 }
-else {
-const err236 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data103.id !== undefined){
+let data105 = data103.id;
+if(typeof data105 === "string"){
+if(!pattern9.test(data105)){
+const err236 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -10907,10 +10908,8 @@ vErrors.push(err236);
 errors++;
 }
 }
-if(data102.status !== undefined){
-let data105 = data102.status;
-if(typeof data105 !== "string"){
-const err237 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err237 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -10919,8 +10918,11 @@ vErrors.push(err237);
 }
 errors++;
 }
-if(!((((((data105 === "pending") || (data105 === "running")) || (data105 === "evaluating")) || (data105 === "completed")) || (data105 === "failed")) || (data105 === "cancelled"))){
-const err238 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+}
+if(data103.status !== undefined){
+let data106 = data103.status;
+if(typeof data106 !== "string"){
+const err238 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -10929,12 +10931,8 @@ vErrors.push(err238);
 }
 errors++;
 }
-}
-if(data102.started_at !== undefined){
-let data106 = data102.started_at;
-if(typeof data106 === "string"){
-if(!(formats0.test(data106))){
-const err239 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(!((((((data106 === "pending") || (data106 === "running")) || (data106 === "evaluating")) || (data106 === "completed")) || (data106 === "failed")) || (data106 === "cancelled"))){
+const err239 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -10944,8 +10942,11 @@ vErrors.push(err239);
 errors++;
 }
 }
-else {
-const err240 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data103.started_at !== undefined){
+let data107 = data103.started_at;
+if(typeof data107 === "string"){
+if(!(formats0.test(data107))){
+const err240 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -10955,11 +10956,8 @@ vErrors.push(err240);
 errors++;
 }
 }
-if(data102.ended_at !== undefined){
-let data107 = data102.ended_at;
-if(typeof data107 === "string"){
-if(!(formats0.test(data107))){
-const err241 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+else {
+const err241 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -10969,8 +10967,11 @@ vErrors.push(err241);
 errors++;
 }
 }
-else {
-const err242 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data103.ended_at !== undefined){
+let data108 = data103.ended_at;
+if(typeof data108 === "string"){
+if(!(formats0.test(data108))){
+const err242 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -10980,11 +10981,8 @@ vErrors.push(err242);
 errors++;
 }
 }
-if(data102.end_reason !== undefined){
-let data108 = data102.end_reason;
-if(typeof data108 === "string"){
-if(!pattern2.test(data108)){
-const err243 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err243 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -10994,8 +10992,11 @@ vErrors.push(err243);
 errors++;
 }
 }
-else {
-const err244 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data103.end_reason !== undefined){
+let data109 = data103.end_reason;
+if(typeof data109 === "string"){
+if(!pattern2.test(data109)){
+const err244 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -11005,11 +11006,8 @@ vErrors.push(err244);
 errors++;
 }
 }
-if(data102.turns !== undefined){
-let data109 = data102.turns;
-if(Array.isArray(data109)){
-if(data109.length > 10000){
-const err245 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+else {
+const err245 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -11018,12 +11016,12 @@ vErrors.push(err245);
 }
 errors++;
 }
-const len14 = data109.length;
-for(let i14=0; i14<len14; i14++){
-let data110 = data109[i14];
-if(data110 && typeof data110 == "object" && !Array.isArray(data110)){
-if(data110.user_input === undefined){
-const err246 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+if(data103.turns !== undefined){
+let data110 = data103.turns;
+if(Array.isArray(data110)){
+if(data110.length > 10000){
+const err246 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -11032,8 +11030,12 @@ vErrors.push(err246);
 }
 errors++;
 }
-if(data110.agent_response === undefined){
-const err247 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+const len14 = data110.length;
+for(let i14=0; i14<len14; i14++){
+let data111 = data110[i14];
+if(data111 && typeof data111 == "object" && !Array.isArray(data111)){
+if(data111.user_input === undefined){
+const err247 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -11042,9 +11044,8 @@ vErrors.push(err247);
 }
 errors++;
 }
-for(const key23 in data110){
-if(!(((key23 === "user_input") || (key23 === "user_reason")) || (key23 === "agent_response"))){
-const err248 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+if(data111.agent_response === undefined){
+const err248 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -11053,10 +11054,9 @@ vErrors.push(err248);
 }
 errors++;
 }
-}
-if(data110.user_input !== undefined){
-if(typeof data110.user_input !== "string"){
-const err249 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key23 in data111){
+if(!(((key23 === "user_input") || (key23 === "user_reason")) || (key23 === "agent_response"))){
+const err249 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -11066,9 +11066,9 @@ vErrors.push(err249);
 errors++;
 }
 }
-if(data110.user_reason !== undefined){
-if(typeof data110.user_reason !== "string"){
-const err250 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data111.user_input !== undefined){
+if(typeof data111.user_input !== "string"){
+const err250 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -11078,9 +11078,9 @@ vErrors.push(err250);
 errors++;
 }
 }
-if(data110.agent_response !== undefined){
-if(typeof data110.agent_response !== "string"){
-const err251 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data111.user_reason !== undefined){
+if(typeof data111.user_reason !== "string"){
+const err251 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -11090,9 +11090,9 @@ vErrors.push(err251);
 errors++;
 }
 }
-}
-else {
-const err252 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data111.agent_response !== undefined){
+if(typeof data111.agent_response !== "string"){
+const err252 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -11104,7 +11104,7 @@ errors++;
 }
 }
 else {
-const err253 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err253 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -11114,11 +11114,9 @@ vErrors.push(err253);
 errors++;
 }
 }
-if(data102.outcomes !== undefined){
-let data114 = data102.outcomes;
-if(Array.isArray(data114)){
-if(data114.length > 1000){
-const err254 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+}
+else {
+const err254 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -11127,12 +11125,12 @@ vErrors.push(err254);
 }
 errors++;
 }
-const len15 = data114.length;
-for(let i15=0; i15<len15; i15++){
-let data115 = data114[i15];
-if(data115 && typeof data115 == "object" && !Array.isArray(data115)){
-if(data115.outcome === undefined){
-const err255 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data103.outcomes !== undefined){
+let data115 = data103.outcomes;
+if(Array.isArray(data115)){
+if(data115.length > 1000){
+const err255 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -11141,9 +11139,12 @@ vErrors.push(err255);
 }
 errors++;
 }
-for(const key24 in data115){
-if(!((((((key24 === "eval") || (key24 === "eval_name")) || (key24 === "eval_category")) || (key24 === "eval_type")) || (key24 === "outcome")) || (key24 === "reasoning"))){
-const err256 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+const len15 = data115.length;
+for(let i15=0; i15<len15; i15++){
+let data116 = data115[i15];
+if(data116 && typeof data116 == "object" && !Array.isArray(data116)){
+if(data116.outcome === undefined){
+const err256 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -11152,12 +11153,9 @@ vErrors.push(err256);
 }
 errors++;
 }
-}
-if(data115.eval !== undefined){
-let data116 = data115.eval;
-if(typeof data116 === "string"){
-if(!pattern9.test(data116)){
-const err257 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+for(const key24 in data116){
+if(!(((((((key24 === "eval") || (key24 === "eval_name")) || (key24 === "eval_category")) || (key24 === "eval_type")) || (key24 === "outcome")) || (key24 === "required")) || (key24 === "reasoning"))){
+const err257 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -11167,8 +11165,11 @@ vErrors.push(err257);
 errors++;
 }
 }
-else {
-const err258 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data116.eval !== undefined){
+let data117 = data116.eval;
+if(typeof data117 === "string"){
+if(!pattern9.test(data117)){
+const err258 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -11178,11 +11179,8 @@ vErrors.push(err258);
 errors++;
 }
 }
-if(data115.eval_name !== undefined){
-let data117 = data115.eval_name;
-if(typeof data117 === "string"){
-if(!pattern2.test(data117)){
-const err259 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err259 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -11192,8 +11190,11 @@ vErrors.push(err259);
 errors++;
 }
 }
-else {
-const err260 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data116.eval_name !== undefined){
+let data118 = data116.eval_name;
+if(typeof data118 === "string"){
+if(!pattern2.test(data118)){
+const err260 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -11203,11 +11204,8 @@ vErrors.push(err260);
 errors++;
 }
 }
-if(data115.eval_category !== undefined){
-let data118 = data115.eval_category;
-if(typeof data118 === "string"){
-if(!pattern2.test(data118)){
-const err261 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err261 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -11217,8 +11215,11 @@ vErrors.push(err261);
 errors++;
 }
 }
-else {
-const err262 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data116.eval_category !== undefined){
+let data119 = data116.eval_category;
+if(typeof data119 === "string"){
+if(!pattern2.test(data119)){
+const err262 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -11228,10 +11229,8 @@ vErrors.push(err262);
 errors++;
 }
 }
-if(data115.eval_type !== undefined){
-let data119 = data115.eval_type;
-if(typeof data119 !== "string"){
-const err263 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err263 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -11240,8 +11239,11 @@ vErrors.push(err263);
 }
 errors++;
 }
-if(!((data119 === "session_level") || (data119 === "turn_level"))){
-const err264 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data116.eval_type !== undefined){
+let data120 = data116.eval_type;
+if(typeof data120 !== "string"){
+const err264 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -11250,11 +11252,8 @@ vErrors.push(err264);
 }
 errors++;
 }
-}
-if(data115.outcome !== undefined){
-let data120 = data115.outcome;
-if(typeof data120 !== "string"){
-const err265 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data120 === "session_level") || (data120 === "turn_level"))){
+const err265 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -11263,8 +11262,11 @@ vErrors.push(err265);
 }
 errors++;
 }
-if(!(((data120 === "pass") || (data120 === "fail")) || (data120 === "error"))){
-const err266 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+}
+if(data116.outcome !== undefined){
+let data121 = data116.outcome;
+if(typeof data121 !== "string"){
+const err266 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -11273,10 +11275,8 @@ vErrors.push(err266);
 }
 errors++;
 }
-}
-if(data115.reasoning !== undefined){
-if(typeof data115.reasoning !== "string"){
-const err267 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data121 === "pass") || (data121 === "fail")) || (data121 === "error"))){
+const err267 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -11286,9 +11286,9 @@ vErrors.push(err267);
 errors++;
 }
 }
-}
-else {
-const err268 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data116.required !== undefined){
+if(typeof data116.required !== "boolean"){
+const err268 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -11298,9 +11298,9 @@ vErrors.push(err268);
 errors++;
 }
 }
-}
-else {
-const err269 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data116.reasoning !== undefined){
+if(typeof data116.reasoning !== "string"){
+const err269 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -11312,7 +11312,7 @@ errors++;
 }
 }
 else {
-const err270 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err270 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -11324,7 +11324,7 @@ errors++;
 }
 }
 else {
-const err271 = {instancePath:instancePath+"/runs/" + i12+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err271 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -11336,7 +11336,7 @@ errors++;
 }
 }
 else {
-const err272 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err272 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -11348,7 +11348,7 @@ errors++;
 }
 }
 else {
-const err273 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err273 = {instancePath:instancePath+"/runs/" + i12+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -11360,12 +11360,36 @@ errors++;
 }
 }
 else {
-const err274 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err274 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err274];
 }
 else {
 vErrors.push(err274);
+}
+errors++;
+}
+}
+}
+else {
+const err275 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err275];
+}
+else {
+vErrors.push(err275);
+}
+errors++;
+}
+}
+}
+else {
+const err276 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err276];
+}
+else {
+vErrors.push(err276);
 }
 errors++;
 }
@@ -11649,11 +11673,409 @@ validate36.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSessionPage = validate37;
-const schema60 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema61 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const SessionVerdict = validate37;
+const schema60 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="session-verdict.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.kind === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.verdict === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.outcomes === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "outcomes"},message:"must have required property '"+"outcomes"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((((key0 === "id") || (key0 === "kind")) || (key0 === "status")) || (key0 === "verdict")) || (key0 === "source_session_id")) || (key0 === "end_reason")) || (key0 === "outcomes"))){
+const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.id !== undefined){
+if(typeof data.id !== "string"){
+const err6 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.kind !== undefined){
+let data1 = data.kind;
+if(typeof data1 !== "string"){
+const err7 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(!((data1 === "simulation") || (data1 === "production"))){
+const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema60.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.status !== undefined){
+let data2 = data.status;
+if(typeof data2 !== "string"){
+const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(!((((((data2 === "pending") || (data2 === "running")) || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "failed")) || (data2 === "cancelled"))){
+const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema60.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.verdict !== undefined){
+let data3 = data.verdict;
+if(typeof data3 !== "string"){
+const err11 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema60.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.source_session_id !== undefined){
+if(typeof data.source_session_id !== "string"){
+const err13 = {instancePath:instancePath+"/source_session_id",schemaPath:"#/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.end_reason !== undefined){
+if(typeof data.end_reason !== "string"){
+const err14 = {instancePath:instancePath+"/end_reason",schemaPath:"#/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.outcomes !== undefined){
+let data6 = data.outcomes;
+if(Array.isArray(data6)){
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(data7.eval === undefined){
+const err15 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "eval"},message:"must have required property '"+"eval"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data7.eval_name === undefined){
+const err16 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data7.eval_category === undefined){
+const err17 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "eval_category"},message:"must have required property '"+"eval_category"+"'"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data7.eval_type === undefined){
+const err18 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "eval_type"},message:"must have required property '"+"eval_type"+"'"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(data7.outcome === undefined){
+const err19 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if(data7.required === undefined){
+const err20 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "required"},message:"must have required property '"+"required"+"'"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data7.reasoning === undefined){
+const err21 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+for(const key1 in data7){
+if(!(((((((key1 === "eval") || (key1 === "eval_name")) || (key1 === "eval_category")) || (key1 === "eval_type")) || (key1 === "outcome")) || (key1 === "required")) || (key1 === "reasoning"))){
+const err22 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data7.eval !== undefined){
+if(typeof data7.eval !== "string"){
+const err23 = {instancePath:instancePath+"/outcomes/" + i0+"/eval",schemaPath:"#/properties/outcomes/items/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data7.eval_name !== undefined){
+if(typeof data7.eval_name !== "string"){
+const err24 = {instancePath:instancePath+"/outcomes/" + i0+"/eval_name",schemaPath:"#/properties/outcomes/items/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data7.eval_category !== undefined){
+if(typeof data7.eval_category !== "string"){
+const err25 = {instancePath:instancePath+"/outcomes/" + i0+"/eval_category",schemaPath:"#/properties/outcomes/items/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data7.eval_type !== undefined){
+if(typeof data7.eval_type !== "string"){
+const err26 = {instancePath:instancePath+"/outcomes/" + i0+"/eval_type",schemaPath:"#/properties/outcomes/items/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data7.outcome !== undefined){
+let data12 = data7.outcome;
+if(typeof data12 !== "string"){
+const err27 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if(!(((data12 === "pass") || (data12 === "fail")) || (data12 === "error"))){
+const err28 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema60.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data7.required !== undefined){
+if(typeof data7.required !== "boolean"){
+const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/required",schemaPath:"#/properties/outcomes/items/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data7.reasoning !== undefined){
+if(typeof data7.reasoning !== "string"){
+const err30 = {instancePath:instancePath+"/outcomes/" + i0+"/reasoning",schemaPath:"#/properties/outcomes/items/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/outcomes",schemaPath:"#/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+else {
+const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+validate37.errors = vErrors;
+return errors === 0;
+}
+
+export const SimulationSessionPage = validate38;
+const schema61 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema62 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -11761,7 +12183,7 @@ errors++;
 if(data.url !== undefined){
 let data0 = data.url;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema61.properties.url.type},message:"must be string,null"};
+const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema62.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12330,12 +12752,12 @@ vErrors.push(err57);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12385,8 +12807,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate38(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
+if(!(validate39(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
 errors = vErrors.length;
 }
 }
@@ -12498,16 +12920,16 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSession = validate38;
+export const SimulationSession = validate39;
 
-export const StartCall = validate40;
-const schema64 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+export const StartCall = validate41;
+const schema65 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12719,13 +13141,13 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-export const ToolCall = validate41;
+export const ToolCall = validate42;
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tool-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12888,20 +13310,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
-export const TraceExportRequest = validate42;
-const schema68 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
-const schema69 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
-const schema70 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
+export const TraceExportRequest = validate43;
+const schema69 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
+const schema70 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
+const schema71 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
 const pattern35 = new RegExp("^-?[0-9]{1,19}$", "u");
 const pattern36 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
-const wrapper0 = {validate: validate44};
-const wrapper1 = {validate: validate43};
+const wrapper0 = {validate: validate45};
+const wrapper1 = {validate: validate44};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13025,7 +13447,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "NaN") || (data3 === "Infinity")) || (data3 === "-Infinity"))){
-const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema70.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema71.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13169,12 +13591,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13201,8 +13623,8 @@ errors++;
 }
 }
 if(data.value !== undefined){
-if(!(validate44(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
-vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+if(!(validate45(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
+vErrors = vErrors === null ? validate45.errors : vErrors.concat(validate45.errors);
 errors = vErrors.length;
 }
 }
@@ -13217,18 +13639,18 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-const schema71 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
-const schema72 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
+const schema72 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
+const schema73 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
 const pattern37 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
 const pattern38 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
 const pattern39 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
 const pattern40 = new RegExp("^[0-9]{1,20}$", "u");
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -13500,8 +13922,8 @@ let data6 = data.attributes;
 if(Array.isArray(data6)){
 const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate43(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+if(!(validate44(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
 errors = vErrors.length;
 }
 }
@@ -13590,12 +14012,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="trace-export-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -13615,8 +14037,8 @@ let data3 = data2.attributes;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate43(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+if(!(validate44(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
 errors = vErrors.length;
 }
 }
@@ -13683,8 +14105,8 @@ let data9 = data6.spans;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate47(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+if(!(validate48(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
 }
@@ -13759,13 +14181,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-export const TranscriptUpload = validate50;
+export const TranscriptUpload = validate51;
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="transcript-upload.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14023,15 +14445,15 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreateRequest = validate51;
-const schema75 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+export const UserCreateRequest = validate52;
+const schema76 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
 const pattern44 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14222,14 +14644,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate51.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreated = validate52;
-const schema76 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+export const UserCreated = validate53;
+const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14314,7 +14736,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema76.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema77.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -14387,14 +14809,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;
 }
 
-export const UserDeleted = validate53;
-const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+export const UserDeleted = validate54;
+const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14500,14 +14922,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-export const VoiceError = validate54;
-const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+export const VoiceError = validate55;
+const schema79 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14637,14 +15059,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
 
-export const WebrtcAnswer = validate55;
-const schema79 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+export const WebrtcAnswer = validate56;
+const schema80 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14807,7 +15229,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 

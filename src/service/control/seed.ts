@@ -184,6 +184,7 @@ function toOutcome(outcome: SeedOutcome, known: readonly EvalDefinition[]): Outc
     category: outcome.eval_category ?? definition?.category ?? 'general',
     type: outcome.eval_type ?? definition?.type ?? 'session_level',
     outcome: outcome.outcome,
+    required: outcome.required ?? definition?.required ?? true,
     reasoning: outcome.reasoning ?? '',
   };
 }

@@ -1,6 +1,7 @@
 import { isoTime } from '../../shared/clock.ts';
 import type { SessionTurn } from '../session-turns.ts';
 import type { Outcome, Session } from '../store/store.ts';
+import { verdictOf } from '../verdict.ts';
 import { html, type Html } from './html.ts';
 import { pageOf } from './page-frame.ts';
 
@@ -51,6 +52,7 @@ function factsOf(session: Session): [string, string][] {
     ['Scenario', session.scenario],
     ['Persona', session.persona],
     ['Status', session.status],
+    ['Verdict', verdictOf(session)],
     ['End', session.endReason],
     ['Started', isoTime(session.startedAtMs)],
     ['Ended', isoTime(session.endedAtMs)],
@@ -58,9 +60,10 @@ function factsOf(session: Session): [string, string][] {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 }
 
-function outcomeItem({ evalName, category, outcome, reasoning }: Outcome): Html {
+function outcomeItem({ evalName, category, outcome, required, reasoning }: Outcome): Html {
+  const about = required ? category : `${category} · not required`;
   return html`<li class="outcome">
-    <span class="mark ${outcome}">${outcome}</span> ${evalName} <span class="soft">${category}</span
+    <span class="mark ${outcome}">${outcome}</span> ${evalName} <span class="soft">${about}</span
     ><br />${reasoning}
   </li>`;
 }

@@ -156,6 +156,8 @@ export interface Outcome {
   category: string;
   type: string;
   outcome: 'pass' | 'fail' | 'error';
+  /** False: it never makes the session fail. */
+  required: boolean;
   reasoning: string;
 }
 

@@ -101,6 +101,7 @@ interface OutcomeRow {
   category: string;
   type: string;
   outcome: Outcome['outcome'];
+  required: number;
   reasoning: string;
   at_ms: number | null;
 }

@@ -819,6 +819,12 @@ export interface SeedTurn {
    */
   user_reason?: string;
   agent_response: string;
+  /**
+   * What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata.
+   */
+  evaluation_metadata?: {
+    [k: string]: unknown;
+  };
 }
 export interface SeedOutcome {
   /**
@@ -896,6 +902,12 @@ export interface TranscriptUpload {
    * @maxItems 10000
    */
   turns: [UploadedTurn, ...UploadedTurn[]];
+  /**
+   * Of the whole conversation: read by evals of kind json_path at $.metadata.
+   */
+  metadata?: {
+    [k: string]: unknown;
+  };
   run?: string;
   /**
    * Ids; the live set when left out.
@@ -905,6 +917,12 @@ export interface TranscriptUpload {
 export interface UploadedTurn {
   user_input: string;
   agent_response: string;
+  /**
+   * What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata.
+   */
+  evaluation_metadata?: {
+    [k: string]: unknown;
+  };
 }
 export interface SeedSimulation {
   /**
@@ -943,6 +961,18 @@ export interface SeedSimulationSession {
   ended_at?: string;
   end_reason?: string;
   /**
+   * Of the whole session: read by evals of kind json_path at $.metadata.
+   */
+  metadata?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Ids of evals that are to score it, besides the outcomes that it has.
+   *
+   * @maxItems 1000
+   */
+  evals?: string[];
+  /**
    * @maxItems 10000
    */
   turns?: SeedTurn[];
@@ -974,6 +1004,18 @@ export interface SeedProductionSession {
    */
   ended_at?: string;
   end_reason?: string;
+  /**
+   * Of the whole session: read by evals of kind json_path at $.metadata.
+   */
+  metadata?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Ids of evals that are to score it, besides the outcomes that it has.
+   *
+   * @maxItems 1000
+   */
+  evals?: string[];
   /**
    * @maxItems 10000
    */

@@ -7809,9 +7809,9 @@ return errors === 0;
 }
 
 export const SeedDocument = validate34;
-const schema49 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string"}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}}]};
-const schema53 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"}},"additionalProperties":false}},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
-const schema54 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}};
+const schema49 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string"}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}}]};
+const schema53 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Of the whole conversation: read by evals of kind json_path at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
+const schema54 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}};
 const schema55 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
 const pattern9 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
 const pattern16 = new RegExp("^[^\\r\\n]{1,256}$", "u");
@@ -9768,7 +9768,7 @@ vErrors.push(err143);
 errors++;
 }
 for(const key15 in data60){
-if(!(((((key15 === "session_id") || (key15 === "started_at")) || (key15 === "turns")) || (key15 === "run")) || (key15 === "evals"))){
+if(!((((((key15 === "session_id") || (key15 === "started_at")) || (key15 === "turns")) || (key15 === "metadata")) || (key15 === "run")) || (key15 === "evals"))){
 const err144 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err144];
@@ -9877,7 +9877,7 @@ vErrors.push(err152);
 errors++;
 }
 for(const key16 in data64){
-if(!((key16 === "user_input") || (key16 === "agent_response"))){
+if(!(((key16 === "user_input") || (key16 === "agent_response")) || (key16 === "evaluation_metadata"))){
 const err153 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err153];
@@ -9912,9 +9912,10 @@ vErrors.push(err155);
 errors++;
 }
 }
-}
-else {
-const err156 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data64.evaluation_metadata !== undefined){
+let data67 = data64.evaluation_metadata;
+if(!(data67 && typeof data67 == "object" && !Array.isArray(data67))){
+const err156 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6+"/evaluation_metadata",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -9926,7 +9927,7 @@ errors++;
 }
 }
 else {
-const err157 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err157 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -9936,11 +9937,9 @@ vErrors.push(err157);
 errors++;
 }
 }
-if(data60.run !== undefined){
-let data67 = data60.run;
-if(typeof data67 === "string"){
-if(!pattern2.test(data67)){
-const err158 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err158 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -9950,8 +9949,10 @@ vErrors.push(err158);
 errors++;
 }
 }
-else {
-const err159 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data60.metadata !== undefined){
+let data68 = data60.metadata;
+if(!(data68 && typeof data68 == "object" && !Array.isArray(data68))){
+const err159 = {instancePath:instancePath+"/transcripts/" + i5+"/metadata",schemaPath:"transcript-upload.schema.json/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -9961,13 +9962,11 @@ vErrors.push(err159);
 errors++;
 }
 }
-if(data60.evals !== undefined){
-let data68 = data60.evals;
-if(Array.isArray(data68)){
-const len7 = data68.length;
-for(let i7=0; i7<len7; i7++){
-if(typeof data68[i7] !== "string"){
-const err160 = {instancePath:instancePath+"/transcripts/" + i5+"/evals/" + i7,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data60.run !== undefined){
+let data69 = data60.run;
+if(typeof data69 === "string"){
+if(!pattern2.test(data69)){
+const err160 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -9977,9 +9976,8 @@ vErrors.push(err160);
 errors++;
 }
 }
-}
 else {
-const err161 = {instancePath:instancePath+"/transcripts/" + i5+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err161 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -9989,9 +9987,13 @@ vErrors.push(err161);
 errors++;
 }
 }
-}
-else {
-const err162 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data60.evals !== undefined){
+let data70 = data60.evals;
+if(Array.isArray(data70)){
+const len7 = data70.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data70[i7] !== "string"){
+const err162 = {instancePath:instancePath+"/transcripts/" + i5+"/evals/" + i7,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -10003,7 +10005,7 @@ errors++;
 }
 }
 else {
-const err163 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err163 = {instancePath:instancePath+"/transcripts/" + i5+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -10013,11 +10015,9 @@ vErrors.push(err163);
 errors++;
 }
 }
-if(data.simulations !== undefined){
-let data70 = data.simulations;
-if(Array.isArray(data70)){
-if(data70.length > 10000){
-const err164 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err164 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -10026,12 +10026,10 @@ vErrors.push(err164);
 }
 errors++;
 }
-const len8 = data70.length;
-for(let i8=0; i8<len8; i8++){
-let data71 = data70[i8];
-if(data71 && typeof data71 == "object" && !Array.isArray(data71)){
-if(data71.name === undefined){
-const err165 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+}
+else {
+const err165 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -10040,8 +10038,12 @@ vErrors.push(err165);
 }
 errors++;
 }
-if(data71.agent === undefined){
-const err166 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
+}
+if(data.simulations !== undefined){
+let data72 = data.simulations;
+if(Array.isArray(data72)){
+if(data72.length > 10000){
+const err166 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -10050,9 +10052,12 @@ vErrors.push(err166);
 }
 errors++;
 }
-for(const key17 in data71){
-if(!(((((key17 === "id") || (key17 === "name")) || (key17 === "agent")) || (key17 === "deleted")) || (key17 === "sessions"))){
-const err167 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+const len8 = data72.length;
+for(let i8=0; i8<len8; i8++){
+let data73 = data72[i8];
+if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
+if(data73.name === undefined){
+const err167 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -10061,12 +10066,8 @@ vErrors.push(err167);
 }
 errors++;
 }
-}
-if(data71.id !== undefined){
-let data72 = data71.id;
-if(typeof data72 === "string"){
-if(!pattern9.test(data72)){
-const err168 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(data73.agent === undefined){
+const err168 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -10075,9 +10076,9 @@ vErrors.push(err168);
 }
 errors++;
 }
-}
-else {
-const err169 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key17 in data73){
+if(!(((((key17 === "id") || (key17 === "name")) || (key17 === "agent")) || (key17 === "deleted")) || (key17 === "sessions"))){
+const err169 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -10087,11 +10088,11 @@ vErrors.push(err169);
 errors++;
 }
 }
-if(data71.name !== undefined){
-let data73 = data71.name;
-if(typeof data73 === "string"){
-if(!pattern2.test(data73)){
-const err170 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data73.id !== undefined){
+let data74 = data73.id;
+if(typeof data74 === "string"){
+if(!pattern9.test(data74)){
+const err170 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -10102,7 +10103,7 @@ errors++;
 }
 }
 else {
-const err171 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err171 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -10112,11 +10113,11 @@ vErrors.push(err171);
 errors++;
 }
 }
-if(data71.agent !== undefined){
-let data74 = data71.agent;
-if(typeof data74 === "string"){
-if(!pattern2.test(data74)){
-const err172 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data73.name !== undefined){
+let data75 = data73.name;
+if(typeof data75 === "string"){
+if(!pattern2.test(data75)){
+const err172 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -10127,7 +10128,7 @@ errors++;
 }
 }
 else {
-const err173 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err173 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -10137,9 +10138,11 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data71.deleted !== undefined){
-if(typeof data71.deleted !== "boolean"){
-const err174 = {instancePath:instancePath+"/simulations/" + i8+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data73.agent !== undefined){
+let data76 = data73.agent;
+if(typeof data76 === "string"){
+if(!pattern2.test(data76)){
+const err174 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -10149,11 +10152,8 @@ vErrors.push(err174);
 errors++;
 }
 }
-if(data71.sessions !== undefined){
-let data76 = data71.sessions;
-if(Array.isArray(data76)){
-if(data76.length > 100000){
-const err175 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+else {
+const err175 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -10162,12 +10162,10 @@ vErrors.push(err175);
 }
 errors++;
 }
-const len9 = data76.length;
-for(let i9=0; i9<len9; i9++){
-let data77 = data76[i9];
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.scenario === undefined){
-const err176 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
+}
+if(data73.deleted !== undefined){
+if(typeof data73.deleted !== "boolean"){
+const err176 = {instancePath:instancePath+"/simulations/" + i8+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -10176,8 +10174,12 @@ vErrors.push(err176);
 }
 errors++;
 }
-if(data77.persona === undefined){
-const err177 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
+}
+if(data73.sessions !== undefined){
+let data78 = data73.sessions;
+if(Array.isArray(data78)){
+if(data78.length > 100000){
+const err177 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -10186,8 +10188,12 @@ vErrors.push(err177);
 }
 errors++;
 }
-if(data77.started_at === undefined){
-const err178 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+const len9 = data78.length;
+for(let i9=0; i9<len9; i9++){
+let data79 = data78[i9];
+if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
+if(data79.scenario === undefined){
+const err178 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -10196,9 +10202,8 @@ vErrors.push(err178);
 }
 errors++;
 }
-for(const key18 in data77){
-if(!(func2.call(schema49.properties.simulations.items.properties.sessions.items.properties, key18))){
-const err179 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+if(data79.persona === undefined){
+const err179 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -10207,12 +10212,8 @@ vErrors.push(err179);
 }
 errors++;
 }
-}
-if(data77.scenario !== undefined){
-let data78 = data77.scenario;
-if(typeof data78 === "string"){
-if(!pattern2.test(data78)){
-const err180 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data79.started_at === undefined){
+const err180 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -10221,9 +10222,9 @@ vErrors.push(err180);
 }
 errors++;
 }
-}
-else {
-const err181 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key18 in data79){
+if(!(func2.call(schema49.properties.simulations.items.properties.sessions.items.properties, key18))){
+const err181 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -10233,11 +10234,11 @@ vErrors.push(err181);
 errors++;
 }
 }
-if(data77.persona !== undefined){
-let data79 = data77.persona;
-if(typeof data79 === "string"){
-if(!pattern2.test(data79)){
-const err182 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data79.scenario !== undefined){
+let data80 = data79.scenario;
+if(typeof data80 === "string"){
+if(!pattern2.test(data80)){
+const err182 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -10248,7 +10249,7 @@ errors++;
 }
 }
 else {
-const err183 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err183 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -10258,11 +10259,11 @@ vErrors.push(err183);
 errors++;
 }
 }
-if(data77.id !== undefined){
-let data80 = data77.id;
-if(typeof data80 === "string"){
-if(!pattern9.test(data80)){
-const err184 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(data79.persona !== undefined){
+let data81 = data79.persona;
+if(typeof data81 === "string"){
+if(!pattern2.test(data81)){
+const err184 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -10273,7 +10274,7 @@ errors++;
 }
 }
 else {
-const err185 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err185 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -10283,10 +10284,11 @@ vErrors.push(err185);
 errors++;
 }
 }
-if(data77.status !== undefined){
-let data81 = data77.status;
-if(typeof data81 !== "string"){
-const err186 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data79.id !== undefined){
+let data82 = data79.id;
+if(typeof data82 === "string"){
+if(!pattern9.test(data82)){
+const err186 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -10295,8 +10297,9 @@ vErrors.push(err186);
 }
 errors++;
 }
-if(!((((((data81 === "pending") || (data81 === "running")) || (data81 === "evaluating")) || (data81 === "completed")) || (data81 === "failed")) || (data81 === "cancelled"))){
-const err187 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err187 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -10306,11 +10309,10 @@ vErrors.push(err187);
 errors++;
 }
 }
-if(data77.started_at !== undefined){
-let data82 = data77.started_at;
-if(typeof data82 === "string"){
-if(!(formats0.test(data82))){
-const err188 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(data79.status !== undefined){
+let data83 = data79.status;
+if(typeof data83 !== "string"){
+const err188 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -10319,9 +10321,8 @@ vErrors.push(err188);
 }
 errors++;
 }
-}
-else {
-const err189 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((((((data83 === "pending") || (data83 === "running")) || (data83 === "evaluating")) || (data83 === "completed")) || (data83 === "failed")) || (data83 === "cancelled"))){
+const err189 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -10331,11 +10332,11 @@ vErrors.push(err189);
 errors++;
 }
 }
-if(data77.ended_at !== undefined){
-let data83 = data77.ended_at;
-if(typeof data83 === "string"){
-if(!(formats0.test(data83))){
-const err190 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(data79.started_at !== undefined){
+let data84 = data79.started_at;
+if(typeof data84 === "string"){
+if(!(formats0.test(data84))){
+const err190 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -10346,7 +10347,7 @@ errors++;
 }
 }
 else {
-const err191 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err191 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -10356,11 +10357,11 @@ vErrors.push(err191);
 errors++;
 }
 }
-if(data77.end_reason !== undefined){
-let data84 = data77.end_reason;
-if(typeof data84 === "string"){
-if(!pattern2.test(data84)){
-const err192 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data79.ended_at !== undefined){
+let data85 = data79.ended_at;
+if(typeof data85 === "string"){
+if(!(formats0.test(data85))){
+const err192 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -10371,7 +10372,7 @@ errors++;
 }
 }
 else {
-const err193 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err193 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -10381,11 +10382,11 @@ vErrors.push(err193);
 errors++;
 }
 }
-if(data77.turns !== undefined){
-let data85 = data77.turns;
-if(Array.isArray(data85)){
-if(data85.length > 10000){
-const err194 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(data79.end_reason !== undefined){
+let data86 = data79.end_reason;
+if(typeof data86 === "string"){
+if(!pattern2.test(data86)){
+const err194 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -10394,12 +10395,9 @@ vErrors.push(err194);
 }
 errors++;
 }
-const len10 = data85.length;
-for(let i10=0; i10<len10; i10++){
-let data86 = data85[i10];
-if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
-if(data86.user_input === undefined){
-const err195 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+else {
+const err195 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -10408,8 +10406,11 @@ vErrors.push(err195);
 }
 errors++;
 }
-if(data86.agent_response === undefined){
-const err196 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+}
+if(data79.metadata !== undefined){
+let data87 = data79.metadata;
+if(!(data87 && typeof data87 == "object" && !Array.isArray(data87))){
+const err196 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/metadata",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -10418,9 +10419,12 @@ vErrors.push(err196);
 }
 errors++;
 }
-for(const key19 in data86){
-if(!(((key19 === "user_input") || (key19 === "user_reason")) || (key19 === "agent_response"))){
-const err197 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+}
+if(data79.evals !== undefined){
+let data88 = data79.evals;
+if(Array.isArray(data88)){
+if(data88.length > 1000){
+const err197 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -10429,10 +10433,10 @@ vErrors.push(err197);
 }
 errors++;
 }
-}
-if(data86.user_input !== undefined){
-if(typeof data86.user_input !== "string"){
-const err198 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len10 = data88.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data88[i10] !== "string"){
+const err198 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/evals/" + i10,schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -10442,9 +10446,9 @@ vErrors.push(err198);
 errors++;
 }
 }
-if(data86.user_reason !== undefined){
-if(typeof data86.user_reason !== "string"){
-const err199 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err199 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -10454,9 +10458,11 @@ vErrors.push(err199);
 errors++;
 }
 }
-if(data86.agent_response !== undefined){
-if(typeof data86.agent_response !== "string"){
-const err200 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data79.turns !== undefined){
+let data90 = data79.turns;
+if(Array.isArray(data90)){
+if(data90.length > 10000){
+const err200 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -10465,10 +10471,12 @@ vErrors.push(err200);
 }
 errors++;
 }
-}
-}
-else {
-const err201 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i10,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const len11 = data90.length;
+for(let i11=0; i11<len11; i11++){
+let data91 = data90[i11];
+if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
+if(data91.user_input === undefined){
+const err201 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -10477,10 +10485,8 @@ vErrors.push(err201);
 }
 errors++;
 }
-}
-}
-else {
-const err202 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data91.agent_response === undefined){
+const err202 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -10489,12 +10495,9 @@ vErrors.push(err202);
 }
 errors++;
 }
-}
-if(data77.outcomes !== undefined){
-let data90 = data77.outcomes;
-if(Array.isArray(data90)){
-if(data90.length > 1000){
-const err203 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+for(const key19 in data91){
+if(!((((key19 === "user_input") || (key19 === "user_reason")) || (key19 === "agent_response")) || (key19 === "evaluation_metadata"))){
+const err203 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -10503,12 +10506,10 @@ vErrors.push(err203);
 }
 errors++;
 }
-const len11 = data90.length;
-for(let i11=0; i11<len11; i11++){
-let data91 = data90[i11];
-if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
-if(data91.outcome === undefined){
-const err204 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data91.user_input !== undefined){
+if(typeof data91.user_input !== "string"){
+const err204 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -10517,9 +10518,10 @@ vErrors.push(err204);
 }
 errors++;
 }
-for(const key20 in data91){
-if(!(((((((key20 === "eval") || (key20 === "eval_name")) || (key20 === "eval_category")) || (key20 === "eval_type")) || (key20 === "outcome")) || (key20 === "required")) || (key20 === "reasoning"))){
-const err205 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+}
+if(data91.user_reason !== undefined){
+if(typeof data91.user_reason !== "string"){
+const err205 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -10529,11 +10531,9 @@ vErrors.push(err205);
 errors++;
 }
 }
-if(data91.eval !== undefined){
-let data92 = data91.eval;
-if(typeof data92 === "string"){
-if(!pattern9.test(data92)){
-const err206 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(data91.agent_response !== undefined){
+if(typeof data91.agent_response !== "string"){
+const err206 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -10543,8 +10543,10 @@ vErrors.push(err206);
 errors++;
 }
 }
-else {
-const err207 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data91.evaluation_metadata !== undefined){
+let data95 = data91.evaluation_metadata;
+if(!(data95 && typeof data95 == "object" && !Array.isArray(data95))){
+const err207 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -10554,11 +10556,9 @@ vErrors.push(err207);
 errors++;
 }
 }
-if(data91.eval_name !== undefined){
-let data93 = data91.eval_name;
-if(typeof data93 === "string"){
-if(!pattern2.test(data93)){
-const err208 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err208 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -10568,8 +10568,9 @@ vErrors.push(err208);
 errors++;
 }
 }
+}
 else {
-const err209 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err209 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -10579,11 +10580,11 @@ vErrors.push(err209);
 errors++;
 }
 }
-if(data91.eval_category !== undefined){
-let data94 = data91.eval_category;
-if(typeof data94 === "string"){
-if(!pattern2.test(data94)){
-const err210 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data79.outcomes !== undefined){
+let data96 = data79.outcomes;
+if(Array.isArray(data96)){
+if(data96.length > 1000){
+const err210 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -10592,9 +10593,12 @@ vErrors.push(err210);
 }
 errors++;
 }
-}
-else {
-const err211 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len12 = data96.length;
+for(let i12=0; i12<len12; i12++){
+let data97 = data96[i12];
+if(data97 && typeof data97 == "object" && !Array.isArray(data97)){
+if(data97.outcome === undefined){
+const err211 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -10603,11 +10607,9 @@ vErrors.push(err211);
 }
 errors++;
 }
-}
-if(data91.eval_type !== undefined){
-let data95 = data91.eval_type;
-if(typeof data95 !== "string"){
-const err212 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key20 in data97){
+if(!(((((((key20 === "eval") || (key20 === "eval_name")) || (key20 === "eval_category")) || (key20 === "eval_type")) || (key20 === "outcome")) || (key20 === "required")) || (key20 === "reasoning"))){
+const err212 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -10616,8 +10618,12 @@ vErrors.push(err212);
 }
 errors++;
 }
-if(!((data95 === "session_level") || (data95 === "turn_level"))){
-const err213 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data97.eval !== undefined){
+let data98 = data97.eval;
+if(typeof data98 === "string"){
+if(!pattern9.test(data98)){
+const err213 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -10627,10 +10633,8 @@ vErrors.push(err213);
 errors++;
 }
 }
-if(data91.outcome !== undefined){
-let data96 = data91.outcome;
-if(typeof data96 !== "string"){
-const err214 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err214 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -10639,8 +10643,12 @@ vErrors.push(err214);
 }
 errors++;
 }
-if(!(((data96 === "pass") || (data96 === "fail")) || (data96 === "error"))){
-const err215 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+}
+if(data97.eval_name !== undefined){
+let data99 = data97.eval_name;
+if(typeof data99 === "string"){
+if(!pattern2.test(data99)){
+const err215 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -10650,9 +10658,8 @@ vErrors.push(err215);
 errors++;
 }
 }
-if(data91.required !== undefined){
-if(typeof data91.required !== "boolean"){
-const err216 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err216 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -10662,9 +10669,11 @@ vErrors.push(err216);
 errors++;
 }
 }
-if(data91.reasoning !== undefined){
-if(typeof data91.reasoning !== "string"){
-const err217 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data97.eval_category !== undefined){
+let data100 = data97.eval_category;
+if(typeof data100 === "string"){
+if(!pattern2.test(data100)){
+const err217 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -10674,9 +10683,8 @@ vErrors.push(err217);
 errors++;
 }
 }
-}
 else {
-const err218 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i11,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err218 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -10686,9 +10694,10 @@ vErrors.push(err218);
 errors++;
 }
 }
-}
-else {
-const err219 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data97.eval_type !== undefined){
+let data101 = data97.eval_type;
+if(typeof data101 !== "string"){
+const err219 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -10697,10 +10706,8 @@ vErrors.push(err219);
 }
 errors++;
 }
-}
-}
-else {
-const err220 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((data101 === "session_level") || (data101 === "turn_level"))){
+const err220 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -10710,9 +10717,10 @@ vErrors.push(err220);
 errors++;
 }
 }
-}
-else {
-const err221 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data97.outcome !== undefined){
+let data102 = data97.outcome;
+if(typeof data102 !== "string"){
+const err221 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -10721,10 +10729,8 @@ vErrors.push(err221);
 }
 errors++;
 }
-}
-}
-else {
-const err222 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((data102 === "pass") || (data102 === "fail")) || (data102 === "error"))){
+const err222 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -10734,9 +10740,9 @@ vErrors.push(err222);
 errors++;
 }
 }
-}
-else {
-const err223 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data97.required !== undefined){
+if(typeof data97.required !== "boolean"){
+const err223 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -10746,11 +10752,9 @@ vErrors.push(err223);
 errors++;
 }
 }
-if(data.runs !== undefined){
-let data99 = data.runs;
-if(Array.isArray(data99)){
-if(data99.length > 10000){
-const err224 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(data97.reasoning !== undefined){
+if(typeof data97.reasoning !== "string"){
+const err224 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -10759,12 +10763,10 @@ vErrors.push(err224);
 }
 errors++;
 }
-const len12 = data99.length;
-for(let i12=0; i12<len12; i12++){
-let data100 = data99[i12];
-if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
-if(data100.name === undefined){
-const err225 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+}
+else {
+const err225 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -10773,8 +10775,10 @@ vErrors.push(err225);
 }
 errors++;
 }
-if(data100.sessions === undefined){
-const err226 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+}
+}
+else {
+const err226 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -10783,9 +10787,10 @@ vErrors.push(err226);
 }
 errors++;
 }
-for(const key21 in data100){
-if(!((key21 === "name") || (key21 === "sessions"))){
-const err227 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+}
+}
+else {
+const err227 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -10795,11 +10800,9 @@ vErrors.push(err227);
 errors++;
 }
 }
-if(data100.name !== undefined){
-let data101 = data100.name;
-if(typeof data101 === "string"){
-if(!pattern2.test(data101)){
-const err228 = {instancePath:instancePath+"/runs/" + i12+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err228 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -10809,8 +10812,9 @@ vErrors.push(err228);
 errors++;
 }
 }
+}
 else {
-const err229 = {instancePath:instancePath+"/runs/" + i12+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err229 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -10820,11 +10824,9 @@ vErrors.push(err229);
 errors++;
 }
 }
-if(data100.sessions !== undefined){
-let data102 = data100.sessions;
-if(Array.isArray(data102)){
-if(data102.length > 100000){
-const err230 = {instancePath:instancePath+"/runs/" + i12+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+}
+else {
+const err230 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -10833,12 +10835,12 @@ vErrors.push(err230);
 }
 errors++;
 }
-const len13 = data102.length;
-for(let i13=0; i13<len13; i13++){
-let data103 = data102[i13];
-if(data103 && typeof data103 == "object" && !Array.isArray(data103)){
-if(data103.source_session_id === undefined){
-const err231 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
+}
+if(data.runs !== undefined){
+let data105 = data.runs;
+if(Array.isArray(data105)){
+if(data105.length > 10000){
+const err231 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -10847,8 +10849,12 @@ vErrors.push(err231);
 }
 errors++;
 }
-if(data103.started_at === undefined){
-const err232 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+const len13 = data105.length;
+for(let i13=0; i13<len13; i13++){
+let data106 = data105[i13];
+if(data106 && typeof data106 == "object" && !Array.isArray(data106)){
+if(data106.name === undefined){
+const err232 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -10857,9 +10863,8 @@ vErrors.push(err232);
 }
 errors++;
 }
-for(const key22 in data103){
-if(!((((((((key22 === "source_session_id") || (key22 === "id")) || (key22 === "status")) || (key22 === "started_at")) || (key22 === "ended_at")) || (key22 === "end_reason")) || (key22 === "turns")) || (key22 === "outcomes"))){
-const err233 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+if(data106.sessions === undefined){
+const err233 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -10868,12 +10873,9 @@ vErrors.push(err233);
 }
 errors++;
 }
-}
-if(data103.source_session_id !== undefined){
-let data104 = data103.source_session_id;
-if(typeof data104 === "string"){
-if(!pattern16.test(data104)){
-const err234 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+for(const key21 in data106){
+if(!((key21 === "name") || (key21 === "sessions"))){
+const err234 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -10883,8 +10885,11 @@ vErrors.push(err234);
 errors++;
 }
 }
-else {
-const err235 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data106.name !== undefined){
+let data107 = data106.name;
+if(typeof data107 === "string"){
+if(!pattern2.test(data107)){
+const err235 = {instancePath:instancePath+"/runs/" + i13+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -10894,11 +10899,8 @@ vErrors.push(err235);
 errors++;
 }
 }
-if(data103.id !== undefined){
-let data105 = data103.id;
-if(typeof data105 === "string"){
-if(!pattern9.test(data105)){
-const err236 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+else {
+const err236 = {instancePath:instancePath+"/runs/" + i13+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -10908,8 +10910,11 @@ vErrors.push(err236);
 errors++;
 }
 }
-else {
-const err237 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data106.sessions !== undefined){
+let data108 = data106.sessions;
+if(Array.isArray(data108)){
+if(data108.length > 100000){
+const err237 = {instancePath:instancePath+"/runs/" + i13+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -10918,11 +10923,12 @@ vErrors.push(err237);
 }
 errors++;
 }
-}
-if(data103.status !== undefined){
-let data106 = data103.status;
-if(typeof data106 !== "string"){
-const err238 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len14 = data108.length;
+for(let i14=0; i14<len14; i14++){
+let data109 = data108[i14];
+if(data109 && typeof data109 == "object" && !Array.isArray(data109)){
+if(data109.source_session_id === undefined){
+const err238 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -10931,8 +10937,8 @@ vErrors.push(err238);
 }
 errors++;
 }
-if(!((((((data106 === "pending") || (data106 === "running")) || (data106 === "evaluating")) || (data106 === "completed")) || (data106 === "failed")) || (data106 === "cancelled"))){
-const err239 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(data109.started_at === undefined){
+const err239 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -10941,12 +10947,9 @@ vErrors.push(err239);
 }
 errors++;
 }
-}
-if(data103.started_at !== undefined){
-let data107 = data103.started_at;
-if(typeof data107 === "string"){
-if(!(formats0.test(data107))){
-const err240 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+for(const key22 in data109){
+if(!(func2.call(schema49.properties.runs.items.properties.sessions.items.properties, key22))){
+const err240 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -10956,8 +10959,11 @@ vErrors.push(err240);
 errors++;
 }
 }
-else {
-const err241 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data109.source_session_id !== undefined){
+let data110 = data109.source_session_id;
+if(typeof data110 === "string"){
+if(!pattern16.test(data110)){
+const err241 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -10967,11 +10973,8 @@ vErrors.push(err241);
 errors++;
 }
 }
-if(data103.ended_at !== undefined){
-let data108 = data103.ended_at;
-if(typeof data108 === "string"){
-if(!(formats0.test(data108))){
-const err242 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+else {
+const err242 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -10981,8 +10984,11 @@ vErrors.push(err242);
 errors++;
 }
 }
-else {
-const err243 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data109.id !== undefined){
+let data111 = data109.id;
+if(typeof data111 === "string"){
+if(!pattern9.test(data111)){
+const err243 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -10992,11 +10998,8 @@ vErrors.push(err243);
 errors++;
 }
 }
-if(data103.end_reason !== undefined){
-let data109 = data103.end_reason;
-if(typeof data109 === "string"){
-if(!pattern2.test(data109)){
-const err244 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err244 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -11006,8 +11009,10 @@ vErrors.push(err244);
 errors++;
 }
 }
-else {
-const err245 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data109.status !== undefined){
+let data112 = data109.status;
+if(typeof data112 !== "string"){
+const err245 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -11016,12 +11021,8 @@ vErrors.push(err245);
 }
 errors++;
 }
-}
-if(data103.turns !== undefined){
-let data110 = data103.turns;
-if(Array.isArray(data110)){
-if(data110.length > 10000){
-const err246 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(!((((((data112 === "pending") || (data112 === "running")) || (data112 === "evaluating")) || (data112 === "completed")) || (data112 === "failed")) || (data112 === "cancelled"))){
+const err246 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -11030,12 +11031,12 @@ vErrors.push(err246);
 }
 errors++;
 }
-const len14 = data110.length;
-for(let i14=0; i14<len14; i14++){
-let data111 = data110[i14];
-if(data111 && typeof data111 == "object" && !Array.isArray(data111)){
-if(data111.user_input === undefined){
-const err247 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+if(data109.started_at !== undefined){
+let data113 = data109.started_at;
+if(typeof data113 === "string"){
+if(!(formats0.test(data113))){
+const err247 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -11044,8 +11045,9 @@ vErrors.push(err247);
 }
 errors++;
 }
-if(data111.agent_response === undefined){
-const err248 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+}
+else {
+const err248 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -11054,9 +11056,12 @@ vErrors.push(err248);
 }
 errors++;
 }
-for(const key23 in data111){
-if(!(((key23 === "user_input") || (key23 === "user_reason")) || (key23 === "agent_response"))){
-const err249 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+}
+if(data109.ended_at !== undefined){
+let data114 = data109.ended_at;
+if(typeof data114 === "string"){
+if(!(formats0.test(data114))){
+const err249 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -11066,9 +11071,8 @@ vErrors.push(err249);
 errors++;
 }
 }
-if(data111.user_input !== undefined){
-if(typeof data111.user_input !== "string"){
-const err250 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err250 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -11078,9 +11082,11 @@ vErrors.push(err250);
 errors++;
 }
 }
-if(data111.user_reason !== undefined){
-if(typeof data111.user_reason !== "string"){
-const err251 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data109.end_reason !== undefined){
+let data115 = data109.end_reason;
+if(typeof data115 === "string"){
+if(!pattern2.test(data115)){
+const err251 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -11090,9 +11096,8 @@ vErrors.push(err251);
 errors++;
 }
 }
-if(data111.agent_response !== undefined){
-if(typeof data111.agent_response !== "string"){
-const err252 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err252 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -11102,9 +11107,10 @@ vErrors.push(err252);
 errors++;
 }
 }
-}
-else {
-const err253 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns/" + i14,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data109.metadata !== undefined){
+let data116 = data109.metadata;
+if(!(data116 && typeof data116 == "object" && !Array.isArray(data116))){
+const err253 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/metadata",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -11114,9 +11120,11 @@ vErrors.push(err253);
 errors++;
 }
 }
-}
-else {
-const err254 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data109.evals !== undefined){
+let data117 = data109.evals;
+if(Array.isArray(data117)){
+if(data117.length > 1000){
+const err254 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -11125,12 +11133,10 @@ vErrors.push(err254);
 }
 errors++;
 }
-}
-if(data103.outcomes !== undefined){
-let data115 = data103.outcomes;
-if(Array.isArray(data115)){
-if(data115.length > 1000){
-const err255 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+const len15 = data117.length;
+for(let i15=0; i15<len15; i15++){
+if(typeof data117[i15] !== "string"){
+const err255 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/evals/" + i15,schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -11139,12 +11145,10 @@ vErrors.push(err255);
 }
 errors++;
 }
-const len15 = data115.length;
-for(let i15=0; i15<len15; i15++){
-let data116 = data115[i15];
-if(data116 && typeof data116 == "object" && !Array.isArray(data116)){
-if(data116.outcome === undefined){
-const err256 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+}
+else {
+const err256 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -11153,9 +11157,12 @@ vErrors.push(err256);
 }
 errors++;
 }
-for(const key24 in data116){
-if(!(((((((key24 === "eval") || (key24 === "eval_name")) || (key24 === "eval_category")) || (key24 === "eval_type")) || (key24 === "outcome")) || (key24 === "required")) || (key24 === "reasoning"))){
-const err257 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+}
+if(data109.turns !== undefined){
+let data119 = data109.turns;
+if(Array.isArray(data119)){
+if(data119.length > 10000){
+const err257 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -11164,12 +11171,12 @@ vErrors.push(err257);
 }
 errors++;
 }
-}
-if(data116.eval !== undefined){
-let data117 = data116.eval;
-if(typeof data117 === "string"){
-if(!pattern9.test(data117)){
-const err258 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+const len16 = data119.length;
+for(let i16=0; i16<len16; i16++){
+let data120 = data119[i16];
+if(data120 && typeof data120 == "object" && !Array.isArray(data120)){
+if(data120.user_input === undefined){
+const err258 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -11178,9 +11185,8 @@ vErrors.push(err258);
 }
 errors++;
 }
-}
-else {
-const err259 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data120.agent_response === undefined){
+const err259 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -11189,12 +11195,9 @@ vErrors.push(err259);
 }
 errors++;
 }
-}
-if(data116.eval_name !== undefined){
-let data118 = data116.eval_name;
-if(typeof data118 === "string"){
-if(!pattern2.test(data118)){
-const err260 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key23 in data120){
+if(!((((key23 === "user_input") || (key23 === "user_reason")) || (key23 === "agent_response")) || (key23 === "evaluation_metadata"))){
+const err260 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -11204,8 +11207,9 @@ vErrors.push(err260);
 errors++;
 }
 }
-else {
-const err261 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data120.user_input !== undefined){
+if(typeof data120.user_input !== "string"){
+const err261 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -11215,11 +11219,9 @@ vErrors.push(err261);
 errors++;
 }
 }
-if(data116.eval_category !== undefined){
-let data119 = data116.eval_category;
-if(typeof data119 === "string"){
-if(!pattern2.test(data119)){
-const err262 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data120.user_reason !== undefined){
+if(typeof data120.user_reason !== "string"){
+const err262 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -11229,8 +11231,9 @@ vErrors.push(err262);
 errors++;
 }
 }
-else {
-const err263 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data120.agent_response !== undefined){
+if(typeof data120.agent_response !== "string"){
+const err263 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -11240,10 +11243,10 @@ vErrors.push(err263);
 errors++;
 }
 }
-if(data116.eval_type !== undefined){
-let data120 = data116.eval_type;
-if(typeof data120 !== "string"){
-const err264 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data120.evaluation_metadata !== undefined){
+let data124 = data120.evaluation_metadata;
+if(!(data124 && typeof data124 == "object" && !Array.isArray(data124))){
+const err264 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -11252,8 +11255,10 @@ vErrors.push(err264);
 }
 errors++;
 }
-if(!((data120 === "session_level") || (data120 === "turn_level"))){
-const err265 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err265 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -11263,10 +11268,9 @@ vErrors.push(err265);
 errors++;
 }
 }
-if(data116.outcome !== undefined){
-let data121 = data116.outcome;
-if(typeof data121 !== "string"){
-const err266 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err266 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -11275,8 +11279,12 @@ vErrors.push(err266);
 }
 errors++;
 }
-if(!(((data121 === "pass") || (data121 === "fail")) || (data121 === "error"))){
-const err267 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+}
+if(data109.outcomes !== undefined){
+let data125 = data109.outcomes;
+if(Array.isArray(data125)){
+if(data125.length > 1000){
+const err267 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -11285,10 +11293,12 @@ vErrors.push(err267);
 }
 errors++;
 }
-}
-if(data116.required !== undefined){
-if(typeof data116.required !== "boolean"){
-const err268 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+const len17 = data125.length;
+for(let i17=0; i17<len17; i17++){
+let data126 = data125[i17];
+if(data126 && typeof data126 == "object" && !Array.isArray(data126)){
+if(data126.outcome === undefined){
+const err268 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -11297,10 +11307,9 @@ vErrors.push(err268);
 }
 errors++;
 }
-}
-if(data116.reasoning !== undefined){
-if(typeof data116.reasoning !== "string"){
-const err269 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key24 in data126){
+if(!(((((((key24 === "eval") || (key24 === "eval_name")) || (key24 === "eval_category")) || (key24 === "eval_type")) || (key24 === "outcome")) || (key24 === "required")) || (key24 === "reasoning"))){
+const err269 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -11310,9 +11319,11 @@ vErrors.push(err269);
 errors++;
 }
 }
-}
-else {
-const err270 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data126.eval !== undefined){
+let data127 = data126.eval;
+if(typeof data127 === "string"){
+if(!pattern9.test(data127)){
+const err270 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -11322,9 +11333,8 @@ vErrors.push(err270);
 errors++;
 }
 }
-}
 else {
-const err271 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err271 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -11334,9 +11344,11 @@ vErrors.push(err271);
 errors++;
 }
 }
-}
-else {
-const err272 = {instancePath:instancePath+"/runs/" + i12+"/sessions/" + i13,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data126.eval_name !== undefined){
+let data128 = data126.eval_name;
+if(typeof data128 === "string"){
+if(!pattern2.test(data128)){
+const err272 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -11346,9 +11358,8 @@ vErrors.push(err272);
 errors++;
 }
 }
-}
 else {
-const err273 = {instancePath:instancePath+"/runs/" + i12+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err273 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -11358,9 +11369,11 @@ vErrors.push(err273);
 errors++;
 }
 }
-}
-else {
-const err274 = {instancePath:instancePath+"/runs/" + i12,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data126.eval_category !== undefined){
+let data129 = data126.eval_category;
+if(typeof data129 === "string"){
+if(!pattern2.test(data129)){
+const err274 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -11370,9 +11383,8 @@ vErrors.push(err274);
 errors++;
 }
 }
-}
 else {
-const err275 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err275 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -11382,14 +11394,156 @@ vErrors.push(err275);
 errors++;
 }
 }
-}
-else {
-const err276 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data126.eval_type !== undefined){
+let data130 = data126.eval_type;
+if(typeof data130 !== "string"){
+const err276 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err276];
 }
 else {
 vErrors.push(err276);
+}
+errors++;
+}
+if(!((data130 === "session_level") || (data130 === "turn_level"))){
+const err277 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err277];
+}
+else {
+vErrors.push(err277);
+}
+errors++;
+}
+}
+if(data126.outcome !== undefined){
+let data131 = data126.outcome;
+if(typeof data131 !== "string"){
+const err278 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err278];
+}
+else {
+vErrors.push(err278);
+}
+errors++;
+}
+if(!(((data131 === "pass") || (data131 === "fail")) || (data131 === "error"))){
+const err279 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err279];
+}
+else {
+vErrors.push(err279);
+}
+errors++;
+}
+}
+if(data126.required !== undefined){
+if(typeof data126.required !== "boolean"){
+const err280 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err280];
+}
+else {
+vErrors.push(err280);
+}
+errors++;
+}
+}
+if(data126.reasoning !== undefined){
+if(typeof data126.reasoning !== "string"){
+const err281 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err281];
+}
+else {
+vErrors.push(err281);
+}
+errors++;
+}
+}
+}
+else {
+const err282 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err282];
+}
+else {
+vErrors.push(err282);
+}
+errors++;
+}
+}
+}
+else {
+const err283 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err283];
+}
+else {
+vErrors.push(err283);
+}
+errors++;
+}
+}
+}
+else {
+const err284 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err284];
+}
+else {
+vErrors.push(err284);
+}
+errors++;
+}
+}
+}
+else {
+const err285 = {instancePath:instancePath+"/runs/" + i13+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err285];
+}
+else {
+vErrors.push(err285);
+}
+errors++;
+}
+}
+}
+else {
+const err286 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err286];
+}
+else {
+vErrors.push(err286);
+}
+errors++;
+}
+}
+}
+else {
+const err287 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err287];
+}
+else {
+vErrors.push(err287);
+}
+errors++;
+}
+}
+}
+else {
+const err288 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err288];
+}
+else {
+vErrors.push(err288);
 }
 errors++;
 }
@@ -14213,7 +14367,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(((((key0 === "session_id") || (key0 === "started_at")) || (key0 === "turns")) || (key0 === "run")) || (key0 === "evals"))){
+if(!((((((key0 === "session_id") || (key0 === "started_at")) || (key0 === "turns")) || (key0 === "metadata")) || (key0 === "run")) || (key0 === "evals"))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -14322,7 +14476,7 @@ vErrors.push(err10);
 errors++;
 }
 for(const key1 in data3){
-if(!((key1 === "user_input") || (key1 === "agent_response"))){
+if(!(((key1 === "user_input") || (key1 === "agent_response")) || (key1 === "evaluation_metadata"))){
 const err11 = {instancePath:instancePath+"/turns/" + i0,schemaPath:"#/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
@@ -14357,9 +14511,10 @@ vErrors.push(err13);
 errors++;
 }
 }
-}
-else {
-const err14 = {instancePath:instancePath+"/turns/" + i0,schemaPath:"#/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data3.evaluation_metadata !== undefined){
+let data6 = data3.evaluation_metadata;
+if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+const err14 = {instancePath:instancePath+"/turns/" + i0+"/evaluation_metadata",schemaPath:"#/properties/turns/items/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -14371,7 +14526,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/turns",schemaPath:"#/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err15 = {instancePath:instancePath+"/turns/" + i0,schemaPath:"#/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -14381,11 +14536,9 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.run !== undefined){
-let data6 = data.run;
-if(typeof data6 === "string"){
-if(!pattern2.test(data6)){
-const err16 = {instancePath:instancePath+"/run",schemaPath:"#/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err16 = {instancePath:instancePath+"/turns",schemaPath:"#/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -14395,8 +14548,10 @@ vErrors.push(err16);
 errors++;
 }
 }
-else {
-const err17 = {instancePath:instancePath+"/run",schemaPath:"#/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.metadata !== undefined){
+let data7 = data.metadata;
+if(!(data7 && typeof data7 == "object" && !Array.isArray(data7))){
+const err17 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -14406,13 +14561,11 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.evals !== undefined){
-let data7 = data.evals;
-if(Array.isArray(data7)){
-const len1 = data7.length;
-for(let i1=0; i1<len1; i1++){
-if(typeof data7[i1] !== "string"){
-const err18 = {instancePath:instancePath+"/evals/" + i1,schemaPath:"#/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.run !== undefined){
+let data8 = data.run;
+if(typeof data8 === "string"){
+if(!pattern2.test(data8)){
+const err18 = {instancePath:instancePath+"/run",schemaPath:"#/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -14422,9 +14575,8 @@ vErrors.push(err18);
 errors++;
 }
 }
-}
 else {
-const err19 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err19 = {instancePath:instancePath+"/run",schemaPath:"#/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -14434,14 +14586,42 @@ vErrors.push(err19);
 errors++;
 }
 }
-}
-else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.evals !== undefined){
+let data9 = data.evals;
+if(Array.isArray(data9)){
+const len1 = data9.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data9[i1] !== "string"){
+const err20 = {instancePath:instancePath+"/evals/" + i1,schemaPath:"#/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err20];
 }
 else {
 vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
 }
 errors++;
 }

@@ -72,17 +72,20 @@ export function toSettings(value: unknown, known: readonly string[]): LiveSettin
   return settings;
 }
 
-/** @throws Refusal `bad_request` when an id is unknown or given twice. */
-export function checkKnown(ids: readonly string[], known: readonly string[]): void {
+/**
+ * Checks ids of evals; `at` points to their list.
+ * @throws Refusal `bad_request` when an id is unknown or given twice.
+ */
+export function checkKnown(ids: readonly string[], known: readonly string[], at = '/evals'): void {
   for (const [index, id] of ids.entries()) {
     if (!known.includes(id)) {
       throw new Refusal(
         'bad_request',
-        `/evals/${index} must be the id of an eval, got ${brief(id)}`,
+        `${at}/${index} must be the id of an eval, got ${brief(id)}`,
       );
     }
     if (ids.indexOf(id) !== index) {
-      throw new Refusal('bad_request', `/evals/${index} repeats ${brief(id)}`);
+      throw new Refusal('bad_request', `${at}/${index} repeats ${brief(id)}`);
     }
   }
 }

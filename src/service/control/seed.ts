@@ -74,6 +74,13 @@ async function readSeed(
     checkKnown(evals ?? [], ids);
     readInstant('/transcripts/started_at', startedAt);
   }
+  for (const list of ['simulations', 'runs'] as const) {
+    for (const [nth, { sessions = [] }] of (document[list] ?? []).entries()) {
+      for (const [place, { evals = [] }] of sessions.entries()) {
+        checkKnown(evals, ids, `/${list}/${nth}/sessions/${place}/evals`);
+      }
+    }
+  }
   return sessionsOf(document, { makeId: deps.makeId, ownerId, known });
 }
 
@@ -90,6 +97,7 @@ async function plantSeed(
   for (const definition of document.evals ?? []) await store.evals.put(ownerId, definition);
   if (document.settings) await store.evals.putSettings(ownerId, document.settings);
   for (const session of sessions) await store.sessions.add(session);
+  if (sessions.some(({ evals }) => evals.length > 0)) deps.wake();
   for (const { id = '', deleted } of simulationsOf(document, deps.makeId, ownerId)) {
     if (deleted) await store.sessions.deleteSimulation(ownerId, id);
   }
@@ -155,9 +163,10 @@ function common(session: SeedSession, context: SeedContext, parts: readonly stri
     startedAtMs,
     endedAtMs: readInstant('/ended_at', session.ended_at) ?? startedAtMs,
     endReason: session.end_reason,
+    metadata: session.metadata,
     turns: (session.turns ?? []).map(toTurn),
     outcomes: (session.outcomes ?? []).map((outcome) => toOutcome(outcome, known)),
-    evals: [],
+    evals: known.filter(({ id }) => session.evals?.includes(id)),
   };
 }
 
@@ -167,6 +176,7 @@ function toTurn(turn: SeedTurn, index: number): KeptTurn {
     userInput: turn.user_input,
     userReason: turn.user_reason,
     agentResponse: turn.agent_response,
+    evaluationMetadata: turn.evaluation_metadata,
   };
 }
 

@@ -68,11 +68,13 @@ export async function takeTranscript(
     scenario: undefined,
     persona: undefined,
     endReason: undefined,
+    metadata: upload.metadata,
     turns: upload.turns.map((turn, index) => ({
       sequence: index + 1,
       userInput: turn.user_input,
       userReason: undefined,
       agentResponse: turn.agent_response,
+      evaluationMetadata: turn.evaluation_metadata,
     })),
     outcomes: [],
     evals,

@@ -1,5 +1,6 @@
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
-import type { Kept, NewSpans, SpanSink } from '../store/store.ts';
+import type { SpanSink } from '../store/span-sink.ts';
+import type { Kept, NewSpans } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';
 import type { WriteResult, WriterJob } from './writer.ts';
 

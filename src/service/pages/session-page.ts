@@ -69,7 +69,7 @@ function outcomeItem({ evalName, category, outcome, required, reasoning }: Outco
 }
 
 function turnItem(turn: SessionTurn): Html {
-  const { latencyMs, toolCalls = [] } = turn;
+  const { latencyMs, toolCalls = [], evaluationMetadata } = turn;
   const marks = [
     `Turn ${turn.sequence}`,
     ...(latencyMs === undefined ? [] : [`${Math.round(latencyMs)} ms`]),
@@ -81,6 +81,7 @@ function turnItem(turn: SessionTurn): Html {
     ${turn.userReason === undefined ? '' : html`<div class="soft">${turn.userReason}</div>`}
     ${toolCalls.map(toolItem)}
     ${turn.agentResponse === '' ? '' : html`<div class="said agent">${turn.agentResponse}</div>`}
+    ${evaluationMetadata ? hintsItem(evaluationMetadata) : ''}
   </li>`;
 }
 
@@ -89,6 +90,13 @@ function toolItem(call: { name: string; arguments: unknown; result: unknown }): 
     <summary>${call.name}</summary>
     <pre>${shown(call.arguments)}</pre>
     <pre>${shown(call.result)}</pre>
+  </details>`;
+}
+
+function hintsItem(hints: object): Html {
+  return html`<details>
+    <summary>evaluation metadata</summary>
+    <pre>${shown(hints)}</pre>
   </details>`;
 }
 

@@ -2,8 +2,8 @@ import type { Connections, Writing } from './connect.ts';
 import { queueJobs } from './jobs.ts';
 import { agentKey, runKey, simulationKey } from './names.ts';
 import { keepOutcomes } from './outcomes.ts';
-import { pageOfSessions, sessionsWhere } from './session-pages.ts';
-import type { NewSession, SessionStore } from './store.ts';
+import { pageOfSessions, sessionsWhere, toObject } from './session-pages.ts';
+import type { JsonObject, NewSession, SessionStore } from './store.ts';
 
 /** Sessions, of simulations and of production, with their turns and outcomes. */
 export function sessionStore({ reader, write }: Connections): SessionStore {
@@ -21,6 +21,7 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
         .selectFrom('turns')
         .innerJoin('sessions', 'sessions.key', 'turns.session_key')
         .select(['sequence', 'user_input', 'user_reason', 'agent_response'])
+        .select('evaluation_metadata')
         .where('sessions.owner_id', '=', ownerId)
         .where('sessions.id', '=', id)
         .orderBy('sequence')
@@ -30,6 +31,7 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
         userInput: row.user_input,
         userReason: row.user_reason ?? undefined,
         agentResponse: row.agent_response,
+        evaluationMetadata: toObject(row.evaluation_metadata),
       }));
     },
     add: (session) =>
@@ -62,13 +64,14 @@ export async function addSession(
   for (const table of ['turns', 'outcomes', 'jobs'] as const) {
     await db.deleteFrom(table).where('session_key', '=', key).execute();
   }
-  for (const { sequence, userInput, userReason, agentResponse } of turns) {
+  for (const turn of turns) {
     const row = {
       session_key: key,
-      sequence,
-      user_input: userInput,
-      user_reason: userReason ?? null,
-      agent_response: agentResponse,
+      sequence: turn.sequence,
+      user_input: turn.userInput,
+      user_reason: turn.userReason ?? null,
+      agent_response: turn.agentResponse,
+      evaluation_metadata: toText(turn.evaluationMetadata),
     };
     await db.insertInto('turns').values(row).execute();
   }
@@ -94,6 +97,7 @@ async function putRow(db: Writing, session: NewSession): Promise<number> {
     scenario: session.scenario ?? null,
     persona: session.persona ?? null,
     end_reason: session.endReason ?? null,
+    metadata: toText(session.metadata),
   } as const;
   const { key } = await db
     .insertInto('sessions')
@@ -102,4 +106,8 @@ async function putRow(db: Writing, session: NewSession): Promise<number> {
     .returning('key')
     .executeTakeFirstOrThrow();
   return key;
+}
+
+function toText(object: JsonObject | undefined): string | null {
+  return object ? JSON.stringify(object) : null;
 }

@@ -80,6 +80,7 @@ interface SessionRow {
   scenario: string | null;
   persona: string | null;
   end_reason: string | null;
+  metadata: string | null;
   total: Generated<number>;
   passed: Generated<number>;
   failed: Generated<number>;
@@ -91,6 +92,7 @@ interface TurnRow {
   user_input: string;
   user_reason: string | null;
   agent_response: string;
+  evaluation_metadata: string | null;
 }
 
 interface OutcomeRow {

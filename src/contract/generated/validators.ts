@@ -3130,11 +3130,12 @@ return errors === 0;
 }
 
 export const EvalDefinition = validate20;
-const schema26 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion, and how it is scored.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category; general when left out."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"What the kind needs; see the rules below."},"required":{"type":"boolean","description":"False never makes a session fail, though it counts among the outcomes; true when left out."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"A subset of the arguments of some call."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Milliseconds, for each turn."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Over the session, e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","description":"What a passing session does, as a positive sentence."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
+const schema26 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion, and how it is scored.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category; general when left out."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"What the kind needs; see the rules below."},"required":{"type":"boolean","description":"False never makes a session fail, though it counts among the outcomes; true when left out."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"A subset of the arguments of some call."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Milliseconds, for each turn."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Over the session: $, then .key, [\"key\"], [0], [-1] or [*], e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","pattern":"\\S","description":"What a passing session does, as a positive sentence."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
 const pattern0 = new RegExp("^[imsu]*$", "u");
-const pattern1 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
-const pattern2 = new RegExp("^[^\\r\\n]{1,200}$", "u");
-const pattern3 = new RegExp("^[^\\r\\n]{1,100}$", "u");
+const pattern1 = new RegExp("\\S", "u");
+const pattern2 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
+const pattern3 = new RegExp("^[^\\r\\n]{1,200}$", "u");
+const pattern4 = new RegExp("^[^\\r\\n]{1,100}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="eval-definition.schema.json" */;
@@ -4441,8 +4442,10 @@ errors++;
 }
 }
 if(data34.criteria !== undefined){
-if(typeof data34.criteria !== "string"){
-const err92 = {instancePath:instancePath+"/params/criteria",schemaPath:"#/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data35 = data34.criteria;
+if(typeof data35 === "string"){
+if(!pattern1.test(data35)){
+const err92 = {instancePath:instancePath+"/params/criteria",schemaPath:"#/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -4452,9 +4455,8 @@ vErrors.push(err92);
 errors++;
 }
 }
-if(data34.model !== undefined){
-if(typeof data34.model !== "string"){
-const err93 = {instancePath:instancePath+"/params/model",schemaPath:"#/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err93 = {instancePath:instancePath+"/params/criteria",schemaPath:"#/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -4464,9 +4466,9 @@ vErrors.push(err93);
 errors++;
 }
 }
-}
-else {
-const err94 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data34.model !== undefined){
+if(typeof data34.model !== "string"){
+const err94 = {instancePath:instancePath+"/params/model",schemaPath:"#/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -4477,11 +4479,8 @@ errors++;
 }
 }
 }
-var _valid9 = _errs108 === errors;
-valid39 = _valid9;
-}
-if(!valid39){
-const err95 = {instancePath,schemaPath:"#/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+else {
+const err95 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -4490,9 +4489,13 @@ vErrors.push(err95);
 }
 errors++;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.id === undefined){
-const err96 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+}
+var _valid9 = _errs108 === errors;
+valid39 = _valid9;
+}
+if(!valid39){
+const err96 = {instancePath,schemaPath:"#/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -4501,8 +4504,9 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(data.name === undefined){
-const err97 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.id === undefined){
+const err97 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -4511,8 +4515,8 @@ vErrors.push(err97);
 }
 errors++;
 }
-if(data.kind === undefined){
-const err98 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(data.name === undefined){
+const err98 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -4521,9 +4525,8 @@ vErrors.push(err98);
 }
 errors++;
 }
-for(const key10 in data){
-if(!(((((((key10 === "id") || (key10 === "name")) || (key10 === "category")) || (key10 === "type")) || (key10 === "kind")) || (key10 === "params")) || (key10 === "required"))){
-const err99 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+if(data.kind === undefined){
+const err99 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -4532,12 +4535,9 @@ vErrors.push(err99);
 }
 errors++;
 }
-}
-if(data.id !== undefined){
-let data37 = data.id;
-if(typeof data37 === "string"){
-if(!pattern1.test(data37)){
-const err100 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+for(const key10 in data){
+if(!(((((((key10 === "id") || (key10 === "name")) || (key10 === "category")) || (key10 === "type")) || (key10 === "kind")) || (key10 === "params")) || (key10 === "required"))){
+const err100 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -4547,8 +4547,11 @@ vErrors.push(err100);
 errors++;
 }
 }
-else {
-const err101 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.id !== undefined){
+let data37 = data.id;
+if(typeof data37 === "string"){
+if(!pattern2.test(data37)){
+const err101 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -4558,11 +4561,8 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data.name !== undefined){
-let data38 = data.name;
-if(typeof data38 === "string"){
-if(!pattern2.test(data38)){
-const err102 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err102 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -4572,8 +4572,11 @@ vErrors.push(err102);
 errors++;
 }
 }
-else {
-const err103 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.name !== undefined){
+let data38 = data.name;
+if(typeof data38 === "string"){
+if(!pattern3.test(data38)){
+const err103 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -4583,11 +4586,8 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data.category !== undefined){
-let data39 = data.category;
-if(typeof data39 === "string"){
-if(!pattern3.test(data39)){
-const err104 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+else {
+const err104 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -4597,8 +4597,11 @@ vErrors.push(err104);
 errors++;
 }
 }
-else {
-const err105 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.category !== undefined){
+let data39 = data.category;
+if(typeof data39 === "string"){
+if(!pattern4.test(data39)){
+const err105 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -4608,10 +4611,8 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data.type !== undefined){
-let data40 = data.type;
-if(typeof data40 !== "string"){
-const err106 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err106 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -4620,8 +4621,11 @@ vErrors.push(err106);
 }
 errors++;
 }
-if(!((data40 === "session_level") || (data40 === "turn_level"))){
-const err107 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.type !== undefined){
+let data40 = data.type;
+if(typeof data40 !== "string"){
+const err107 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -4630,11 +4634,8 @@ vErrors.push(err107);
 }
 errors++;
 }
-}
-if(data.kind !== undefined){
-let data41 = data.kind;
-if(typeof data41 !== "string"){
-const err108 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data40 === "session_level") || (data40 === "turn_level"))){
+const err108 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -4643,8 +4644,11 @@ vErrors.push(err108);
 }
 errors++;
 }
-if(!((((((((((data41 === "contains") || (data41 === "regex")) || (data41 === "tool_called")) || (data41 === "tool_args")) || (data41 === "tool_order")) || (data41 === "max_turns")) || (data41 === "max_latency")) || (data41 === "json_path")) || (data41 === "evaluation_metadata")) || (data41 === "judge"))){
-const err109 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.kind !== undefined){
+let data41 = data.kind;
+if(typeof data41 !== "string"){
+const err109 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -4653,11 +4657,8 @@ vErrors.push(err109);
 }
 errors++;
 }
-}
-if(data.params !== undefined){
-let data42 = data.params;
-if(!(data42 && typeof data42 == "object" && !Array.isArray(data42))){
-const err110 = {instancePath:instancePath+"/params",schemaPath:"#/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((((((((((data41 === "contains") || (data41 === "regex")) || (data41 === "tool_called")) || (data41 === "tool_args")) || (data41 === "tool_order")) || (data41 === "max_turns")) || (data41 === "max_latency")) || (data41 === "json_path")) || (data41 === "evaluation_metadata")) || (data41 === "judge"))){
+const err110 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -4667,9 +4668,10 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data.required !== undefined){
-if(typeof data.required !== "boolean"){
-const err111 = {instancePath:instancePath+"/required",schemaPath:"#/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.params !== undefined){
+let data42 = data.params;
+if(!(data42 && typeof data42 == "object" && !Array.isArray(data42))){
+const err111 = {instancePath:instancePath+"/params",schemaPath:"#/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -4679,14 +4681,26 @@ vErrors.push(err111);
 errors++;
 }
 }
-}
-else {
-const err112 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.required !== undefined){
+if(typeof data.required !== "boolean"){
+const err112 = {instancePath:instancePath+"/required",schemaPath:"#/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err112];
 }
 else {
 vErrors.push(err112);
+}
+errors++;
+}
+}
+}
+else {
+const err113 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
 }
 errors++;
 }
@@ -6098,7 +6112,7 @@ return errors === 0;
 
 export const KeyGrant = validate25;
 const schema39 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"A key and whose it is.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII; made up when left out."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner, who is made when there is none of that name; the owner of the request when left out."}},"examples":[{"key":"team-a-test-key","owner":"team-a"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/owner","value":{"owner":""}}]};
-const pattern4 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
+const pattern5 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="key-grant.schema.json" */;
@@ -6120,7 +6134,7 @@ errors++;
 if(data.key !== undefined){
 let data0 = data.key;
 if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
+if(!pattern5.test(data0)){
 const err1 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{8,256}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{8,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -6145,7 +6159,7 @@ errors++;
 if(data.owner !== undefined){
 let data1 = data.owner;
 if(typeof data1 === "string"){
-if(!pattern2.test(data1)){
+if(!pattern3.test(data1)){
 const err3 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -6243,7 +6257,7 @@ errors++;
 if(data.run_name !== undefined){
 let data2 = data.run_name;
 if(typeof data2 === "string"){
-if(!pattern2.test(data2)){
+if(!pattern3.test(data2)){
 const err4 = {instancePath:instancePath+"/run_name",schemaPath:"#/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -7813,8 +7827,8 @@ const schema49 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"see
 const schema53 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Of the whole conversation: read by evals of kind json_path at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
 const schema54 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}};
 const schema55 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
-const pattern9 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
-const pattern16 = new RegExp("^[^\\r\\n]{1,256}$", "u");
+const pattern10 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
+const pattern18 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="seed-document.schema.json" */;
@@ -7865,7 +7879,7 @@ errors++;
 if(data1.key !== undefined){
 let data2 = data1.key;
 if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
+if(!pattern5.test(data2)){
 const err3 = {instancePath:instancePath+"/keys/" + i0+"/key",schemaPath:"key-grant.schema.json/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{8,256}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{8,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -7890,7 +7904,7 @@ errors++;
 if(data1.owner !== undefined){
 let data3 = data1.owner;
 if(typeof data3 === "string"){
-if(!pattern2.test(data3)){
+if(!pattern3.test(data3)){
 const err5 = {instancePath:instancePath+"/keys/" + i0+"/owner",schemaPath:"key-grant.schema.json/properties/owner/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -7978,7 +7992,7 @@ errors++;
 if(data5.id !== undefined){
 let data6 = data5.id;
 if(typeof data6 === "string"){
-if(!pattern9.test(data6)){
+if(!pattern10.test(data6)){
 const err12 = {instancePath:instancePath+"/agents/" + i1+"/id",schemaPath:"#/properties/agents/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -8003,7 +8017,7 @@ errors++;
 if(data5.name !== undefined){
 let data7 = data5.name;
 if(typeof data7 === "string"){
-if(!pattern2.test(data7)){
+if(!pattern3.test(data7)){
 const err14 = {instancePath:instancePath+"/agents/" + i1+"/name",schemaPath:"#/properties/agents/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -9378,8 +9392,10 @@ errors++;
 }
 }
 if(data45.criteria !== undefined){
-if(typeof data45.criteria !== "string"){
-const err112 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data46 = data45.criteria;
+if(typeof data46 === "string"){
+if(!pattern1.test(data46)){
+const err112 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -9389,9 +9405,8 @@ vErrors.push(err112);
 errors++;
 }
 }
-if(data45.model !== undefined){
-if(typeof data45.model !== "string"){
-const err113 = {instancePath:instancePath+"/evals/" + i2+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err113 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -9401,9 +9416,9 @@ vErrors.push(err113);
 errors++;
 }
 }
-}
-else {
-const err114 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data45.model !== undefined){
+if(typeof data45.model !== "string"){
+const err114 = {instancePath:instancePath+"/evals/" + i2+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -9414,11 +9429,8 @@ errors++;
 }
 }
 }
-var _valid9 = _errs137 === errors;
-valid50 = _valid9;
-}
-if(!valid50){
-const err115 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+else {
+const err115 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -9427,9 +9439,13 @@ vErrors.push(err115);
 }
 errors++;
 }
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.id === undefined){
-const err116 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+}
+var _valid9 = _errs137 === errors;
+valid50 = _valid9;
+}
+if(!valid50){
+const err116 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -9438,8 +9454,9 @@ vErrors.push(err116);
 }
 errors++;
 }
-if(data10.name === undefined){
-const err117 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.id === undefined){
+const err117 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -9448,8 +9465,8 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data10.kind === undefined){
-const err118 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(data10.name === undefined){
+const err118 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -9458,9 +9475,8 @@ vErrors.push(err118);
 }
 errors++;
 }
-for(const key13 in data10){
-if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
-const err119 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+if(data10.kind === undefined){
+const err119 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -9469,12 +9485,9 @@ vErrors.push(err119);
 }
 errors++;
 }
-}
-if(data10.id !== undefined){
-let data48 = data10.id;
-if(typeof data48 === "string"){
-if(!pattern1.test(data48)){
-const err120 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+for(const key13 in data10){
+if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
+const err120 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -9484,8 +9497,11 @@ vErrors.push(err120);
 errors++;
 }
 }
-else {
-const err121 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data10.id !== undefined){
+let data48 = data10.id;
+if(typeof data48 === "string"){
+if(!pattern2.test(data48)){
+const err121 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -9495,11 +9511,8 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data10.name !== undefined){
-let data49 = data10.name;
-if(typeof data49 === "string"){
-if(!pattern2.test(data49)){
-const err122 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err122 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -9509,8 +9522,11 @@ vErrors.push(err122);
 errors++;
 }
 }
-else {
-const err123 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data10.name !== undefined){
+let data49 = data10.name;
+if(typeof data49 === "string"){
+if(!pattern3.test(data49)){
+const err123 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -9520,11 +9536,8 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data10.category !== undefined){
-let data50 = data10.category;
-if(typeof data50 === "string"){
-if(!pattern3.test(data50)){
-const err124 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+else {
+const err124 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -9534,8 +9547,11 @@ vErrors.push(err124);
 errors++;
 }
 }
-else {
-const err125 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data10.category !== undefined){
+let data50 = data10.category;
+if(typeof data50 === "string"){
+if(!pattern4.test(data50)){
+const err125 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -9545,10 +9561,8 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data10.type !== undefined){
-let data51 = data10.type;
-if(typeof data51 !== "string"){
-const err126 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err126 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -9557,8 +9571,11 @@ vErrors.push(err126);
 }
 errors++;
 }
-if(!((data51 === "session_level") || (data51 === "turn_level"))){
-const err127 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data10.type !== undefined){
+let data51 = data10.type;
+if(typeof data51 !== "string"){
+const err127 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -9567,11 +9584,8 @@ vErrors.push(err127);
 }
 errors++;
 }
-}
-if(data10.kind !== undefined){
-let data52 = data10.kind;
-if(typeof data52 !== "string"){
-const err128 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data51 === "session_level") || (data51 === "turn_level"))){
+const err128 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -9580,8 +9594,11 @@ vErrors.push(err128);
 }
 errors++;
 }
-if(!((((((((((data52 === "contains") || (data52 === "regex")) || (data52 === "tool_called")) || (data52 === "tool_args")) || (data52 === "tool_order")) || (data52 === "max_turns")) || (data52 === "max_latency")) || (data52 === "json_path")) || (data52 === "evaluation_metadata")) || (data52 === "judge"))){
-const err129 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
+}
+if(data10.kind !== undefined){
+let data52 = data10.kind;
+if(typeof data52 !== "string"){
+const err129 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -9590,11 +9607,8 @@ vErrors.push(err129);
 }
 errors++;
 }
-}
-if(data10.params !== undefined){
-let data53 = data10.params;
-if(!(data53 && typeof data53 == "object" && !Array.isArray(data53))){
-const err130 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((((((((((data52 === "contains") || (data52 === "regex")) || (data52 === "tool_called")) || (data52 === "tool_args")) || (data52 === "tool_order")) || (data52 === "max_turns")) || (data52 === "max_latency")) || (data52 === "json_path")) || (data52 === "evaluation_metadata")) || (data52 === "judge"))){
+const err130 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -9604,9 +9618,10 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data10.required !== undefined){
-if(typeof data10.required !== "boolean"){
-const err131 = {instancePath:instancePath+"/evals/" + i2+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data10.params !== undefined){
+let data53 = data10.params;
+if(!(data53 && typeof data53 == "object" && !Array.isArray(data53))){
+const err131 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -9616,9 +9631,9 @@ vErrors.push(err131);
 errors++;
 }
 }
-}
-else {
-const err132 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data10.required !== undefined){
+if(typeof data10.required !== "boolean"){
+const err132 = {instancePath:instancePath+"/evals/" + i2+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -9630,7 +9645,7 @@ errors++;
 }
 }
 else {
-const err133 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err133 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -9640,12 +9655,9 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data.settings !== undefined){
-let data55 = data.settings;
-if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
-for(const key14 in data55){
-if(!((key14 === "evals") || (key14 === "run_name"))){
-const err134 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+}
+else {
+const err134 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -9655,11 +9667,12 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data55.evals !== undefined){
-let data56 = data55.evals;
-if(Array.isArray(data56)){
-if(data56.length > 5){
-const err135 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"};
+if(data.settings !== undefined){
+let data55 = data.settings;
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+for(const key14 in data55){
+if(!((key14 === "evals") || (key14 === "run_name"))){
+const err135 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -9668,10 +9681,12 @@ vErrors.push(err135);
 }
 errors++;
 }
-const len4 = data56.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data56[i4] !== "string"){
-const err136 = {instancePath:instancePath+"/settings/evals/" + i4,schemaPath:"live-settings.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data55.evals !== undefined){
+let data56 = data55.evals;
+if(Array.isArray(data56)){
+if(data56.length > 5){
+const err136 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -9680,10 +9695,10 @@ vErrors.push(err136);
 }
 errors++;
 }
-}
-}
-else {
-const err137 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len4 = data56.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data56[i4] !== "string"){
+const err137 = {instancePath:instancePath+"/settings/evals/" + i4,schemaPath:"live-settings.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -9693,11 +9708,9 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data55.run_name !== undefined){
-let data58 = data55.run_name;
-if(typeof data58 === "string"){
-if(!pattern2.test(data58)){
-const err138 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err138 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -9707,8 +9720,11 @@ vErrors.push(err138);
 errors++;
 }
 }
-else {
-const err139 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.run_name !== undefined){
+let data58 = data55.run_name;
+if(typeof data58 === "string"){
+if(!pattern3.test(data58)){
+const err139 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -9718,9 +9734,8 @@ vErrors.push(err139);
 errors++;
 }
 }
-}
 else {
-const err140 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err140 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -9730,11 +9745,9 @@ vErrors.push(err140);
 errors++;
 }
 }
-if(data.transcripts !== undefined){
-let data59 = data.transcripts;
-if(Array.isArray(data59)){
-if(data59.length > 100000){
-const err141 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+}
+else {
+const err141 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -9743,12 +9756,12 @@ vErrors.push(err141);
 }
 errors++;
 }
-const len5 = data59.length;
-for(let i5=0; i5<len5; i5++){
-let data60 = data59[i5];
-if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
-if(data60.session_id === undefined){
-const err142 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
+}
+if(data.transcripts !== undefined){
+let data59 = data.transcripts;
+if(Array.isArray(data59)){
+if(data59.length > 100000){
+const err142 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -9757,8 +9770,12 @@ vErrors.push(err142);
 }
 errors++;
 }
-if(data60.turns === undefined){
-const err143 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+const len5 = data59.length;
+for(let i5=0; i5<len5; i5++){
+let data60 = data59[i5];
+if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
+if(data60.session_id === undefined){
+const err143 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -9767,9 +9784,8 @@ vErrors.push(err143);
 }
 errors++;
 }
-for(const key15 in data60){
-if(!((((((key15 === "session_id") || (key15 === "started_at")) || (key15 === "turns")) || (key15 === "metadata")) || (key15 === "run")) || (key15 === "evals"))){
-const err144 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+if(data60.turns === undefined){
+const err144 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -9778,12 +9794,9 @@ vErrors.push(err144);
 }
 errors++;
 }
-}
-if(data60.session_id !== undefined){
-let data61 = data60.session_id;
-if(typeof data61 === "string"){
-if(!pattern16.test(data61)){
-const err145 = {instancePath:instancePath+"/transcripts/" + i5+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+for(const key15 in data60){
+if(!((((((key15 === "session_id") || (key15 === "started_at")) || (key15 === "turns")) || (key15 === "metadata")) || (key15 === "run")) || (key15 === "evals"))){
+const err145 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -9793,8 +9806,11 @@ vErrors.push(err145);
 errors++;
 }
 }
-else {
-const err146 = {instancePath:instancePath+"/transcripts/" + i5+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data60.session_id !== undefined){
+let data61 = data60.session_id;
+if(typeof data61 === "string"){
+if(!pattern18.test(data61)){
+const err146 = {instancePath:instancePath+"/transcripts/" + i5+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -9804,11 +9820,8 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data60.started_at !== undefined){
-let data62 = data60.started_at;
-if(typeof data62 === "string"){
-if(!(formats0.test(data62))){
-const err147 = {instancePath:instancePath+"/transcripts/" + i5+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+else {
+const err147 = {instancePath:instancePath+"/transcripts/" + i5+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -9818,8 +9831,11 @@ vErrors.push(err147);
 errors++;
 }
 }
-else {
-const err148 = {instancePath:instancePath+"/transcripts/" + i5+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data60.started_at !== undefined){
+let data62 = data60.started_at;
+if(typeof data62 === "string"){
+if(!(formats0.test(data62))){
+const err148 = {instancePath:instancePath+"/transcripts/" + i5+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -9829,11 +9845,8 @@ vErrors.push(err148);
 errors++;
 }
 }
-if(data60.turns !== undefined){
-let data63 = data60.turns;
-if(Array.isArray(data63)){
-if(data63.length > 10000){
-const err149 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+else {
+const err149 = {instancePath:instancePath+"/transcripts/" + i5+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -9842,8 +9855,12 @@ vErrors.push(err149);
 }
 errors++;
 }
-if(data63.length < 1){
-const err150 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+if(data60.turns !== undefined){
+let data63 = data60.turns;
+if(Array.isArray(data63)){
+if(data63.length > 10000){
+const err150 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -9852,12 +9869,8 @@ vErrors.push(err150);
 }
 errors++;
 }
-const len6 = data63.length;
-for(let i6=0; i6<len6; i6++){
-let data64 = data63[i6];
-if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
-if(data64.user_input === undefined){
-const err151 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+if(data63.length < 1){
+const err151 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -9866,8 +9879,12 @@ vErrors.push(err151);
 }
 errors++;
 }
-if(data64.agent_response === undefined){
-const err152 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+const len6 = data63.length;
+for(let i6=0; i6<len6; i6++){
+let data64 = data63[i6];
+if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
+if(data64.user_input === undefined){
+const err152 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -9876,9 +9893,8 @@ vErrors.push(err152);
 }
 errors++;
 }
-for(const key16 in data64){
-if(!(((key16 === "user_input") || (key16 === "agent_response")) || (key16 === "evaluation_metadata"))){
-const err153 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+if(data64.agent_response === undefined){
+const err153 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -9887,10 +9903,9 @@ vErrors.push(err153);
 }
 errors++;
 }
-}
-if(data64.user_input !== undefined){
-if(typeof data64.user_input !== "string"){
-const err154 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6+"/user_input",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key16 in data64){
+if(!(((key16 === "user_input") || (key16 === "agent_response")) || (key16 === "evaluation_metadata"))){
+const err154 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -9900,9 +9915,9 @@ vErrors.push(err154);
 errors++;
 }
 }
-if(data64.agent_response !== undefined){
-if(typeof data64.agent_response !== "string"){
-const err155 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6+"/agent_response",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data64.user_input !== undefined){
+if(typeof data64.user_input !== "string"){
+const err155 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6+"/user_input",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -9912,10 +9927,9 @@ vErrors.push(err155);
 errors++;
 }
 }
-if(data64.evaluation_metadata !== undefined){
-let data67 = data64.evaluation_metadata;
-if(!(data67 && typeof data67 == "object" && !Array.isArray(data67))){
-const err156 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6+"/evaluation_metadata",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data64.agent_response !== undefined){
+if(typeof data64.agent_response !== "string"){
+const err156 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6+"/agent_response",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -9925,9 +9939,10 @@ vErrors.push(err156);
 errors++;
 }
 }
-}
-else {
-const err157 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data64.evaluation_metadata !== undefined){
+let data67 = data64.evaluation_metadata;
+if(!(data67 && typeof data67 == "object" && !Array.isArray(data67))){
+const err157 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6+"/evaluation_metadata",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -9939,7 +9954,7 @@ errors++;
 }
 }
 else {
-const err158 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err158 = {instancePath:instancePath+"/transcripts/" + i5+"/turns/" + i6,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -9949,10 +9964,9 @@ vErrors.push(err158);
 errors++;
 }
 }
-if(data60.metadata !== undefined){
-let data68 = data60.metadata;
-if(!(data68 && typeof data68 == "object" && !Array.isArray(data68))){
-const err159 = {instancePath:instancePath+"/transcripts/" + i5+"/metadata",schemaPath:"transcript-upload.schema.json/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+else {
+const err159 = {instancePath:instancePath+"/transcripts/" + i5+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -9962,11 +9976,10 @@ vErrors.push(err159);
 errors++;
 }
 }
-if(data60.run !== undefined){
-let data69 = data60.run;
-if(typeof data69 === "string"){
-if(!pattern2.test(data69)){
-const err160 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data60.metadata !== undefined){
+let data68 = data60.metadata;
+if(!(data68 && typeof data68 == "object" && !Array.isArray(data68))){
+const err160 = {instancePath:instancePath+"/transcripts/" + i5+"/metadata",schemaPath:"transcript-upload.schema.json/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -9976,13 +9989,27 @@ vErrors.push(err160);
 errors++;
 }
 }
-else {
-const err161 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data60.run !== undefined){
+let data69 = data60.run;
+if(typeof data69 === "string"){
+if(!pattern3.test(data69)){
+const err161 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err161];
 }
 else {
 vErrors.push(err161);
+}
+errors++;
+}
+}
+else {
+const err162 = {instancePath:instancePath+"/transcripts/" + i5+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
 }
 errors++;
 }
@@ -9993,19 +10020,7 @@ if(Array.isArray(data70)){
 const len7 = data70.length;
 for(let i7=0; i7<len7; i7++){
 if(typeof data70[i7] !== "string"){
-const err162 = {instancePath:instancePath+"/transcripts/" + i5+"/evals/" + i7,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err162];
-}
-else {
-vErrors.push(err162);
-}
-errors++;
-}
-}
-}
-else {
-const err163 = {instancePath:instancePath+"/transcripts/" + i5+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err163 = {instancePath:instancePath+"/transcripts/" + i5+"/evals/" + i7,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -10017,7 +10032,7 @@ errors++;
 }
 }
 else {
-const err164 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err164 = {instancePath:instancePath+"/transcripts/" + i5+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -10029,7 +10044,7 @@ errors++;
 }
 }
 else {
-const err165 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err165 = {instancePath:instancePath+"/transcripts/" + i5,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -10039,11 +10054,9 @@ vErrors.push(err165);
 errors++;
 }
 }
-if(data.simulations !== undefined){
-let data72 = data.simulations;
-if(Array.isArray(data72)){
-if(data72.length > 10000){
-const err166 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err166 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -10052,12 +10065,12 @@ vErrors.push(err166);
 }
 errors++;
 }
-const len8 = data72.length;
-for(let i8=0; i8<len8; i8++){
-let data73 = data72[i8];
-if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
-if(data73.name === undefined){
-const err167 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data.simulations !== undefined){
+let data72 = data.simulations;
+if(Array.isArray(data72)){
+if(data72.length > 10000){
+const err167 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -10066,8 +10079,12 @@ vErrors.push(err167);
 }
 errors++;
 }
-if(data73.agent === undefined){
-const err168 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
+const len8 = data72.length;
+for(let i8=0; i8<len8; i8++){
+let data73 = data72[i8];
+if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
+if(data73.name === undefined){
+const err168 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -10076,9 +10093,8 @@ vErrors.push(err168);
 }
 errors++;
 }
-for(const key17 in data73){
-if(!(((((key17 === "id") || (key17 === "name")) || (key17 === "agent")) || (key17 === "deleted")) || (key17 === "sessions"))){
-const err169 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+if(data73.agent === undefined){
+const err169 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -10087,12 +10103,9 @@ vErrors.push(err169);
 }
 errors++;
 }
-}
-if(data73.id !== undefined){
-let data74 = data73.id;
-if(typeof data74 === "string"){
-if(!pattern9.test(data74)){
-const err170 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+for(const key17 in data73){
+if(!(((((key17 === "id") || (key17 === "name")) || (key17 === "agent")) || (key17 === "deleted")) || (key17 === "sessions"))){
+const err170 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -10102,8 +10115,11 @@ vErrors.push(err170);
 errors++;
 }
 }
-else {
-const err171 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data73.id !== undefined){
+let data74 = data73.id;
+if(typeof data74 === "string"){
+if(!pattern10.test(data74)){
+const err171 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -10113,11 +10129,8 @@ vErrors.push(err171);
 errors++;
 }
 }
-if(data73.name !== undefined){
-let data75 = data73.name;
-if(typeof data75 === "string"){
-if(!pattern2.test(data75)){
-const err172 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err172 = {instancePath:instancePath+"/simulations/" + i8+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -10127,8 +10140,11 @@ vErrors.push(err172);
 errors++;
 }
 }
-else {
-const err173 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data73.name !== undefined){
+let data75 = data73.name;
+if(typeof data75 === "string"){
+if(!pattern3.test(data75)){
+const err173 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -10138,11 +10154,8 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data73.agent !== undefined){
-let data76 = data73.agent;
-if(typeof data76 === "string"){
-if(!pattern2.test(data76)){
-const err174 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err174 = {instancePath:instancePath+"/simulations/" + i8+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -10152,8 +10165,11 @@ vErrors.push(err174);
 errors++;
 }
 }
-else {
-const err175 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data73.agent !== undefined){
+let data76 = data73.agent;
+if(typeof data76 === "string"){
+if(!pattern3.test(data76)){
+const err175 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -10163,9 +10179,8 @@ vErrors.push(err175);
 errors++;
 }
 }
-if(data73.deleted !== undefined){
-if(typeof data73.deleted !== "boolean"){
-const err176 = {instancePath:instancePath+"/simulations/" + i8+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err176 = {instancePath:instancePath+"/simulations/" + i8+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -10175,11 +10190,9 @@ vErrors.push(err176);
 errors++;
 }
 }
-if(data73.sessions !== undefined){
-let data78 = data73.sessions;
-if(Array.isArray(data78)){
-if(data78.length > 100000){
-const err177 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+if(data73.deleted !== undefined){
+if(typeof data73.deleted !== "boolean"){
+const err177 = {instancePath:instancePath+"/simulations/" + i8+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -10188,12 +10201,12 @@ vErrors.push(err177);
 }
 errors++;
 }
-const len9 = data78.length;
-for(let i9=0; i9<len9; i9++){
-let data79 = data78[i9];
-if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
-if(data79.scenario === undefined){
-const err178 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
+}
+if(data73.sessions !== undefined){
+let data78 = data73.sessions;
+if(Array.isArray(data78)){
+if(data78.length > 100000){
+const err178 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -10202,8 +10215,12 @@ vErrors.push(err178);
 }
 errors++;
 }
-if(data79.persona === undefined){
-const err179 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
+const len9 = data78.length;
+for(let i9=0; i9<len9; i9++){
+let data79 = data78[i9];
+if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
+if(data79.scenario === undefined){
+const err179 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -10212,8 +10229,8 @@ vErrors.push(err179);
 }
 errors++;
 }
-if(data79.started_at === undefined){
-const err180 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+if(data79.persona === undefined){
+const err180 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -10222,9 +10239,8 @@ vErrors.push(err180);
 }
 errors++;
 }
-for(const key18 in data79){
-if(!(func2.call(schema49.properties.simulations.items.properties.sessions.items.properties, key18))){
-const err181 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+if(data79.started_at === undefined){
+const err181 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -10233,12 +10249,9 @@ vErrors.push(err181);
 }
 errors++;
 }
-}
-if(data79.scenario !== undefined){
-let data80 = data79.scenario;
-if(typeof data80 === "string"){
-if(!pattern2.test(data80)){
-const err182 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key18 in data79){
+if(!(func2.call(schema49.properties.simulations.items.properties.sessions.items.properties, key18))){
+const err182 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -10248,8 +10261,11 @@ vErrors.push(err182);
 errors++;
 }
 }
-else {
-const err183 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data79.scenario !== undefined){
+let data80 = data79.scenario;
+if(typeof data80 === "string"){
+if(!pattern3.test(data80)){
+const err183 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -10259,11 +10275,8 @@ vErrors.push(err183);
 errors++;
 }
 }
-if(data79.persona !== undefined){
-let data81 = data79.persona;
-if(typeof data81 === "string"){
-if(!pattern2.test(data81)){
-const err184 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err184 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -10273,8 +10286,11 @@ vErrors.push(err184);
 errors++;
 }
 }
-else {
-const err185 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data79.persona !== undefined){
+let data81 = data79.persona;
+if(typeof data81 === "string"){
+if(!pattern3.test(data81)){
+const err185 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -10284,11 +10300,8 @@ vErrors.push(err185);
 errors++;
 }
 }
-if(data79.id !== undefined){
-let data82 = data79.id;
-if(typeof data82 === "string"){
-if(!pattern9.test(data82)){
-const err186 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+else {
+const err186 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -10298,8 +10311,11 @@ vErrors.push(err186);
 errors++;
 }
 }
-else {
-const err187 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data79.id !== undefined){
+let data82 = data79.id;
+if(typeof data82 === "string"){
+if(!pattern10.test(data82)){
+const err187 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -10309,10 +10325,8 @@ vErrors.push(err187);
 errors++;
 }
 }
-if(data79.status !== undefined){
-let data83 = data79.status;
-if(typeof data83 !== "string"){
-const err188 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err188 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -10321,8 +10335,11 @@ vErrors.push(err188);
 }
 errors++;
 }
-if(!((((((data83 === "pending") || (data83 === "running")) || (data83 === "evaluating")) || (data83 === "completed")) || (data83 === "failed")) || (data83 === "cancelled"))){
-const err189 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+}
+if(data79.status !== undefined){
+let data83 = data79.status;
+if(typeof data83 !== "string"){
+const err189 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -10331,12 +10348,8 @@ vErrors.push(err189);
 }
 errors++;
 }
-}
-if(data79.started_at !== undefined){
-let data84 = data79.started_at;
-if(typeof data84 === "string"){
-if(!(formats0.test(data84))){
-const err190 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(!((((((data83 === "pending") || (data83 === "running")) || (data83 === "evaluating")) || (data83 === "completed")) || (data83 === "failed")) || (data83 === "cancelled"))){
+const err190 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -10346,8 +10359,11 @@ vErrors.push(err190);
 errors++;
 }
 }
-else {
-const err191 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data79.started_at !== undefined){
+let data84 = data79.started_at;
+if(typeof data84 === "string"){
+if(!(formats0.test(data84))){
+const err191 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -10357,11 +10373,8 @@ vErrors.push(err191);
 errors++;
 }
 }
-if(data79.ended_at !== undefined){
-let data85 = data79.ended_at;
-if(typeof data85 === "string"){
-if(!(formats0.test(data85))){
-const err192 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+else {
+const err192 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -10371,8 +10384,11 @@ vErrors.push(err192);
 errors++;
 }
 }
-else {
-const err193 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data79.ended_at !== undefined){
+let data85 = data79.ended_at;
+if(typeof data85 === "string"){
+if(!(formats0.test(data85))){
+const err193 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -10382,11 +10398,8 @@ vErrors.push(err193);
 errors++;
 }
 }
-if(data79.end_reason !== undefined){
-let data86 = data79.end_reason;
-if(typeof data86 === "string"){
-if(!pattern2.test(data86)){
-const err194 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err194 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -10396,8 +10409,11 @@ vErrors.push(err194);
 errors++;
 }
 }
-else {
-const err195 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data79.end_reason !== undefined){
+let data86 = data79.end_reason;
+if(typeof data86 === "string"){
+if(!pattern3.test(data86)){
+const err195 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -10407,10 +10423,8 @@ vErrors.push(err195);
 errors++;
 }
 }
-if(data79.metadata !== undefined){
-let data87 = data79.metadata;
-if(!(data87 && typeof data87 == "object" && !Array.isArray(data87))){
-const err196 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/metadata",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {
+const err196 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -10420,11 +10434,10 @@ vErrors.push(err196);
 errors++;
 }
 }
-if(data79.evals !== undefined){
-let data88 = data79.evals;
-if(Array.isArray(data88)){
-if(data88.length > 1000){
-const err197 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data79.metadata !== undefined){
+let data87 = data79.metadata;
+if(!(data87 && typeof data87 == "object" && !Array.isArray(data87))){
+const err197 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/metadata",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -10433,10 +10446,12 @@ vErrors.push(err197);
 }
 errors++;
 }
-const len10 = data88.length;
-for(let i10=0; i10<len10; i10++){
-if(typeof data88[i10] !== "string"){
-const err198 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/evals/" + i10,schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data79.evals !== undefined){
+let data88 = data79.evals;
+if(Array.isArray(data88)){
+if(data88.length > 1000){
+const err198 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -10445,10 +10460,10 @@ vErrors.push(err198);
 }
 errors++;
 }
-}
-}
-else {
-const err199 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len10 = data88.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data88[i10] !== "string"){
+const err199 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/evals/" + i10,schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -10458,11 +10473,9 @@ vErrors.push(err199);
 errors++;
 }
 }
-if(data79.turns !== undefined){
-let data90 = data79.turns;
-if(Array.isArray(data90)){
-if(data90.length > 10000){
-const err200 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err200 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -10471,12 +10484,12 @@ vErrors.push(err200);
 }
 errors++;
 }
-const len11 = data90.length;
-for(let i11=0; i11<len11; i11++){
-let data91 = data90[i11];
-if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
-if(data91.user_input === undefined){
-const err201 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+if(data79.turns !== undefined){
+let data90 = data79.turns;
+if(Array.isArray(data90)){
+if(data90.length > 10000){
+const err201 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -10485,8 +10498,12 @@ vErrors.push(err201);
 }
 errors++;
 }
-if(data91.agent_response === undefined){
-const err202 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+const len11 = data90.length;
+for(let i11=0; i11<len11; i11++){
+let data91 = data90[i11];
+if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
+if(data91.user_input === undefined){
+const err202 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -10495,9 +10512,8 @@ vErrors.push(err202);
 }
 errors++;
 }
-for(const key19 in data91){
-if(!((((key19 === "user_input") || (key19 === "user_reason")) || (key19 === "agent_response")) || (key19 === "evaluation_metadata"))){
-const err203 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+if(data91.agent_response === undefined){
+const err203 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -10506,10 +10522,9 @@ vErrors.push(err203);
 }
 errors++;
 }
-}
-if(data91.user_input !== undefined){
-if(typeof data91.user_input !== "string"){
-const err204 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key19 in data91){
+if(!((((key19 === "user_input") || (key19 === "user_reason")) || (key19 === "agent_response")) || (key19 === "evaluation_metadata"))){
+const err204 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -10519,9 +10534,9 @@ vErrors.push(err204);
 errors++;
 }
 }
-if(data91.user_reason !== undefined){
-if(typeof data91.user_reason !== "string"){
-const err205 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data91.user_input !== undefined){
+if(typeof data91.user_input !== "string"){
+const err205 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -10531,9 +10546,9 @@ vErrors.push(err205);
 errors++;
 }
 }
-if(data91.agent_response !== undefined){
-if(typeof data91.agent_response !== "string"){
-const err206 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data91.user_reason !== undefined){
+if(typeof data91.user_reason !== "string"){
+const err206 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -10543,10 +10558,9 @@ vErrors.push(err206);
 errors++;
 }
 }
-if(data91.evaluation_metadata !== undefined){
-let data95 = data91.evaluation_metadata;
-if(!(data95 && typeof data95 == "object" && !Array.isArray(data95))){
-const err207 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data91.agent_response !== undefined){
+if(typeof data91.agent_response !== "string"){
+const err207 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -10556,9 +10570,10 @@ vErrors.push(err207);
 errors++;
 }
 }
-}
-else {
-const err208 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data91.evaluation_metadata !== undefined){
+let data95 = data91.evaluation_metadata;
+if(!(data95 && typeof data95 == "object" && !Array.isArray(data95))){
+const err208 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -10570,7 +10585,7 @@ errors++;
 }
 }
 else {
-const err209 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err209 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns/" + i11,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -10580,11 +10595,9 @@ vErrors.push(err209);
 errors++;
 }
 }
-if(data79.outcomes !== undefined){
-let data96 = data79.outcomes;
-if(Array.isArray(data96)){
-if(data96.length > 1000){
-const err210 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+}
+else {
+const err210 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -10593,12 +10606,12 @@ vErrors.push(err210);
 }
 errors++;
 }
-const len12 = data96.length;
-for(let i12=0; i12<len12; i12++){
-let data97 = data96[i12];
-if(data97 && typeof data97 == "object" && !Array.isArray(data97)){
-if(data97.outcome === undefined){
-const err211 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data79.outcomes !== undefined){
+let data96 = data79.outcomes;
+if(Array.isArray(data96)){
+if(data96.length > 1000){
+const err211 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -10607,9 +10620,12 @@ vErrors.push(err211);
 }
 errors++;
 }
-for(const key20 in data97){
-if(!(((((((key20 === "eval") || (key20 === "eval_name")) || (key20 === "eval_category")) || (key20 === "eval_type")) || (key20 === "outcome")) || (key20 === "required")) || (key20 === "reasoning"))){
-const err212 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+const len12 = data96.length;
+for(let i12=0; i12<len12; i12++){
+let data97 = data96[i12];
+if(data97 && typeof data97 == "object" && !Array.isArray(data97)){
+if(data97.outcome === undefined){
+const err212 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -10618,12 +10634,9 @@ vErrors.push(err212);
 }
 errors++;
 }
-}
-if(data97.eval !== undefined){
-let data98 = data97.eval;
-if(typeof data98 === "string"){
-if(!pattern9.test(data98)){
-const err213 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+for(const key20 in data97){
+if(!(((((((key20 === "eval") || (key20 === "eval_name")) || (key20 === "eval_category")) || (key20 === "eval_type")) || (key20 === "outcome")) || (key20 === "required")) || (key20 === "reasoning"))){
+const err213 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -10633,8 +10646,11 @@ vErrors.push(err213);
 errors++;
 }
 }
-else {
-const err214 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data97.eval !== undefined){
+let data98 = data97.eval;
+if(typeof data98 === "string"){
+if(!pattern10.test(data98)){
+const err214 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -10644,11 +10660,8 @@ vErrors.push(err214);
 errors++;
 }
 }
-if(data97.eval_name !== undefined){
-let data99 = data97.eval_name;
-if(typeof data99 === "string"){
-if(!pattern2.test(data99)){
-const err215 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err215 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -10658,8 +10671,11 @@ vErrors.push(err215);
 errors++;
 }
 }
-else {
-const err216 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data97.eval_name !== undefined){
+let data99 = data97.eval_name;
+if(typeof data99 === "string"){
+if(!pattern3.test(data99)){
+const err216 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -10669,11 +10685,8 @@ vErrors.push(err216);
 errors++;
 }
 }
-if(data97.eval_category !== undefined){
-let data100 = data97.eval_category;
-if(typeof data100 === "string"){
-if(!pattern2.test(data100)){
-const err217 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err217 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -10683,8 +10696,11 @@ vErrors.push(err217);
 errors++;
 }
 }
-else {
-const err218 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data97.eval_category !== undefined){
+let data100 = data97.eval_category;
+if(typeof data100 === "string"){
+if(!pattern3.test(data100)){
+const err218 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -10694,10 +10710,8 @@ vErrors.push(err218);
 errors++;
 }
 }
-if(data97.eval_type !== undefined){
-let data101 = data97.eval_type;
-if(typeof data101 !== "string"){
-const err219 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err219 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -10706,8 +10720,11 @@ vErrors.push(err219);
 }
 errors++;
 }
-if(!((data101 === "session_level") || (data101 === "turn_level"))){
-const err220 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data97.eval_type !== undefined){
+let data101 = data97.eval_type;
+if(typeof data101 !== "string"){
+const err220 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -10716,11 +10733,8 @@ vErrors.push(err220);
 }
 errors++;
 }
-}
-if(data97.outcome !== undefined){
-let data102 = data97.outcome;
-if(typeof data102 !== "string"){
-const err221 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data101 === "session_level") || (data101 === "turn_level"))){
+const err221 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -10729,8 +10743,11 @@ vErrors.push(err221);
 }
 errors++;
 }
-if(!(((data102 === "pass") || (data102 === "fail")) || (data102 === "error"))){
-const err222 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+}
+if(data97.outcome !== undefined){
+let data102 = data97.outcome;
+if(typeof data102 !== "string"){
+const err222 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -10739,10 +10756,8 @@ vErrors.push(err222);
 }
 errors++;
 }
-}
-if(data97.required !== undefined){
-if(typeof data97.required !== "boolean"){
-const err223 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!(((data102 === "pass") || (data102 === "fail")) || (data102 === "error"))){
+const err223 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -10752,9 +10767,9 @@ vErrors.push(err223);
 errors++;
 }
 }
-if(data97.reasoning !== undefined){
-if(typeof data97.reasoning !== "string"){
-const err224 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data97.required !== undefined){
+if(typeof data97.required !== "boolean"){
+const err224 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -10764,9 +10779,9 @@ vErrors.push(err224);
 errors++;
 }
 }
-}
-else {
-const err225 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data97.reasoning !== undefined){
+if(typeof data97.reasoning !== "string"){
+const err225 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -10778,7 +10793,7 @@ errors++;
 }
 }
 else {
-const err226 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err226 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes/" + i12,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -10790,7 +10805,7 @@ errors++;
 }
 }
 else {
-const err227 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err227 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -10802,7 +10817,7 @@ errors++;
 }
 }
 else {
-const err228 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err228 = {instancePath:instancePath+"/simulations/" + i8+"/sessions/" + i9,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -10814,7 +10829,7 @@ errors++;
 }
 }
 else {
-const err229 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err229 = {instancePath:instancePath+"/simulations/" + i8+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -10826,7 +10841,7 @@ errors++;
 }
 }
 else {
-const err230 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err230 = {instancePath:instancePath+"/simulations/" + i8,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -10836,11 +10851,9 @@ vErrors.push(err230);
 errors++;
 }
 }
-if(data.runs !== undefined){
-let data105 = data.runs;
-if(Array.isArray(data105)){
-if(data105.length > 10000){
-const err231 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err231 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -10849,12 +10862,12 @@ vErrors.push(err231);
 }
 errors++;
 }
-const len13 = data105.length;
-for(let i13=0; i13<len13; i13++){
-let data106 = data105[i13];
-if(data106 && typeof data106 == "object" && !Array.isArray(data106)){
-if(data106.name === undefined){
-const err232 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data.runs !== undefined){
+let data105 = data.runs;
+if(Array.isArray(data105)){
+if(data105.length > 10000){
+const err232 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -10863,8 +10876,12 @@ vErrors.push(err232);
 }
 errors++;
 }
-if(data106.sessions === undefined){
-const err233 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+const len13 = data105.length;
+for(let i13=0; i13<len13; i13++){
+let data106 = data105[i13];
+if(data106 && typeof data106 == "object" && !Array.isArray(data106)){
+if(data106.name === undefined){
+const err233 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -10873,9 +10890,8 @@ vErrors.push(err233);
 }
 errors++;
 }
-for(const key21 in data106){
-if(!((key21 === "name") || (key21 === "sessions"))){
-const err234 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+if(data106.sessions === undefined){
+const err234 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -10884,12 +10900,9 @@ vErrors.push(err234);
 }
 errors++;
 }
-}
-if(data106.name !== undefined){
-let data107 = data106.name;
-if(typeof data107 === "string"){
-if(!pattern2.test(data107)){
-const err235 = {instancePath:instancePath+"/runs/" + i13+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key21 in data106){
+if(!((key21 === "name") || (key21 === "sessions"))){
+const err235 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -10899,8 +10912,11 @@ vErrors.push(err235);
 errors++;
 }
 }
-else {
-const err236 = {instancePath:instancePath+"/runs/" + i13+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data106.name !== undefined){
+let data107 = data106.name;
+if(typeof data107 === "string"){
+if(!pattern3.test(data107)){
+const err236 = {instancePath:instancePath+"/runs/" + i13+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -10910,11 +10926,8 @@ vErrors.push(err236);
 errors++;
 }
 }
-if(data106.sessions !== undefined){
-let data108 = data106.sessions;
-if(Array.isArray(data108)){
-if(data108.length > 100000){
-const err237 = {instancePath:instancePath+"/runs/" + i13+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+else {
+const err237 = {instancePath:instancePath+"/runs/" + i13+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -10923,12 +10936,12 @@ vErrors.push(err237);
 }
 errors++;
 }
-const len14 = data108.length;
-for(let i14=0; i14<len14; i14++){
-let data109 = data108[i14];
-if(data109 && typeof data109 == "object" && !Array.isArray(data109)){
-if(data109.source_session_id === undefined){
-const err238 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
+}
+if(data106.sessions !== undefined){
+let data108 = data106.sessions;
+if(Array.isArray(data108)){
+if(data108.length > 100000){
+const err238 = {instancePath:instancePath+"/runs/" + i13+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -10937,8 +10950,12 @@ vErrors.push(err238);
 }
 errors++;
 }
-if(data109.started_at === undefined){
-const err239 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+const len14 = data108.length;
+for(let i14=0; i14<len14; i14++){
+let data109 = data108[i14];
+if(data109 && typeof data109 == "object" && !Array.isArray(data109)){
+if(data109.source_session_id === undefined){
+const err239 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -10947,9 +10964,8 @@ vErrors.push(err239);
 }
 errors++;
 }
-for(const key22 in data109){
-if(!(func2.call(schema49.properties.runs.items.properties.sessions.items.properties, key22))){
-const err240 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+if(data109.started_at === undefined){
+const err240 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -10958,12 +10974,9 @@ vErrors.push(err240);
 }
 errors++;
 }
-}
-if(data109.source_session_id !== undefined){
-let data110 = data109.source_session_id;
-if(typeof data110 === "string"){
-if(!pattern16.test(data110)){
-const err241 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+for(const key22 in data109){
+if(!(func2.call(schema49.properties.runs.items.properties.sessions.items.properties, key22))){
+const err241 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -10973,8 +10986,11 @@ vErrors.push(err241);
 errors++;
 }
 }
-else {
-const err242 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data109.source_session_id !== undefined){
+let data110 = data109.source_session_id;
+if(typeof data110 === "string"){
+if(!pattern18.test(data110)){
+const err242 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -10984,11 +11000,8 @@ vErrors.push(err242);
 errors++;
 }
 }
-if(data109.id !== undefined){
-let data111 = data109.id;
-if(typeof data111 === "string"){
-if(!pattern9.test(data111)){
-const err243 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+else {
+const err243 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -10998,8 +11011,11 @@ vErrors.push(err243);
 errors++;
 }
 }
-else {
-const err244 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data109.id !== undefined){
+let data111 = data109.id;
+if(typeof data111 === "string"){
+if(!pattern10.test(data111)){
+const err244 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -11009,10 +11025,8 @@ vErrors.push(err244);
 errors++;
 }
 }
-if(data109.status !== undefined){
-let data112 = data109.status;
-if(typeof data112 !== "string"){
-const err245 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err245 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -11021,8 +11035,11 @@ vErrors.push(err245);
 }
 errors++;
 }
-if(!((((((data112 === "pending") || (data112 === "running")) || (data112 === "evaluating")) || (data112 === "completed")) || (data112 === "failed")) || (data112 === "cancelled"))){
-const err246 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+}
+if(data109.status !== undefined){
+let data112 = data109.status;
+if(typeof data112 !== "string"){
+const err246 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -11031,12 +11048,8 @@ vErrors.push(err246);
 }
 errors++;
 }
-}
-if(data109.started_at !== undefined){
-let data113 = data109.started_at;
-if(typeof data113 === "string"){
-if(!(formats0.test(data113))){
-const err247 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(!((((((data112 === "pending") || (data112 === "running")) || (data112 === "evaluating")) || (data112 === "completed")) || (data112 === "failed")) || (data112 === "cancelled"))){
+const err247 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema49.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -11046,8 +11059,11 @@ vErrors.push(err247);
 errors++;
 }
 }
-else {
-const err248 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data109.started_at !== undefined){
+let data113 = data109.started_at;
+if(typeof data113 === "string"){
+if(!(formats0.test(data113))){
+const err248 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -11057,11 +11073,8 @@ vErrors.push(err248);
 errors++;
 }
 }
-if(data109.ended_at !== undefined){
-let data114 = data109.ended_at;
-if(typeof data114 === "string"){
-if(!(formats0.test(data114))){
-const err249 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+else {
+const err249 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -11071,8 +11084,11 @@ vErrors.push(err249);
 errors++;
 }
 }
-else {
-const err250 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data109.ended_at !== undefined){
+let data114 = data109.ended_at;
+if(typeof data114 === "string"){
+if(!(formats0.test(data114))){
+const err250 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -11082,11 +11098,8 @@ vErrors.push(err250);
 errors++;
 }
 }
-if(data109.end_reason !== undefined){
-let data115 = data109.end_reason;
-if(typeof data115 === "string"){
-if(!pattern2.test(data115)){
-const err251 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err251 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -11096,8 +11109,11 @@ vErrors.push(err251);
 errors++;
 }
 }
-else {
-const err252 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data109.end_reason !== undefined){
+let data115 = data109.end_reason;
+if(typeof data115 === "string"){
+if(!pattern3.test(data115)){
+const err252 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -11107,10 +11123,8 @@ vErrors.push(err252);
 errors++;
 }
 }
-if(data109.metadata !== undefined){
-let data116 = data109.metadata;
-if(!(data116 && typeof data116 == "object" && !Array.isArray(data116))){
-const err253 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/metadata",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {
+const err253 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -11120,11 +11134,10 @@ vErrors.push(err253);
 errors++;
 }
 }
-if(data109.evals !== undefined){
-let data117 = data109.evals;
-if(Array.isArray(data117)){
-if(data117.length > 1000){
-const err254 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data109.metadata !== undefined){
+let data116 = data109.metadata;
+if(!(data116 && typeof data116 == "object" && !Array.isArray(data116))){
+const err254 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/metadata",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -11133,10 +11146,12 @@ vErrors.push(err254);
 }
 errors++;
 }
-const len15 = data117.length;
-for(let i15=0; i15<len15; i15++){
-if(typeof data117[i15] !== "string"){
-const err255 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/evals/" + i15,schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data109.evals !== undefined){
+let data117 = data109.evals;
+if(Array.isArray(data117)){
+if(data117.length > 1000){
+const err255 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -11145,10 +11160,10 @@ vErrors.push(err255);
 }
 errors++;
 }
-}
-}
-else {
-const err256 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len15 = data117.length;
+for(let i15=0; i15<len15; i15++){
+if(typeof data117[i15] !== "string"){
+const err256 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/evals/" + i15,schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -11158,11 +11173,9 @@ vErrors.push(err256);
 errors++;
 }
 }
-if(data109.turns !== undefined){
-let data119 = data109.turns;
-if(Array.isArray(data119)){
-if(data119.length > 10000){
-const err257 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err257 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -11171,12 +11184,12 @@ vErrors.push(err257);
 }
 errors++;
 }
-const len16 = data119.length;
-for(let i16=0; i16<len16; i16++){
-let data120 = data119[i16];
-if(data120 && typeof data120 == "object" && !Array.isArray(data120)){
-if(data120.user_input === undefined){
-const err258 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+if(data109.turns !== undefined){
+let data119 = data109.turns;
+if(Array.isArray(data119)){
+if(data119.length > 10000){
+const err258 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -11185,8 +11198,12 @@ vErrors.push(err258);
 }
 errors++;
 }
-if(data120.agent_response === undefined){
-const err259 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+const len16 = data119.length;
+for(let i16=0; i16<len16; i16++){
+let data120 = data119[i16];
+if(data120 && typeof data120 == "object" && !Array.isArray(data120)){
+if(data120.user_input === undefined){
+const err259 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -11195,9 +11212,8 @@ vErrors.push(err259);
 }
 errors++;
 }
-for(const key23 in data120){
-if(!((((key23 === "user_input") || (key23 === "user_reason")) || (key23 === "agent_response")) || (key23 === "evaluation_metadata"))){
-const err260 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+if(data120.agent_response === undefined){
+const err260 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -11206,10 +11222,9 @@ vErrors.push(err260);
 }
 errors++;
 }
-}
-if(data120.user_input !== undefined){
-if(typeof data120.user_input !== "string"){
-const err261 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key23 in data120){
+if(!((((key23 === "user_input") || (key23 === "user_reason")) || (key23 === "agent_response")) || (key23 === "evaluation_metadata"))){
+const err261 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -11219,9 +11234,9 @@ vErrors.push(err261);
 errors++;
 }
 }
-if(data120.user_reason !== undefined){
-if(typeof data120.user_reason !== "string"){
-const err262 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data120.user_input !== undefined){
+if(typeof data120.user_input !== "string"){
+const err262 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -11231,9 +11246,9 @@ vErrors.push(err262);
 errors++;
 }
 }
-if(data120.agent_response !== undefined){
-if(typeof data120.agent_response !== "string"){
-const err263 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data120.user_reason !== undefined){
+if(typeof data120.user_reason !== "string"){
+const err263 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -11243,10 +11258,9 @@ vErrors.push(err263);
 errors++;
 }
 }
-if(data120.evaluation_metadata !== undefined){
-let data124 = data120.evaluation_metadata;
-if(!(data124 && typeof data124 == "object" && !Array.isArray(data124))){
-const err264 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data120.agent_response !== undefined){
+if(typeof data120.agent_response !== "string"){
+const err264 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -11256,9 +11270,10 @@ vErrors.push(err264);
 errors++;
 }
 }
-}
-else {
-const err265 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data120.evaluation_metadata !== undefined){
+let data124 = data120.evaluation_metadata;
+if(!(data124 && typeof data124 == "object" && !Array.isArray(data124))){
+const err265 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -11270,7 +11285,7 @@ errors++;
 }
 }
 else {
-const err266 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err266 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns/" + i16,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -11280,11 +11295,9 @@ vErrors.push(err266);
 errors++;
 }
 }
-if(data109.outcomes !== undefined){
-let data125 = data109.outcomes;
-if(Array.isArray(data125)){
-if(data125.length > 1000){
-const err267 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+}
+else {
+const err267 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -11293,12 +11306,12 @@ vErrors.push(err267);
 }
 errors++;
 }
-const len17 = data125.length;
-for(let i17=0; i17<len17; i17++){
-let data126 = data125[i17];
-if(data126 && typeof data126 == "object" && !Array.isArray(data126)){
-if(data126.outcome === undefined){
-const err268 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data109.outcomes !== undefined){
+let data125 = data109.outcomes;
+if(Array.isArray(data125)){
+if(data125.length > 1000){
+const err268 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -11307,9 +11320,12 @@ vErrors.push(err268);
 }
 errors++;
 }
-for(const key24 in data126){
-if(!(((((((key24 === "eval") || (key24 === "eval_name")) || (key24 === "eval_category")) || (key24 === "eval_type")) || (key24 === "outcome")) || (key24 === "required")) || (key24 === "reasoning"))){
-const err269 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+const len17 = data125.length;
+for(let i17=0; i17<len17; i17++){
+let data126 = data125[i17];
+if(data126 && typeof data126 == "object" && !Array.isArray(data126)){
+if(data126.outcome === undefined){
+const err269 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -11318,12 +11334,9 @@ vErrors.push(err269);
 }
 errors++;
 }
-}
-if(data126.eval !== undefined){
-let data127 = data126.eval;
-if(typeof data127 === "string"){
-if(!pattern9.test(data127)){
-const err270 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+for(const key24 in data126){
+if(!(((((((key24 === "eval") || (key24 === "eval_name")) || (key24 === "eval_category")) || (key24 === "eval_type")) || (key24 === "outcome")) || (key24 === "required")) || (key24 === "reasoning"))){
+const err270 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -11333,8 +11346,11 @@ vErrors.push(err270);
 errors++;
 }
 }
-else {
-const err271 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data126.eval !== undefined){
+let data127 = data126.eval;
+if(typeof data127 === "string"){
+if(!pattern10.test(data127)){
+const err271 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -11344,11 +11360,8 @@ vErrors.push(err271);
 errors++;
 }
 }
-if(data126.eval_name !== undefined){
-let data128 = data126.eval_name;
-if(typeof data128 === "string"){
-if(!pattern2.test(data128)){
-const err272 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err272 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -11358,8 +11371,11 @@ vErrors.push(err272);
 errors++;
 }
 }
-else {
-const err273 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data126.eval_name !== undefined){
+let data128 = data126.eval_name;
+if(typeof data128 === "string"){
+if(!pattern3.test(data128)){
+const err273 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -11369,11 +11385,8 @@ vErrors.push(err273);
 errors++;
 }
 }
-if(data126.eval_category !== undefined){
-let data129 = data126.eval_category;
-if(typeof data129 === "string"){
-if(!pattern2.test(data129)){
-const err274 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err274 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -11383,8 +11396,11 @@ vErrors.push(err274);
 errors++;
 }
 }
-else {
-const err275 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data126.eval_category !== undefined){
+let data129 = data126.eval_category;
+if(typeof data129 === "string"){
+if(!pattern3.test(data129)){
+const err275 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -11394,10 +11410,8 @@ vErrors.push(err275);
 errors++;
 }
 }
-if(data126.eval_type !== undefined){
-let data130 = data126.eval_type;
-if(typeof data130 !== "string"){
-const err276 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err276 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -11406,8 +11420,11 @@ vErrors.push(err276);
 }
 errors++;
 }
-if(!((data130 === "session_level") || (data130 === "turn_level"))){
-const err277 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data126.eval_type !== undefined){
+let data130 = data126.eval_type;
+if(typeof data130 !== "string"){
+const err277 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -11416,11 +11433,8 @@ vErrors.push(err277);
 }
 errors++;
 }
-}
-if(data126.outcome !== undefined){
-let data131 = data126.outcome;
-if(typeof data131 !== "string"){
-const err278 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data130 === "session_level") || (data130 === "turn_level"))){
+const err278 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema55.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -11429,8 +11443,11 @@ vErrors.push(err278);
 }
 errors++;
 }
-if(!(((data131 === "pass") || (data131 === "fail")) || (data131 === "error"))){
-const err279 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+}
+if(data126.outcome !== undefined){
+let data131 = data126.outcome;
+if(typeof data131 !== "string"){
+const err279 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -11439,10 +11456,8 @@ vErrors.push(err279);
 }
 errors++;
 }
-}
-if(data126.required !== undefined){
-if(typeof data126.required !== "boolean"){
-const err280 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!(((data131 === "pass") || (data131 === "fail")) || (data131 === "error"))){
+const err280 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema55.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -11452,9 +11467,9 @@ vErrors.push(err280);
 errors++;
 }
 }
-if(data126.reasoning !== undefined){
-if(typeof data126.reasoning !== "string"){
-const err281 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data126.required !== undefined){
+if(typeof data126.required !== "boolean"){
+const err281 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -11464,9 +11479,9 @@ vErrors.push(err281);
 errors++;
 }
 }
-}
-else {
-const err282 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data126.reasoning !== undefined){
+if(typeof data126.reasoning !== "string"){
+const err282 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -11478,7 +11493,7 @@ errors++;
 }
 }
 else {
-const err283 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err283 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes/" + i17,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -11490,7 +11505,7 @@ errors++;
 }
 }
 else {
-const err284 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err284 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -11502,7 +11517,7 @@ errors++;
 }
 }
 else {
-const err285 = {instancePath:instancePath+"/runs/" + i13+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err285 = {instancePath:instancePath+"/runs/" + i13+"/sessions/" + i14,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -11514,7 +11529,7 @@ errors++;
 }
 }
 else {
-const err286 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err286 = {instancePath:instancePath+"/runs/" + i13+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -11526,7 +11541,7 @@ errors++;
 }
 }
 else {
-const err287 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err287 = {instancePath:instancePath+"/runs/" + i13,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -11538,12 +11553,24 @@ errors++;
 }
 }
 else {
-const err288 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err288 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err288];
 }
 else {
 vErrors.push(err288);
+}
+errors++;
+}
+}
+}
+else {
+const err289 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err289];
+}
+else {
+vErrors.push(err289);
 }
 errors++;
 }
@@ -13472,8 +13499,8 @@ export const TraceExportRequest = validate43;
 const schema69 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
 const schema70 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
 const schema71 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
-const pattern35 = new RegExp("^-?[0-9]{1,19}$", "u");
-const pattern36 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
+const pattern37 = new RegExp("^-?[0-9]{1,19}$", "u");
+const pattern38 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
 const wrapper0 = {validate: validate45};
 const wrapper1 = {validate: validate44};
 
@@ -13511,7 +13538,7 @@ const _errs6 = errors;
 let valid1 = false;
 const _errs7 = errors;
 if(typeof data2 === "string"){
-if(!pattern35.test(data2)){
+if(!pattern37.test(data2)){
 const err2 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]{1,19}$"},message:"must match pattern \""+"^-?[0-9]{1,19}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -13712,7 +13739,7 @@ errors++;
 if(data.bytesValue !== undefined){
 let data10 = data.bytesValue;
 if(typeof data10 === "string"){
-if(!pattern36.test(data10)){
+if(!pattern38.test(data10)){
 const err14 = {instancePath:instancePath+"/bytesValue",schemaPath:"#/properties/bytesValue/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/_-]*={0,2}$"},message:"must match pattern \""+"^[A-Za-z0-9+/_-]*={0,2}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -13799,10 +13826,10 @@ return errors === 0;
 
 const schema72 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
 const schema73 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
-const pattern37 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
-const pattern38 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
-const pattern39 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
-const pattern40 = new RegExp("^[0-9]{1,20}$", "u");
+const pattern39 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
+const pattern40 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
+const pattern41 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
+const pattern42 = new RegExp("^[0-9]{1,20}$", "u");
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -13831,7 +13858,7 @@ errors++;
 if(data.traceId !== undefined){
 let data0 = data.traceId;
 if(typeof data0 === "string"){
-if(!pattern37.test(data0)){
+if(!pattern39.test(data0)){
 const err2 = {instancePath:instancePath+"/traceId",schemaPath:"#/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{32}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -13856,7 +13883,7 @@ errors++;
 if(data.spanId !== undefined){
 let data1 = data.spanId;
 if(typeof data1 === "string"){
-if(!pattern38.test(data1)){
+if(!pattern40.test(data1)){
 const err4 = {instancePath:instancePath+"/spanId",schemaPath:"#/properties/spanId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{16}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{16}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -13881,7 +13908,7 @@ errors++;
 if(data.parentSpanId !== undefined){
 let data2 = data.parentSpanId;
 if(typeof data2 === "string"){
-if(!pattern39.test(data2)){
+if(!pattern41.test(data2)){
 const err6 = {instancePath:instancePath+"/parentSpanId",schemaPath:"#/properties/parentSpanId/pattern",keyword:"pattern",params:{pattern: "^([0-9A-Fa-f]{16})?$"},message:"must match pattern \""+"^([0-9A-Fa-f]{16})?$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -13921,7 +13948,7 @@ const _errs11 = errors;
 let valid2 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
-if(!pattern40.test(data4)){
+if(!pattern42.test(data4)){
 const err9 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -13999,7 +14026,7 @@ const _errs18 = errors;
 let valid4 = false;
 const _errs19 = errors;
 if(typeof data5 === "string"){
-if(!pattern40.test(data5)){
+if(!pattern42.test(data5)){
 const err14 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -14381,7 +14408,7 @@ errors++;
 if(data.session_id !== undefined){
 let data0 = data.session_id;
 if(typeof data0 === "string"){
-if(!pattern16.test(data0)){
+if(!pattern18.test(data0)){
 const err3 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -14564,7 +14591,7 @@ errors++;
 if(data.run !== undefined){
 let data8 = data.run;
 if(typeof data8 === "string"){
-if(!pattern2.test(data8)){
+if(!pattern3.test(data8)){
 const err18 = {instancePath:instancePath+"/run",schemaPath:"#/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -14631,7 +14658,7 @@ return errors === 0;
 
 export const UserCreateRequest = validate52;
 const schema76 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
-const pattern44 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
+const pattern46 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
@@ -14651,7 +14678,7 @@ errors++;
 if(data.user_id !== undefined){
 let data0 = data.user_id;
 if(typeof data0 === "string"){
-if(!pattern44.test(data0)){
+if(!pattern46.test(data0)){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err1];

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { brief, liveEvalsMax } from '../../contract/index.ts';
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
 import { Refusal } from '../errors.ts';
+import { readPath } from '../json-path.ts';
 import type { EvalStore } from '../store/store.ts';
 import { asMessage } from '../wire.ts';
 import type { Owners } from './owners.ts';
@@ -48,16 +49,29 @@ export function settingsRoutes(app: FastifyInstance, { owners, store }: Deps): v
 /** The value as an eval that can be scored. @throws Refusal `bad_request`. */
 export function toEval(value: unknown): EvalDefinition {
   const definition = asMessage('EvalDefinition', value);
-  const { pattern, flags } = definition.params ?? {};
-  if (definition.kind === 'regex' && typeof pattern === 'string') {
-    try {
-      new RegExp(pattern, typeof flags === 'string' ? flags : '');
-    } catch (error) {
-      const why = error instanceof Error ? error.message : '';
-      throw new Refusal('bad_request', `/params/pattern is not a regular expression: ${why}`);
+  const { pattern, flags = '', path } = definition.params ?? {};
+  if (definition.kind === 'regex') checkPattern(String(pattern), String(flags));
+  if (definition.kind === 'json_path') {
+    const steps = readPath(String(path));
+    if (typeof steps === 'string') {
+      throw new Refusal('bad_request', `/params/path ${brief(path)} can't be read: ${steps}`);
     }
   }
   return definition;
+}
+
+/** @throws Refusal `bad_request`. */
+function checkPattern(pattern: string, flags: string): void {
+  if (new Set(flags).size < flags.length) {
+    throw new Refusal('bad_request', `/params/flags repeats a flag, got ${brief(flags)}`);
+  }
+  try {
+    new RegExp(pattern, flags);
+  } catch (error) {
+    // The engine's message has the whole pattern before the reason.
+    const why = error instanceof Error ? error.message.split(': ').at(-1) : '';
+    throw new Refusal('bad_request', `/params/pattern is not a regular expression: ${why}`);
+  }
 }
 
 /** The value as settings whose evals are known. @throws Refusal `bad_request`. */

@@ -11,7 +11,8 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../src/service/store/open-store.ts';
 import { openSpanSink } from '../src/service/store/spans.ts';
-import type { NewSpan, NewSpans, SpanSink } from '../src/service/store/store.ts';
+import type { SpanSink } from '../src/service/store/span-sink.ts';
+import type { NewSpan, NewSpans } from '../src/service/store/store.ts';
 
 const requestsOfShot = 512;
 const requestsOfGroup = 64;

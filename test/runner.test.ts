@@ -9,6 +9,7 @@ import {
   shipped,
 } from './helpers/runner-world.ts';
 import { evalOf } from './helpers/scoring.ts';
+import { manualClock } from '../src/shared/clock.ts';
 
 void t.test('what is queued is scored, and the outcome carries the eval as it was', async (t) => {
   const { jobs, start } = world(t);
@@ -133,22 +134,63 @@ void t.test('the outcome of a runner that was overtaken is not written', async (
   t.equal(jobs.written.length, 1);
 });
 
-void t.test(
-  'a lease that runs out in our own hands is taken up again without a second scoring',
-  async (t) => {
-    const { jobs, clock, start } = world(t);
-    const { judge, asked } = heldJudge();
-    jobs.add({ definition: judged });
-    start({ judge });
+void t.test('a job that is being scored is held on to, wherever the clock is set', async (t) => {
+  const { jobs, clock, start } = world(t);
+  const { judge, asked } = heldJudge();
+  jobs.add({ definition: judged });
+  start({ judge, machineClock: manualClock(0) });
+  await settle();
+  for (const ms of [30_000, 59_999, 60_000, 24 * 3_600_000]) {
+    for (let time = 0; time < 5; time += 1) {
+      clock.advance(ms);
+      await settle();
+    }
+  }
+  t.equal(asked.length, 1);
+  asked[0]?.resolve(pass);
+  await settle();
+  t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'pass' } }]);
+});
+
+void t.test('a lease is renewed before another runner may take the job', async (t) => {
+  const { jobs, clock, start } = world(t);
+  const [first, second] = [heldJudge(), heldJudge()];
+  const machineClock = manualClock(0);
+  start({ judge: second.judge, machineClock, worker: 'w2' });
+  await settle();
+  jobs.add({ definition: judged });
+  start({ judge: first.judge, machineClock, worker: 'w1' });
+  await settle();
+  for (let seconds = 0; seconds < 600; seconds += 20) {
+    clock.advance(20_000);
     await settle();
-    clock.advance(24 * 3_600_000);
-    await settle();
-    t.equal(asked.length, 1);
-    asked[0]?.resolve(pass);
-    await settle();
-    t.match(jobs.written, [{ job: { attempt: 2 }, outcome: { outcome: 'pass' } }]);
-  },
-);
+    jobs.add({ sessionId: `meanwhile ${seconds}` });
+  }
+  t.equal(first.asked.length, 1);
+  t.equal(second.asked.length, 0);
+  t.ok(jobs.calls.renew < 60, `${jobs.calls.renew} renewals, not one a look`);
+  first.asked[0]?.resolve(pass);
+  await settle();
+  const written = jobs.written.filter(({ job }) => job.definition === judged);
+  t.match(written, [{ job: { attempt: 1 } }]);
+});
+
+void t.test('a scoring that was overtaken and came back is not begun again', async (t) => {
+  const { jobs, clock, start } = world(t);
+  const { judge, asked } = heldJudge();
+  const job = jobs.add({ definition: judged });
+  start({ judge, machineClock: manualClock(0) });
+  await settle();
+  await jobs.freeAll();
+  const [taken] = await jobs.take('w2', clock.nowMs(), 1_000, 1);
+  t.match(taken, { id: job.id, attempt: 2 });
+  clock.advance(60_000);
+  await settle();
+  t.equal(asked.length, 1);
+  asked[0]?.resolve(pass);
+  await settle();
+  t.match(jobs.written, [{ job: { attempt: 3 }, outcome: { outcome: 'pass' } }]);
+});
 
 void t.test('a lease that runs out while its outcome is written costs nothing', async (t) => {
   const { jobs, clock, start } = world(t);
@@ -168,20 +210,24 @@ void t.test('a lease that runs out while its outcome is written costs nothing', 
   start({ store: { jobs: slowStore } });
   await settle();
   await settle();
-  t.match(jobs.written, [{ job: { attempt: 2 }, outcome: { outcome: 'pass' } }]);
+  t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'pass' } }]);
 });
 
-void t.test('a scoring that never ends is called off after ten leases', async (t) => {
+void t.test('a scoring that never ends is called off after 2 minutes of the machine', async (t) => {
   const { jobs, clock, start } = world(t);
+  const machineClock = manualClock(0);
   jobs.add();
-  const runner = start({ sessionOf: () => new Promise<never>(() => {}) });
-  for (let lease = 0; lease < 10; lease++) {
-    await settle();
-    t.equal(jobs.written.length, 0);
-    clock.advance(60_000);
-  }
+  const runner = start({ machineClock, sessionOf: () => new Promise<never>(() => {}) });
   await settle();
-  t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /never came to an end/ } }]);
+  clock.advance(3_600_000);
+  machineClock.advance(119_999);
+  await settle();
+  t.equal(jobs.written.length, 0);
+  machineClock.advance(1);
+  await settle();
+  t.match(jobs.written, [
+    { outcome: { outcome: 'error', reasoning: /120 s.*never came to an end/ } },
+  ]);
   await runner.drain();
 });
 

@@ -1,9 +1,12 @@
 /** `POST /v1/traces` at the door: who is let in, how much, and what is told to whom is not. */
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { ingestBodyBytesMax } from '../src/contract/index.ts';
 import { aProtobufRequest, aRequest, aSpan } from './helpers/otlp.ts';
+import { linesOf } from './helpers/log-lines.ts';
 import { isRefusal, withService, type Bench } from './helpers/service.ts';
+import { withFile } from './helpers/store.ts';
 
 const traces = 'POST /v1/traces';
 const json = { 'content-type': 'application/json' };
@@ -213,4 +216,20 @@ void t.test('faults on demand: 429, 500, 503 and slow answers', async (t) => {
   while (!JSON.stringify(await admin('GET /faults')).includes('"shown":1'));
   await admin('POST /clock', { advance_ms: 600_000 });
   t.equal((await slow).status, 200);
+});
+
+void t.test('spans that can not be kept are a 500, and the log says why', async (t) => {
+  const dataDir = t.testdir();
+  const { log, lines } = linesOf();
+  const { send } = await withService(t, { dataDir, log });
+  const refuses = "create trigger full before insert on spans begin select raise(abort, 'no room')";
+  withFile(t, join(dataDir, 'service.db')).exec(`${refuses}; end`);
+  isRefusal(
+    t,
+    await send(traces, { body: aRequest([aSpan({ user: 'my secret' })]) }),
+    500,
+    /again/,
+  );
+  t.match(lines.join('\n'), /"event":"spans were not kept".*"reason":"no room"/);
+  t.notMatch(lines.join('\n'), /secret/);
 });

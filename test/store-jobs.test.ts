@@ -130,6 +130,22 @@ void t.test('an expired lease that nobody took up is still good for finishing', 
   t.equal(await store.jobs.finish('one', job, newOutcome('a'), noonMs + 5 * leaseMs), true);
 });
 
+void t.test('a lease that is renewed holds on; one that was lost is not had back', async (t) => {
+  const { store } = await withQueue(t);
+  const held = await take(store, noonMs, 'one');
+  const [first] = held;
+  if (!first) throw new Error('a job is missing');
+  await store.jobs.finish('one', first, newOutcome('a'), noonMs);
+  await store.jobs.renew('one', held, noonMs + 5 * leaseMs);
+  t.same(await store.jobs.pending(), { count: 2, nextDueAtMs: noonMs + 5 * leaseMs });
+  t.same(await take(store, noonMs + 5 * leaseMs - 1, 'two'), []);
+  const others = await take(store, noonMs + 5 * leaseMs, 'two');
+  t.match(others, [{ attempt: 2 }, { attempt: 2 }]);
+  await store.jobs.renew('one', held, noonMs + 99 * leaseMs);
+  await store.jobs.renew('two', held, noonMs + 99 * leaseMs);
+  t.equal((await take(store, noonMs + 6 * leaseMs, 'three')).length, 2);
+});
+
 void t.test('what is given back is taken again when it is due', async (t) => {
   const { store } = await withQueue(t);
   const [job] = await take(store, noonMs, 'one', 1);

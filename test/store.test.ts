@@ -3,6 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
+import { firstTables } from '../src/service/store/migrations/001-first-tables.ts';
 import { openStore } from '../src/service/store/open-store.ts';
 import type { Planting } from '../src/service/store/setup.ts';
 import { newAgent } from './helpers/store.ts';
@@ -267,8 +268,25 @@ void t.test('a file of another program, of a newer kit, or no database is refuse
   await (await openStore({ file: file('newer.db') })).close();
   using newer = new DatabaseSync(file('newer.db'));
   newer.exec('pragma user_version = 99');
-  await t.rejects(openStore({ file: file('newer.db') }), /of version 99, this program knows 1/);
+  await t.rejects(openStore({ file: file('newer.db') }), /of version 99, this program knows \d/);
 
   writeFileSync(file('text.db'), 'no database at all, but a text of some length');
   await t.rejects(openStore({ file: file('text.db') }), /not a database/);
+});
+
+void t.test('a file of the first tables gets the newer ones, and its outcomes stay', async (t) => {
+  const file = join(t.testdir(), 'old.db');
+  const old = new DatabaseSync(file);
+  old.exec(`${firstTables}
+    pragma application_id = 1935833195;
+    pragma user_version = 1;
+    insert into owners values ('o', 'development');
+    insert into eval_names values (1, 'o', 'Eval a', 'eval a');
+    insert into sessions (key, owner_id, id, kind, status, started_at_ms, ended_at_ms)
+      values (1, 'o', 'one', 'production', 'completed', 0, 0);
+    insert into outcomes values (1, 'a', 0, 1, 'general', 'session_level', 'fail', 'why', null);`);
+  old.close();
+  const store = await openStore({ file });
+  t.teardown(() => store.close());
+  t.match((await store.sessions.find('o', 'one'))?.outcomes, [{ outcome: 'fail', required: true }]);
 });

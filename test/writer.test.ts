@@ -4,8 +4,11 @@ import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { writeGroups, type Answer, type Question } from '../src/service/ingest/write-groups.ts';
+import { decodeBody } from '../src/service/ingest/decode-body.ts';
+import { openSpanSink } from '../src/service/store/spans.ts';
 import { startWriter, type WriterJob, type WriterOptions } from '../src/service/ingest/writer.ts';
 import { ingestBodyBytesMax } from '../src/contract/index.ts';
+import { aRequest, aSpan, hexId } from './helpers/otlp.ts';
 import { newSpans, noonMs, noonNs, withStore } from './helpers/store.ts';
 
 const oddThread = new URL('helpers/odd-writer-thread.ts', import.meta.url);
@@ -117,7 +120,7 @@ void t.test('a body that is not what it says is malformed, and is not quoted', a
 void t.test('a request without conversation ids is refused, and the log says why', async (t) => {
   const { write, store, ownerId, keptIds } = await withWriter(t);
   const result = await write(bytesOf(request(1, { 'gen_ai.conversation.id': '' })));
-  t.match(result, { kind: 'refused', code: 'no_conversation_id', message: /X-Conversation-Id/ });
+  t.match(result, { kind: 'refused', code: 'no_conversation_id', message: /1 to 1024 characters/ });
   t.same(await keptIds(), []);
   const codes = (await store.ingestLog.list(ownerId, 9)).map(({ code }) => code);
   t.ok(codes.includes('no_conversation_id'), codes.join());
@@ -154,6 +157,13 @@ void t.test('a thread that dies fails what it holds; the next write starts anoth
   t.same(await keptIds(), [spanId(1), spanId(2)]);
 });
 
+void t.test('a thread that dies of a bug says where, and quotes nobody', async (t) => {
+  const { write } = await withWriter(t, { threadUrl: oddThread });
+  const result = await write(bytesOf(request(1)), { ownerId: 'burst' });
+  t.match(result, { kind: 'failed', message: /^the writer died: TypeError at .*odd-writer/ });
+  t.notMatch(JSON.stringify(result), /customer/);
+});
+
 void t.test('what is in flight is bounded by bytes', async (t) => {
   const body = bytesOf(request(1));
   const { write } = await withWriter(t, { bytesInFlightMax: 2 * body.byteLength });
@@ -187,7 +197,7 @@ void t.test('a writer that died for good can still be closed', async (t) => {
 
 void t.test('a writer does not start without a file that it can open', async (t) => {
   const file = join(t.testdir(), 'no such folder', 'store.db');
-  await t.rejects(startWriter({ file }), /directory does not exist/);
+  await t.rejects(startWriter({ file }), /no such file or directory/);
 });
 
 /** The thread's side on a channel, with a sink that only remembers the sizes of its groups. */
@@ -244,4 +254,47 @@ void t.test('a transaction is bounded by inflated bytes, too', async (t) => {
   start();
   await answered(5);
   t.same(sizes, [2, 2, 1]);
+});
+
+void t.test('what waits sees the traces of those before it, as if each came alone', async (t) => {
+  const { file, store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const opened = openSpanSink({ file });
+  const sizes: number[] = [];
+  const keep: typeof opened.keep = (requests) => {
+    sizes.push(requests.length);
+    return opened.keep(requests);
+  };
+  const { port1, port2 } = new MessageChannel();
+  t.teardown(() => port1.postMessage('close'));
+  const traceId = hexId(32);
+  const of = (conversationId: string | null, trace = hexId(32)) =>
+    aSpan({ conversationId, traceId: trace });
+  const bodies: [owner: string, ...spans: object[]][] = [
+    [ownerId, of('root', traceId)],
+    [ownerId, of('beside')],
+    [other, of('theirs'), of(null, traceId)],
+    [ownerId, of('own'), of(null, traceId)],
+    [ownerId, of('more')],
+  ];
+  for (const [id, [owner, ...spans]] of bodies.entries()) {
+    const body = bytesOf(JSON.stringify(aRequest(spans as Record<string, unknown>[])));
+    port1.postMessage({ id, job: newJob(owner, body) } satisfies Question);
+  }
+  writeGroups({ port: port2, decode: decodeBody, sink: { ...opened, keep } });
+  const answers: Answer[] = [];
+  while (answers.length < bodies.length) {
+    answers.push(...((await once(port1, 'message')) as [Answer[]])[0]);
+  }
+  t.same(
+    answers.map(({ id, result }) => [id, result.kind]),
+    bodies.map((_body, id) => [id, 'kept']),
+  );
+  t.equal((await store.conversations.spansOf(ownerId, 'root')).length, 2);
+  t.equal(
+    (await store.conversations.spansOf(other, 'theirs')).length,
+    1,
+    'another owner sees none',
+  );
+  t.same(sizes, [3, 2], 'what is looked up is written first');
 });

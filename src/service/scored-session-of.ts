@@ -1,6 +1,6 @@
 import type { ScoredSession } from './scoring/scored-session.ts';
 import { turnsOfSession } from './session-turns.ts';
-import type { Store } from './store/store.ts';
+import type { JsonObject, Session, Store } from './store/store.ts';
 
 /** Finds a session as scoring wants it; undefined when it is no longer kept. */
 export function scoredSessionOf(
@@ -10,6 +10,7 @@ export function scoredSessionOf(
     const session = await store.sessions.find(ownerId, sessionId);
     if (!session) return undefined;
     const { sourceSessionId, agent, scenario, persona } = session;
+    const metadata = session.metadata ?? (await tagsOf(store, session));
     const turns = await turnsOfSession(store, session, { late: false });
     return {
       sessionId,
@@ -17,6 +18,7 @@ export function scoredSessionOf(
       ...(agent && { agent: agent.name }),
       ...(scenario !== undefined && { scenario }),
       ...(persona !== undefined && { persona }),
+      ...(metadata && { metadata }),
       turns: turns.map((turn) => ({
         sequence: turn.sequence,
         userInput: turn.userInput,
@@ -24,7 +26,23 @@ export function scoredSessionOf(
         toolCalls: turn.toolCalls ?? [],
         ...(turn.latencyMs !== undefined && { latencyMs: turn.latencyMs }),
         ...(turn.failed !== undefined && { failed: turn.failed }),
+        ...(turn.evaluationMetadata && { evaluationMetadata: turn.evaluationMetadata }),
       })),
     };
   };
+}
+
+/** The tags of a conversation as metadata: a text, or a list of texts where a tag has several. */
+async function tagsOf(store: Store, session: Session): Promise<JsonObject | undefined> {
+  const { ownerId, sourceSessionId } = session;
+  if (sourceSessionId === undefined || session.kind === 'simulation') return undefined;
+  const tags = await store.conversations.tagsOf(ownerId, sourceSessionId);
+  if (tags.length === 0) return undefined;
+  const byKey = Map.groupBy(tags, ({ key }) => key);
+  return Object.fromEntries(
+    Array.from(byKey, ([key, [first, ...more]]) => {
+      const values = [first, ...more].map((tag) => tag?.value);
+      return [key, more.length === 0 ? values[0] : values];
+    }),
+  );
 }

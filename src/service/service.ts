@@ -92,7 +92,8 @@ export function buildService(parts: ServiceParts): Service {
     drainRefused(api, clock);
     const budget = byteBudget(bytesInFlightMax);
     const { ingestLog } = store;
-    ingestRoute(api, { clock, gate, rate, budget, writer, ingestLog, suffer: suffer('traces') });
+    const ingest = { clock, log, gate, rate, budget, writer, ingestLog };
+    ingestRoute(api, { ...ingest, suffer: suffer('traces') });
     closeRoute(api, { gate, close, suffer: suffer('end') });
     resultsRoutes(api, { store, gate, appUrl, suffer: suffer('results') });
     refuseOtherMethods(api, '/v1/traces', ['POST']);

@@ -1,9 +1,9 @@
-import type { Session, Store } from './store/store.ts';
+import type { JsonObject, Session, Store } from './store/store.ts';
 import { turnsOf, type Turn } from './turns/turns.ts';
 
 /** A turn of a session, whichever way the session came in. */
 export interface SessionTurn extends Partial<
-  Omit<Turn, 'sequence' | 'userInput' | 'agentResponse'>
+  Omit<Turn, 'sequence' | 'userInput' | 'agentResponse' | 'evaluationMetadata'>
 > {
   /** 1 for the first. */
   sequence: number;
@@ -11,6 +11,8 @@ export interface SessionTurn extends Partial<
   /** Why a simulated user said it. */
   userReason?: string | undefined;
   agentResponse: string;
+  /** What the sandbox hinted at (spec 2.8). */
+  evaluationMetadata?: JsonObject | undefined;
 }
 
 /**

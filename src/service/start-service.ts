@@ -120,8 +120,8 @@ async function start(
 
   const chanceSeed = options.chanceSeed ?? randomSeed();
   const chance = seededChance(chanceSeed).fork('judge');
-  // The judge's endpoint lives in real time, wherever the service's clock is moved.
-  const judge = options.judge && createJudge({ ...options.judge, clock: below, chance });
+  // The judge's endpoint lives in real time, wherever the service's clock stands or is moved.
+  const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, chance });
   const sessionOf = scoredSessionOf(store);
   const worker = `service-${randomSeed()}`;
   const runner = startRunner({ store, sessionOf, judge, clock, log, worker });

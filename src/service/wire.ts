@@ -11,6 +11,10 @@ export const jsonType = 'application/json';
 /** The longest body that `/__admin` reads, in bytes. */
 export const adminBodyBytesMax = 33_554_432;
 
+// What is nested deeper than anyone writes is walked by nobody: whoever compares it may run out of
+// stack.
+const depthMax = 200;
+
 /**
  * Makes fastify speak the contract instead of its own: nothing is coerced or stripped, answers are
  * written as they are, and whatever goes wrong is told as `{"message"}` (spec 7, area A).
@@ -69,11 +73,29 @@ export function readJsonBodies(scope: FastifyInstance): void {
 }
 
 function parseJson(text: string): [Error | null, unknown?] {
+  let value: unknown;
   try {
-    return [null, JSON.parse(text)];
+    value = JSON.parse(text);
   } catch {
     return [new Refusal('bad_request', 'the body is not JSON')];
   }
+  if (depthOf(text) <= depthMax) return [null, value];
+  return [new Refusal('bad_request', `the body is nested deeper than ${depthMax} levels`)];
+}
+
+/** How deep lists and objects are nested in a text that is JSON. */
+function depthOf(json: string): number {
+  let [depth, deepest, inText] = [0, 0, false];
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json[at];
+    if (character === '"') inText = !inText;
+    // What it escapes, which may be a quote, is passed over.
+    else if (character === '\\') at += 1;
+    else if (inText) continue;
+    else if (character === '[' || character === '{') deepest = Math.max(deepest, (depth += 1));
+    else if (character === ']' || character === '}') depth -= 1;
+  }
+  return deepest;
 }
 
 /** The value as that message. @throws Refusal `bad_request` that says what is wrong with it. */

@@ -16,7 +16,7 @@ export interface MemoryJobs extends JobStore {
   /** What was written, in order. */
   written: { job: Job; outcome: Outcome }[];
   /** How often each call came, e.g. `take`. */
-  calls: Record<'take' | 'finish' | 'giveBack' | 'freeAll' | 'pending', number>;
+  calls: Record<'take' | 'renew' | 'finish' | 'giveBack' | 'freeAll' | 'pending', number>;
   /** When given back jobs are due, in order. */
   givenBack: { job: Job; dueAtMs: number }[];
   /** Throws in the next calls of this name. */
@@ -31,17 +31,8 @@ export function memoryJobs(): MemoryJobs {
   const kept = new Map<number, Kept>();
   const written: MemoryJobs['written'] = [];
   const givenBack: MemoryJobs['givenBack'] = [];
-  const calls = { take: 0, finish: 0, giveBack: 0, freeAll: 0, pending: 0 };
-  const failing = new Map<string, number>();
+  const { calls, failNext, called } = countedCalls();
   let lastId = 0;
-  const called = async (name: keyof typeof calls): Promise<void> => {
-    calls[name]++;
-    await Promise.resolve();
-    const left = failing.get(name) ?? 0;
-    if (left === 0) return;
-    failing.set(name, left - 1);
-    throw new Error(`the store cannot ${name}: customer said "hello"`);
-  };
   const heldBy = (worker: string, job: Job): Kept | undefined => {
     const found = kept.get(job.id);
     const mine = found?.holder?.worker === worker && found.job.attempt === job.attempt;
@@ -51,7 +42,7 @@ export function memoryJobs(): MemoryJobs {
     written,
     calls,
     givenBack,
-    failNext: (name, times) => void failing.set(name, times),
+    failNext,
     add(parts = {}, dueAtMs = 0) {
       const id = ++lastId;
       const job = { ...valid, id, ...parts };
@@ -66,6 +57,13 @@ export function memoryJobs(): MemoryJobs {
         one.job = { ...one.job, attempt: one.job.attempt + 1 };
       }
       return due.map(({ job }) => job);
+    },
+    async renew(worker, jobs, untilMs) {
+      await called('renew');
+      for (const job of jobs) {
+        const found = heldBy(worker, job);
+        if (found?.holder) found.holder.untilMs = untilMs;
+      }
     },
     async finish(worker, job, outcome) {
       await called('finish');
@@ -91,6 +89,26 @@ export function memoryJobs(): MemoryJobs {
       await called('pending');
       const due = [...kept.values()].map(({ dueAtMs, holder }) => holder?.untilMs ?? dueAtMs);
       return { count: kept.size, nextDueAtMs: due.length > 0 ? Math.min(...due) : undefined };
+    },
+  };
+}
+
+/** Counts calls, and lets the next of a name fail. */
+function countedCalls() {
+  const calls: MemoryJobs['calls'] = {
+    ...{ take: 0, renew: 0, finish: 0, giveBack: 0, freeAll: 0, pending: 0 },
+  };
+  const failing = new Map<string, number>();
+  return {
+    calls,
+    failNext: (name: keyof typeof calls, times: number) => void failing.set(name, times),
+    called: async (name: keyof typeof calls): Promise<void> => {
+      calls[name]++;
+      await Promise.resolve();
+      const left = failing.get(name) ?? 0;
+      if (left === 0) return;
+      failing.set(name, left - 1);
+      throw new Error(`the store cannot ${name}: customer said "hello"`);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** A writer's thread that can be told, by a body, to die or to stumble over a bug. */
+/** A writer's thread that can be told, by a body or an owner, to die or to stumble over a bug. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeBody } from '../../src/service/ingest/decode-body.ts';
 import { writeGroups } from '../../src/service/ingest/write-groups.ts';
@@ -6,9 +6,16 @@ import type { ThreadData } from '../../src/service/ingest/writer-thread.ts';
 import { openSpanSink } from '../../src/service/store/spans.ts';
 
 if (!parentPort) throw new Error('to be run as a thread');
+const sink = openSpanSink({ file: (workerData as ThreadData).file });
 writeGroups({
   port: parentPort,
-  sink: openSpanSink({ file: (workerData as ThreadData).file }),
+  sink: {
+    ...sink,
+    keep(requests) {
+      if (requests.some(({ ownerId }) => ownerId === 'burst')) throw new TypeError('a customer');
+      return sink.keep(requests);
+    },
+  },
   decode(job, sink) {
     const text = new TextDecoder().decode(job.body);
     // In a thread, this ends the thread alone.

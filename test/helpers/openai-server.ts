@@ -131,3 +131,19 @@ export const answers = {
     answers.verdict(obeys ? 'pass' : 'fail', 'As I was told.')(asked, response);
   }) as Behaviour,
 };
+
+/** Answers that are held back until they are released, all in the same way. */
+export function heldAnswers(): { behave: Behaviour; release: (how: Behaviour) => void } {
+  const held: (() => void)[] = [];
+  let released: Behaviour | undefined;
+  return {
+    behave: (asked, response) => {
+      if (released) released(asked, response);
+      else held.push(() => released?.(asked, response));
+    },
+    release(how) {
+      released = how;
+      for (const answer of held.splice(0)) answer();
+    },
+  };
+}

@@ -4,7 +4,7 @@ import { startRunner, type Runner, type RunnerOptions } from '../../src/service/
 import type { ScoredSession } from '../../src/service/scoring/scored-session.ts';
 import type { Score } from '../../src/service/scoring/score.ts';
 import { manualClock, type ManualClock } from '../../src/shared/clock.ts';
-import type { LogFields } from '../../src/shared/log.ts';
+import { linesOf } from './log-lines.ts';
 import { memoryJobs, type MemoryJobs } from './memory-jobs.ts';
 import { evalOf, sessionOf } from './scoring.ts';
 
@@ -25,9 +25,7 @@ export const shipped = sessionOf({ agentResponse: 'It has shipped.' });
 export function runnerWorld(t: Test): World {
   const jobs = memoryJobs();
   const clock = manualClock(0);
-  const lines: string[] = [];
-  const write = (event: string, fields: LogFields = {}): void =>
-    void lines.push(JSON.stringify({ event, ...fields }));
+  const { log, lines } = linesOf();
   return {
     jobs,
     clock,
@@ -38,7 +36,8 @@ export function runnerWorld(t: Test): World {
         sessionOf: () => Promise.resolve(shipped),
         judge: undefined,
         clock,
-        log: { info: write, warn: write, error: write },
+        machineClock: clock,
+        log,
         worker: 'w1',
         ...options,
       });

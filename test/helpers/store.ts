@@ -3,13 +3,13 @@ import type { Test } from 'tap';
 import { openFile } from '../../src/service/store/open-file.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import { openSpanSink } from '../../src/service/store/spans.ts';
+import type { SpanSink } from '../../src/service/store/span-sink.ts';
 import type {
   Closing,
   NewSession,
   NewSpan,
   NewSpans,
   Outcome,
-  SpanSink,
   Store,
 } from '../../src/service/store/store.ts';
 import type { NewDocument } from '../../src/service/store/setup.ts';
@@ -110,7 +110,7 @@ export function newOutcome(evalId: string, outcome: Outcome['outcome'] = 'pass')
   const evalName = `Eval ${evalId}`;
   return {
     ...{ evalId, evalName, category: 'general', type: 'session_level' },
-    ...{ outcome, reasoning: `because of ${evalId}` },
+    ...{ outcome, required: true, reasoning: `because of ${evalId}` },
   };
 }
 

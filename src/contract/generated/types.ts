@@ -482,7 +482,7 @@ export interface EvalDefinition {
     [k: string]: unknown;
   };
   /**
-   * False never makes a session fail; true when left out.
+   * False never makes a session fail, though it counts among the outcomes; true when left out.
    */
   required?: boolean;
 }
@@ -1141,6 +1141,12 @@ export interface SeedTurn {
    */
   user_reason?: string;
   agent_response: string;
+  /**
+   * What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata.
+   */
+  evaluation_metadata?: {
+    [k: string]: unknown;
+  };
 }
 export interface SeedOutcome {
   /**
@@ -1160,6 +1166,10 @@ export interface SeedOutcome {
    */
   eval_type?: 'session_level' | 'turn_level';
   outcome: 'pass' | 'fail' | 'error';
+  /**
+   * False never makes the session fail; as its eval has it when left out, else true.
+   */
+  required?: boolean;
   reasoning?: string;
 }
 /**
@@ -1230,6 +1240,12 @@ export interface TranscriptUpload {
    * @maxItems 10000
    */
   turns: [UploadedTurn, ...UploadedTurn[]];
+  /**
+   * Of the whole conversation: read by evals of kind json_path at $.metadata.
+   */
+  metadata?: {
+    [k: string]: unknown;
+  };
   run?: string;
   /**
    * Ids; the live set when left out.
@@ -1239,6 +1255,12 @@ export interface TranscriptUpload {
 export interface UploadedTurn {
   user_input: string;
   agent_response: string;
+  /**
+   * What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata.
+   */
+  evaluation_metadata?: {
+    [k: string]: unknown;
+  };
 }
 export interface SeedSimulation {
   /**
@@ -1277,6 +1299,18 @@ export interface SeedSimulationSession {
   ended_at?: string;
   end_reason?: string;
   /**
+   * Of the whole session: read by evals of kind json_path at $.metadata.
+   */
+  metadata?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Ids of evals that are to score it, besides the outcomes that it has.
+   *
+   * @maxItems 1000
+   */
+  evals?: string[];
+  /**
    * @maxItems 10000
    */
   turns?: SeedTurn[];
@@ -1308,6 +1342,18 @@ export interface SeedProductionSession {
    */
   ended_at?: string;
   end_reason?: string;
+  /**
+   * Of the whole session: read by evals of kind json_path at $.metadata.
+   */
+  metadata?: {
+    [k: string]: unknown;
+  };
+  /**
+   * Ids of evals that are to score it, besides the outcomes that it has.
+   *
+   * @maxItems 1000
+   */
+  evals?: string[];
   /**
    * @maxItems 10000
    */
@@ -1355,6 +1401,42 @@ export interface ServiceFault {
    * Milliseconds after which it stops by itself.
    */
   ttl_ms?: number;
+}
+/**
+ * Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.
+ */
+export interface SessionVerdict {
+  /**
+   * The sessionId of its deep link.
+   */
+  id: string;
+  kind: 'simulation' | 'production';
+  status: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+  /**
+   * failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided.
+   */
+  verdict: 'passed' | 'failed' | 'undecided';
+  /**
+   * Of production sessions: the caller's own id of the conversation.
+   */
+  source_session_id?: string;
+  end_reason?: string;
+  outcomes: VerdictOutcome[];
+}
+export interface VerdictOutcome {
+  /**
+   * Id of the eval.
+   */
+  eval: string;
+  eval_name: string;
+  eval_category: string;
+  eval_type: string;
+  outcome: 'pass' | 'fail' | 'error';
+  /**
+   * As the eval was when it was queued; false never makes the session fail.
+   */
+  required: boolean;
+  reasoning: string;
 }
 /**
  * A page of sessions with their outcomes, newest first.
@@ -1659,6 +1741,7 @@ export interface Messages {
   SeedDocument: SeedDocument;
   ServiceError: ServiceError;
   ServiceFault: ServiceFault;
+  SessionVerdict: SessionVerdict;
   SimulationSessionPage: SimulationSessionPage;
   SimulationSession: SimulationSession;
   StartCall: StartCall;

@@ -3130,11 +3130,12 @@ return errors === 0;
 }
 
 export const EvalDefinition = validate20;
-const schema26 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion, and how it is scored.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category; general when left out."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"What the kind needs; see the rules below."},"required":{"type":"boolean","description":"False never makes a session fail; true when left out."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"A subset of the arguments of some call."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Milliseconds, for each turn."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Over the session, e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","description":"What a passing session does, as a positive sentence."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
+const schema26 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion, and how it is scored.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category; general when left out."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"What the kind needs; see the rules below."},"required":{"type":"boolean","description":"False never makes a session fail, though it counts among the outcomes; true when left out."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"A subset of the arguments of some call."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Milliseconds, for each turn."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Over the session: $, then .key, [\"key\"], [0], [-1] or [*], e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","pattern":"\\S","description":"What a passing session does, as a positive sentence."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
 const pattern0 = new RegExp("^[imsu]*$", "u");
-const pattern1 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
-const pattern2 = new RegExp("^[^\\r\\n]{1,200}$", "u");
-const pattern3 = new RegExp("^[^\\r\\n]{1,100}$", "u");
+const pattern1 = new RegExp("\\S", "u");
+const pattern2 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
+const pattern3 = new RegExp("^[^\\r\\n]{1,200}$", "u");
+const pattern4 = new RegExp("^[^\\r\\n]{1,100}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="eval-definition.schema.json" */;
@@ -4441,8 +4442,10 @@ errors++;
 }
 }
 if(data34.criteria !== undefined){
-if(typeof data34.criteria !== "string"){
-const err92 = {instancePath:instancePath+"/params/criteria",schemaPath:"#/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data35 = data34.criteria;
+if(typeof data35 === "string"){
+if(!pattern1.test(data35)){
+const err92 = {instancePath:instancePath+"/params/criteria",schemaPath:"#/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -4452,9 +4455,8 @@ vErrors.push(err92);
 errors++;
 }
 }
-if(data34.model !== undefined){
-if(typeof data34.model !== "string"){
-const err93 = {instancePath:instancePath+"/params/model",schemaPath:"#/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err93 = {instancePath:instancePath+"/params/criteria",schemaPath:"#/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -4464,9 +4466,9 @@ vErrors.push(err93);
 errors++;
 }
 }
-}
-else {
-const err94 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data34.model !== undefined){
+if(typeof data34.model !== "string"){
+const err94 = {instancePath:instancePath+"/params/model",schemaPath:"#/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -4477,11 +4479,8 @@ errors++;
 }
 }
 }
-var _valid9 = _errs108 === errors;
-valid39 = _valid9;
-}
-if(!valid39){
-const err95 = {instancePath,schemaPath:"#/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+else {
+const err95 = {instancePath:instancePath+"/params",schemaPath:"#/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -4490,9 +4489,13 @@ vErrors.push(err95);
 }
 errors++;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.id === undefined){
-const err96 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+}
+var _valid9 = _errs108 === errors;
+valid39 = _valid9;
+}
+if(!valid39){
+const err96 = {instancePath,schemaPath:"#/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -4501,8 +4504,9 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(data.name === undefined){
-const err97 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.id === undefined){
+const err97 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -4511,8 +4515,8 @@ vErrors.push(err97);
 }
 errors++;
 }
-if(data.kind === undefined){
-const err98 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(data.name === undefined){
+const err98 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -4521,9 +4525,8 @@ vErrors.push(err98);
 }
 errors++;
 }
-for(const key10 in data){
-if(!(((((((key10 === "id") || (key10 === "name")) || (key10 === "category")) || (key10 === "type")) || (key10 === "kind")) || (key10 === "params")) || (key10 === "required"))){
-const err99 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+if(data.kind === undefined){
+const err99 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -4532,12 +4535,9 @@ vErrors.push(err99);
 }
 errors++;
 }
-}
-if(data.id !== undefined){
-let data37 = data.id;
-if(typeof data37 === "string"){
-if(!pattern1.test(data37)){
-const err100 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+for(const key10 in data){
+if(!(((((((key10 === "id") || (key10 === "name")) || (key10 === "category")) || (key10 === "type")) || (key10 === "kind")) || (key10 === "params")) || (key10 === "required"))){
+const err100 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -4547,8 +4547,11 @@ vErrors.push(err100);
 errors++;
 }
 }
-else {
-const err101 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.id !== undefined){
+let data37 = data.id;
+if(typeof data37 === "string"){
+if(!pattern2.test(data37)){
+const err101 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -4558,11 +4561,8 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data.name !== undefined){
-let data38 = data.name;
-if(typeof data38 === "string"){
-if(!pattern2.test(data38)){
-const err102 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err102 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -4572,8 +4572,11 @@ vErrors.push(err102);
 errors++;
 }
 }
-else {
-const err103 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.name !== undefined){
+let data38 = data.name;
+if(typeof data38 === "string"){
+if(!pattern3.test(data38)){
+const err103 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -4583,11 +4586,8 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data.category !== undefined){
-let data39 = data.category;
-if(typeof data39 === "string"){
-if(!pattern3.test(data39)){
-const err104 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+else {
+const err104 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -4597,8 +4597,11 @@ vErrors.push(err104);
 errors++;
 }
 }
-else {
-const err105 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.category !== undefined){
+let data39 = data.category;
+if(typeof data39 === "string"){
+if(!pattern4.test(data39)){
+const err105 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -4608,10 +4611,8 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data.type !== undefined){
-let data40 = data.type;
-if(typeof data40 !== "string"){
-const err106 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err106 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -4620,8 +4621,11 @@ vErrors.push(err106);
 }
 errors++;
 }
-if(!((data40 === "session_level") || (data40 === "turn_level"))){
-const err107 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.type !== undefined){
+let data40 = data.type;
+if(typeof data40 !== "string"){
+const err107 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -4630,11 +4634,8 @@ vErrors.push(err107);
 }
 errors++;
 }
-}
-if(data.kind !== undefined){
-let data41 = data.kind;
-if(typeof data41 !== "string"){
-const err108 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data40 === "session_level") || (data40 === "turn_level"))){
+const err108 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -4643,8 +4644,11 @@ vErrors.push(err108);
 }
 errors++;
 }
-if(!((((((((((data41 === "contains") || (data41 === "regex")) || (data41 === "tool_called")) || (data41 === "tool_args")) || (data41 === "tool_order")) || (data41 === "max_turns")) || (data41 === "max_latency")) || (data41 === "json_path")) || (data41 === "evaluation_metadata")) || (data41 === "judge"))){
-const err109 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.kind !== undefined){
+let data41 = data.kind;
+if(typeof data41 !== "string"){
+const err109 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -4653,11 +4657,8 @@ vErrors.push(err109);
 }
 errors++;
 }
-}
-if(data.params !== undefined){
-let data42 = data.params;
-if(!(data42 && typeof data42 == "object" && !Array.isArray(data42))){
-const err110 = {instancePath:instancePath+"/params",schemaPath:"#/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((((((((((data41 === "contains") || (data41 === "regex")) || (data41 === "tool_called")) || (data41 === "tool_args")) || (data41 === "tool_order")) || (data41 === "max_turns")) || (data41 === "max_latency")) || (data41 === "json_path")) || (data41 === "evaluation_metadata")) || (data41 === "judge"))){
+const err110 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -4667,9 +4668,10 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data.required !== undefined){
-if(typeof data.required !== "boolean"){
-const err111 = {instancePath:instancePath+"/required",schemaPath:"#/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.params !== undefined){
+let data42 = data.params;
+if(!(data42 && typeof data42 == "object" && !Array.isArray(data42))){
+const err111 = {instancePath:instancePath+"/params",schemaPath:"#/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -4679,14 +4681,26 @@ vErrors.push(err111);
 errors++;
 }
 }
-}
-else {
-const err112 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.required !== undefined){
+if(typeof data.required !== "boolean"){
+const err112 = {instancePath:instancePath+"/required",schemaPath:"#/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err112];
 }
 else {
 vErrors.push(err112);
+}
+errors++;
+}
+}
+}
+else {
+const err113 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
 }
 errors++;
 }
@@ -6098,7 +6112,7 @@ return errors === 0;
 
 export const KeyGrant = validate25;
 const schema39 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"A key and whose it is.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII; made up when left out."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner, who is made when there is none of that name; the owner of the request when left out."}},"examples":[{"key":"team-a-test-key","owner":"team-a"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/owner","value":{"owner":""}}]};
-const pattern4 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
+const pattern5 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="key-grant.schema.json" */;
@@ -6120,7 +6134,7 @@ errors++;
 if(data.key !== undefined){
 let data0 = data.key;
 if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
+if(!pattern5.test(data0)){
 const err1 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{8,256}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{8,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -6145,7 +6159,7 @@ errors++;
 if(data.owner !== undefined){
 let data1 = data.owner;
 if(typeof data1 === "string"){
-if(!pattern2.test(data1)){
+if(!pattern3.test(data1)){
 const err3 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -6243,7 +6257,7 @@ errors++;
 if(data.run_name !== undefined){
 let data2 = data.run_name;
 if(typeof data2 === "string"){
-if(!pattern2.test(data2)){
+if(!pattern3.test(data2)){
 const err4 = {instancePath:instancePath+"/run_name",schemaPath:"#/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -6455,9 +6469,9 @@ return errors === 0;
 
 export const Persona = validate28;
 const schema42 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; its name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is, whatever they want. What they want stands in a scenario.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"What scenarios name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who they are and how they speak, in words; what a language model that plays the user goes by."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH; en when left out."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much they say; standard when left out."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick personas by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"voice":{"title":"PersonaVoice","type":"object","description":"How they sound on the voice channel.","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a voice, as the speech synthesis knows it."},"speed":{"type":"number","minimum":0.5,"maximum":2,"description":"Share of the usual speed of speech, 0.5 to 2; 1 when left out."},"interruptions":{"type":"string","enum":["none","rare","frequent"],"description":"How often they speak into the agent's turn; none when left out."}}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"],"voice":{"speed":1.2,"interruptions":"rare"}},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice/speed","value":{"id":"a","name":"A","voice":{"speed":120}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
-const pattern7 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
-const pattern9 = new RegExp("^[\\s\\S]{1,10000}$", "u");
-const pattern10 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
+const pattern8 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
+const pattern10 = new RegExp("^[\\s\\S]{1,10000}$", "u");
+const pattern11 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="persona.schema.json" */;
@@ -6499,7 +6513,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
+if(!pattern8.test(data0)){
 const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -6524,7 +6538,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(!pattern2.test(data1)){
+if(!pattern3.test(data1)){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -6549,7 +6563,7 @@ errors++;
 if(data.characteristics !== undefined){
 let data2 = data.characteristics;
 if(typeof data2 === "string"){
-if(!pattern9.test(data2)){
+if(!pattern10.test(data2)){
 const err7 = {instancePath:instancePath+"/characteristics",schemaPath:"#/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -6574,7 +6588,7 @@ errors++;
 if(data.language !== undefined){
 let data3 = data.language;
 if(typeof data3 === "string"){
-if(!pattern10.test(data3)){
+if(!pattern11.test(data3)){
 const err9 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"},message:"must match pattern \""+"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -6671,7 +6685,7 @@ const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
 let data7 = data6[i0];
 if(typeof data7 === "string"){
-if(!pattern3.test(data7)){
+if(!pattern4.test(data7)){
 const err17 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -6723,7 +6737,7 @@ errors++;
 if(data8.name !== undefined){
 let data9 = data8.name;
 if(typeof data9 === "string"){
-if(!pattern2.test(data9)){
+if(!pattern3.test(data9)){
 const err21 = {instancePath:instancePath+"/voice/name",schemaPath:"#/properties/voice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err21];
@@ -8188,7 +8202,7 @@ return errors === 0;
 export const Scenario = validate35;
 const schema50 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; what of it is sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick scenarios by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox; chat when left out."},"persona":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of a persona; a plain, polite customer when left out."},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Who speaks."},"content":{"type":"string","description":"What is said."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"All that is left to chance follows from it; the run's own seed when left out."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"How many sessions of it a run has; 1 when left out."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Share of the samples, 0 to 1, that must pass; 1 when left out."},"evals":{"type":"array","maxItems":100,"description":"Ids of the evals that score each session.","items":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user says and wants.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line; wanted but in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants, in words; wanted in mode llm, shown beside results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out."},"facts":{"type":"array","maxItems":100,"description":"What the user knows and tells only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Told when the agent asks, and not before."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Words by which the agent asks for it, whatever the case; one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, in which {value} stands for the value; the value alone when left out."}}}},"steps":{"type":"array","maxItems":1000,"description":"What the user says in turn. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Names the step for next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, once when holds; right away when when is left out."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line as long as when does not hold; the user repeats the last line when left out."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step that follows; the one below when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"What the user says to a reply of a certain kind, before steps go on; the first that fits.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often in a session it may be said; once when left out."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with it (end reason user_stop); false when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Where a session ends if it does not end before.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Turns, each a line of the user and the reply; 10 when left out."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that one reply may take; 30000 when left out."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds that the session may take in all; 600000 when left out."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}}]};
 const schema51 = {"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1};
-const pattern30 = new RegExp("^[\\s\\S]{1,1000}$", "u");
+const pattern31 = new RegExp("^[\\s\\S]{1,1000}$", "u");
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="scenario.schema.json" */;
@@ -8240,7 +8254,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
+if(!pattern8.test(data0)){
 const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -8265,7 +8279,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(!pattern2.test(data1)){
+if(!pattern3.test(data1)){
 const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -8290,7 +8304,7 @@ errors++;
 if(data.category !== undefined){
 let data2 = data.category;
 if(typeof data2 === "string"){
-if(!pattern3.test(data2)){
+if(!pattern4.test(data2)){
 const err8 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -8329,7 +8343,7 @@ const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
-if(!pattern3.test(data4)){
+if(!pattern4.test(data4)){
 const err11 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -8389,7 +8403,7 @@ errors++;
 if(data.persona !== undefined){
 let data6 = data.persona;
 if(typeof data6 === "string"){
-if(!pattern7.test(data6)){
+if(!pattern8.test(data6)){
 const err16 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -8522,7 +8536,7 @@ errors++;
 if(data.seed !== undefined){
 let data11 = data.seed;
 if(typeof data11 === "string"){
-if(!pattern2.test(data11)){
+if(!pattern3.test(data11)){
 const err27 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err27];
@@ -8631,7 +8645,7 @@ const len2 = data14.length;
 for(let i2=0; i2<len2; i2++){
 let data15 = data14[i2];
 if(typeof data15 === "string"){
-if(!pattern1.test(data15)){
+if(!pattern2.test(data15)){
 const err36 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"#/properties/evals/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err36];
@@ -8955,7 +8969,7 @@ errors++;
 if(data16.opening !== undefined){
 let data29 = data16.opening;
 if(typeof data29 === "string"){
-if(!pattern9.test(data29)){
+if(!pattern10.test(data29)){
 const err59 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err59];
@@ -8980,7 +8994,7 @@ errors++;
 if(data16.goal !== undefined){
 let data30 = data16.goal;
 if(typeof data30 === "string"){
-if(!pattern9.test(data30)){
+if(!pattern10.test(data30)){
 const err61 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err61];
@@ -9066,7 +9080,7 @@ errors++;
 if(data33.name !== undefined){
 let data34 = data33.name;
 if(typeof data34 === "string"){
-if(!pattern3.test(data34)){
+if(!pattern4.test(data34)){
 const err68 = {instancePath:instancePath+"/user/facts/" + i4+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err68];
@@ -9091,7 +9105,7 @@ errors++;
 if(data33.value !== undefined){
 let data35 = data33.value;
 if(typeof data35 === "string"){
-if(!pattern9.test(data35)){
+if(!pattern10.test(data35)){
 const err70 = {instancePath:instancePath+"/user/facts/" + i4+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err70];
@@ -9140,7 +9154,7 @@ const len5 = data36.length;
 for(let i5=0; i5<len5; i5++){
 let data37 = data36[i5];
 if(typeof data37 === "string"){
-if(!pattern3.test(data37)){
+if(!pattern4.test(data37)){
 const err74 = {instancePath:instancePath+"/user/facts/" + i4+"/asked_by/" + i5,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err74];
@@ -9177,7 +9191,7 @@ errors++;
 if(data33.say !== undefined){
 let data38 = data33.say;
 if(typeof data38 === "string"){
-if(!pattern9.test(data38)){
+if(!pattern10.test(data38)){
 const err77 = {instancePath:instancePath+"/user/facts/" + i4+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err77];
@@ -9265,7 +9279,7 @@ errors++;
 if(data40.id !== undefined){
 let data41 = data40.id;
 if(typeof data41 === "string"){
-if(!pattern1.test(data41)){
+if(!pattern2.test(data41)){
 const err84 = {instancePath:instancePath+"/user/steps/" + i6+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err84];
@@ -9315,7 +9329,7 @@ errors++;
 if(data42.contains !== undefined){
 let data43 = data42.contains;
 if(typeof data43 === "string"){
-if(!pattern9.test(data43)){
+if(!pattern10.test(data43)){
 const err88 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err88];
@@ -9364,7 +9378,7 @@ const len7 = data44.length;
 for(let i7=0; i7<len7; i7++){
 let data45 = data44[i7];
 if(typeof data45 === "string"){
-if(!pattern9.test(data45)){
+if(!pattern10.test(data45)){
 const err92 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains_any/" + i7,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err92];
@@ -9401,7 +9415,7 @@ errors++;
 if(data42.lacks !== undefined){
 let data46 = data42.lacks;
 if(typeof data46 === "string"){
-if(!pattern9.test(data46)){
+if(!pattern10.test(data46)){
 const err95 = {instancePath:instancePath+"/user/steps/" + i6+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err95];
@@ -9426,7 +9440,7 @@ errors++;
 if(data42.matches !== undefined){
 let data47 = data42.matches;
 if(typeof data47 === "string"){
-if(!pattern30.test(data47)){
+if(!pattern31.test(data47)){
 const err97 = {instancePath:instancePath+"/user/steps/" + i6+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
 if(vErrors === null){
 vErrors = [err97];
@@ -9451,7 +9465,7 @@ errors++;
 if(data42.tool_called !== undefined){
 let data48 = data42.tool_called;
 if(typeof data48 === "string"){
-if(!pattern2.test(data48)){
+if(!pattern3.test(data48)){
 const err99 = {instancePath:instancePath+"/user/steps/" + i6+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err99];
@@ -9523,7 +9537,7 @@ errors++;
 if(data40.say !== undefined){
 let data50 = data40.say;
 if(typeof data50 === "string"){
-if(!pattern9.test(data50)){
+if(!pattern10.test(data50)){
 const err105 = {instancePath:instancePath+"/user/steps/" + i6+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err105];
@@ -9548,7 +9562,7 @@ errors++;
 if(data40.otherwise !== undefined){
 let data51 = data40.otherwise;
 if(typeof data51 === "string"){
-if(!pattern9.test(data51)){
+if(!pattern10.test(data51)){
 const err107 = {instancePath:instancePath+"/user/steps/" + i6+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err107];
@@ -9573,7 +9587,7 @@ errors++;
 if(data40.next !== undefined){
 let data52 = data40.next;
 if(typeof data52 === "string"){
-if(!pattern1.test(data52)){
+if(!pattern2.test(data52)){
 const err109 = {instancePath:instancePath+"/user/steps/" + i6+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err109];
@@ -9598,7 +9612,7 @@ errors++;
 if(data40.reason !== undefined){
 let data53 = data40.reason;
 if(typeof data53 === "string"){
-if(!pattern2.test(data53)){
+if(!pattern3.test(data53)){
 const err111 = {instancePath:instancePath+"/user/steps/" + i6+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err111];
@@ -9721,7 +9735,7 @@ errors++;
 if(data56.contains !== undefined){
 let data57 = data56.contains;
 if(typeof data57 === "string"){
-if(!pattern9.test(data57)){
+if(!pattern10.test(data57)){
 const err121 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err121];
@@ -9770,7 +9784,7 @@ const len9 = data58.length;
 for(let i9=0; i9<len9; i9++){
 let data59 = data58[i9];
 if(typeof data59 === "string"){
-if(!pattern9.test(data59)){
+if(!pattern10.test(data59)){
 const err125 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err125];
@@ -9807,7 +9821,7 @@ errors++;
 if(data56.lacks !== undefined){
 let data60 = data56.lacks;
 if(typeof data60 === "string"){
-if(!pattern9.test(data60)){
+if(!pattern10.test(data60)){
 const err128 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err128];
@@ -9832,7 +9846,7 @@ errors++;
 if(data56.matches !== undefined){
 let data61 = data56.matches;
 if(typeof data61 === "string"){
-if(!pattern30.test(data61)){
+if(!pattern31.test(data61)){
 const err130 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
 if(vErrors === null){
 vErrors = [err130];
@@ -9857,7 +9871,7 @@ errors++;
 if(data56.tool_called !== undefined){
 let data62 = data56.tool_called;
 if(typeof data62 === "string"){
-if(!pattern2.test(data62)){
+if(!pattern3.test(data62)){
 const err132 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err132];
@@ -9929,7 +9943,7 @@ errors++;
 if(data55.say !== undefined){
 let data64 = data55.say;
 if(typeof data64 === "string"){
-if(!pattern9.test(data64)){
+if(!pattern10.test(data64)){
 const err138 = {instancePath:instancePath+"/user/reactions/" + i8+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err138];
@@ -10001,7 +10015,7 @@ errors++;
 if(data55.reason !== undefined){
 let data67 = data55.reason;
 if(typeof data67 === "string"){
-if(!pattern2.test(data67)){
+if(!pattern3.test(data67)){
 const err144 = {instancePath:instancePath+"/user/reactions/" + i8+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err144];
@@ -10089,7 +10103,7 @@ errors++;
 if(data69.contains !== undefined){
 let data70 = data69.contains;
 if(typeof data70 === "string"){
-if(!pattern9.test(data70)){
+if(!pattern10.test(data70)){
 const err151 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err151];
@@ -10138,7 +10152,7 @@ const len11 = data71.length;
 for(let i11=0; i11<len11; i11++){
 let data72 = data71[i11];
 if(typeof data72 === "string"){
-if(!pattern9.test(data72)){
+if(!pattern10.test(data72)){
 const err155 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err155];
@@ -10175,7 +10189,7 @@ errors++;
 if(data69.lacks !== undefined){
 let data73 = data69.lacks;
 if(typeof data73 === "string"){
-if(!pattern9.test(data73)){
+if(!pattern10.test(data73)){
 const err158 = {instancePath:instancePath+"/user/stop_when/" + i10+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err158];
@@ -10200,7 +10214,7 @@ errors++;
 if(data69.matches !== undefined){
 let data74 = data69.matches;
 if(typeof data74 === "string"){
-if(!pattern30.test(data74)){
+if(!pattern31.test(data74)){
 const err160 = {instancePath:instancePath+"/user/stop_when/" + i10+"/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
 if(vErrors === null){
 vErrors = [err160];
@@ -10225,7 +10239,7 @@ errors++;
 if(data69.tool_called !== undefined){
 let data75 = data69.tool_called;
 if(typeof data75 === "string"){
-if(!pattern2.test(data75)){
+if(!pattern3.test(data75)){
 const err162 = {instancePath:instancePath+"/user/stop_when/" + i10+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err162];
@@ -10594,13 +10608,13 @@ return errors === 0;
 }
 
 export const SeedDocument = validate36;
-const schema54 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name; one without a url is a name alone, and not kept.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Who simulated users are.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"What simulated users want; they may name evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
-const schema59 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"}},"additionalProperties":false}},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
-const schema60 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}};
-const schema61 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"reasoning":{"type":"string"}}};
-const pattern52 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
-const pattern53 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
-const pattern65 = new RegExp("^[^\\r\\n]{1,256}$", "u");
+const schema54 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name; one without a url is a name alone, and not kept.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Who simulated users are.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"What simulated users want; they may name evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the seed of chance when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
+const schema59 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Of the whole conversation: read by evals of kind json_path at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
+const schema60 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}};
+const schema61 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
+const pattern53 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
+const pattern54 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
+const pattern67 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="seed-document.schema.json" */;
@@ -10651,7 +10665,7 @@ errors++;
 if(data1.key !== undefined){
 let data2 = data1.key;
 if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
+if(!pattern5.test(data2)){
 const err3 = {instancePath:instancePath+"/keys/" + i0+"/key",schemaPath:"key-grant.schema.json/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{8,256}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{8,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -10676,7 +10690,7 @@ errors++;
 if(data1.owner !== undefined){
 let data3 = data1.owner;
 if(typeof data3 === "string"){
-if(!pattern2.test(data3)){
+if(!pattern3.test(data3)){
 const err5 = {instancePath:instancePath+"/keys/" + i0+"/owner",schemaPath:"key-grant.schema.json/properties/owner/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -10764,7 +10778,7 @@ errors++;
 if(data5.id !== undefined){
 let data6 = data5.id;
 if(typeof data6 === "string"){
-if(!pattern7.test(data6)){
+if(!pattern8.test(data6)){
 const err12 = {instancePath:instancePath+"/agents/" + i1+"/id",schemaPath:"#/properties/agents/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -10789,7 +10803,7 @@ errors++;
 if(data5.name !== undefined){
 let data7 = data5.name;
 if(typeof data7 === "string"){
-if(!pattern2.test(data7)){
+if(!pattern3.test(data7)){
 const err14 = {instancePath:instancePath+"/agents/" + i1+"/name",schemaPath:"#/properties/agents/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -10814,7 +10828,7 @@ errors++;
 if(data5.url !== undefined){
 let data8 = data5.url;
 if(typeof data8 === "string"){
-if(!pattern52.test(data8)){
+if(!pattern53.test(data8)){
 const err16 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -10839,7 +10853,7 @@ errors++;
 if(data5.api_key !== undefined){
 let data9 = data5.api_key;
 if(typeof data9 === "string"){
-if(!pattern53.test(data9)){
+if(!pattern54.test(data9)){
 const err18 = {instancePath:instancePath+"/agents/" + i1+"/api_key",schemaPath:"#/properties/agents/items/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -12202,8 +12216,10 @@ errors++;
 }
 }
 if(data46.criteria !== undefined){
-if(typeof data46.criteria !== "string"){
-const err115 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data47 = data46.criteria;
+if(typeof data47 === "string"){
+if(!pattern1.test(data47)){
+const err115 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -12213,9 +12229,8 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data46.model !== undefined){
-if(typeof data46.model !== "string"){
-const err116 = {instancePath:instancePath+"/evals/" + i2+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err116 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -12225,9 +12240,9 @@ vErrors.push(err116);
 errors++;
 }
 }
-}
-else {
-const err117 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data46.model !== undefined){
+if(typeof data46.model !== "string"){
+const err117 = {instancePath:instancePath+"/evals/" + i2+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -12238,11 +12253,8 @@ errors++;
 }
 }
 }
-var _valid9 = _errs139 === errors;
-valid50 = _valid9;
-}
-if(!valid50){
-const err118 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+else {
+const err118 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -12251,9 +12263,13 @@ vErrors.push(err118);
 }
 errors++;
 }
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.id === undefined){
-const err119 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+}
+var _valid9 = _errs139 === errors;
+valid50 = _valid9;
+}
+if(!valid50){
+const err119 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -12262,8 +12278,9 @@ vErrors.push(err119);
 }
 errors++;
 }
-if(data11.name === undefined){
-const err120 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.id === undefined){
+const err120 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -12272,8 +12289,8 @@ vErrors.push(err120);
 }
 errors++;
 }
-if(data11.kind === undefined){
-const err121 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(data11.name === undefined){
+const err121 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -12282,9 +12299,8 @@ vErrors.push(err121);
 }
 errors++;
 }
-for(const key13 in data11){
-if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
-const err122 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+if(data11.kind === undefined){
+const err122 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -12293,12 +12309,9 @@ vErrors.push(err122);
 }
 errors++;
 }
-}
-if(data11.id !== undefined){
-let data49 = data11.id;
-if(typeof data49 === "string"){
-if(!pattern1.test(data49)){
-const err123 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+for(const key13 in data11){
+if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
+const err123 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -12308,8 +12321,11 @@ vErrors.push(err123);
 errors++;
 }
 }
-else {
-const err124 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.id !== undefined){
+let data49 = data11.id;
+if(typeof data49 === "string"){
+if(!pattern2.test(data49)){
+const err124 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -12319,11 +12335,8 @@ vErrors.push(err124);
 errors++;
 }
 }
-if(data11.name !== undefined){
-let data50 = data11.name;
-if(typeof data50 === "string"){
-if(!pattern2.test(data50)){
-const err125 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err125 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -12333,8 +12346,11 @@ vErrors.push(err125);
 errors++;
 }
 }
-else {
-const err126 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.name !== undefined){
+let data50 = data11.name;
+if(typeof data50 === "string"){
+if(!pattern3.test(data50)){
+const err126 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -12344,11 +12360,8 @@ vErrors.push(err126);
 errors++;
 }
 }
-if(data11.category !== undefined){
-let data51 = data11.category;
-if(typeof data51 === "string"){
-if(!pattern3.test(data51)){
-const err127 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+else {
+const err127 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -12358,8 +12371,11 @@ vErrors.push(err127);
 errors++;
 }
 }
-else {
-const err128 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.category !== undefined){
+let data51 = data11.category;
+if(typeof data51 === "string"){
+if(!pattern4.test(data51)){
+const err128 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -12369,10 +12385,8 @@ vErrors.push(err128);
 errors++;
 }
 }
-if(data11.type !== undefined){
-let data52 = data11.type;
-if(typeof data52 !== "string"){
-const err129 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err129 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -12381,8 +12395,11 @@ vErrors.push(err129);
 }
 errors++;
 }
-if(!((data52 === "session_level") || (data52 === "turn_level"))){
-const err130 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data11.type !== undefined){
+let data52 = data11.type;
+if(typeof data52 !== "string"){
+const err130 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -12391,11 +12408,8 @@ vErrors.push(err130);
 }
 errors++;
 }
-}
-if(data11.kind !== undefined){
-let data53 = data11.kind;
-if(typeof data53 !== "string"){
-const err131 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data52 === "session_level") || (data52 === "turn_level"))){
+const err131 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -12404,8 +12418,11 @@ vErrors.push(err131);
 }
 errors++;
 }
-if(!((((((((((data53 === "contains") || (data53 === "regex")) || (data53 === "tool_called")) || (data53 === "tool_args")) || (data53 === "tool_order")) || (data53 === "max_turns")) || (data53 === "max_latency")) || (data53 === "json_path")) || (data53 === "evaluation_metadata")) || (data53 === "judge"))){
-const err132 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
+}
+if(data11.kind !== undefined){
+let data53 = data11.kind;
+if(typeof data53 !== "string"){
+const err132 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -12414,11 +12431,8 @@ vErrors.push(err132);
 }
 errors++;
 }
-}
-if(data11.params !== undefined){
-let data54 = data11.params;
-if(!(data54 && typeof data54 == "object" && !Array.isArray(data54))){
-const err133 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((((((((((data53 === "contains") || (data53 === "regex")) || (data53 === "tool_called")) || (data53 === "tool_args")) || (data53 === "tool_order")) || (data53 === "max_turns")) || (data53 === "max_latency")) || (data53 === "json_path")) || (data53 === "evaluation_metadata")) || (data53 === "judge"))){
+const err133 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -12428,9 +12442,10 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data11.required !== undefined){
-if(typeof data11.required !== "boolean"){
-const err134 = {instancePath:instancePath+"/evals/" + i2+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data11.params !== undefined){
+let data54 = data11.params;
+if(!(data54 && typeof data54 == "object" && !Array.isArray(data54))){
+const err134 = {instancePath:instancePath+"/evals/" + i2+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -12440,9 +12455,9 @@ vErrors.push(err134);
 errors++;
 }
 }
-}
-else {
-const err135 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data11.required !== undefined){
+if(typeof data11.required !== "boolean"){
+const err135 = {instancePath:instancePath+"/evals/" + i2+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -12454,7 +12469,7 @@ errors++;
 }
 }
 else {
-const err136 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err136 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -12464,12 +12479,9 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data.settings !== undefined){
-let data56 = data.settings;
-if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
-for(const key14 in data56){
-if(!((key14 === "evals") || (key14 === "run_name"))){
-const err137 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+}
+else {
+const err137 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -12479,11 +12491,12 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data56.evals !== undefined){
-let data57 = data56.evals;
-if(Array.isArray(data57)){
-if(data57.length > 5){
-const err138 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"};
+if(data.settings !== undefined){
+let data56 = data.settings;
+if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
+for(const key14 in data56){
+if(!((key14 === "evals") || (key14 === "run_name"))){
+const err138 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -12492,10 +12505,12 @@ vErrors.push(err138);
 }
 errors++;
 }
-const len4 = data57.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data57[i4] !== "string"){
-const err139 = {instancePath:instancePath+"/settings/evals/" + i4,schemaPath:"live-settings.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data56.evals !== undefined){
+let data57 = data56.evals;
+if(Array.isArray(data57)){
+if(data57.length > 5){
+const err139 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -12504,10 +12519,10 @@ vErrors.push(err139);
 }
 errors++;
 }
-}
-}
-else {
-const err140 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len4 = data57.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data57[i4] !== "string"){
+const err140 = {instancePath:instancePath+"/settings/evals/" + i4,schemaPath:"live-settings.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -12517,11 +12532,9 @@ vErrors.push(err140);
 errors++;
 }
 }
-if(data56.run_name !== undefined){
-let data59 = data56.run_name;
-if(typeof data59 === "string"){
-if(!pattern2.test(data59)){
-const err141 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err141 = {instancePath:instancePath+"/settings/evals",schemaPath:"live-settings.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -12531,8 +12544,11 @@ vErrors.push(err141);
 errors++;
 }
 }
-else {
-const err142 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data56.run_name !== undefined){
+let data59 = data56.run_name;
+if(typeof data59 === "string"){
+if(!pattern3.test(data59)){
+const err142 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -12542,9 +12558,8 @@ vErrors.push(err142);
 errors++;
 }
 }
-}
 else {
-const err143 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err143 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -12554,11 +12569,9 @@ vErrors.push(err143);
 errors++;
 }
 }
-if(data.personas !== undefined){
-let data60 = data.personas;
-if(Array.isArray(data60)){
-if(data60.length > 1000){
-const err144 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+}
+else {
+const err144 = {instancePath:instancePath+"/settings",schemaPath:"live-settings.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -12567,12 +12580,12 @@ vErrors.push(err144);
 }
 errors++;
 }
-const len5 = data60.length;
-for(let i5=0; i5<len5; i5++){
-let data61 = data60[i5];
-if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
-if(data61.id === undefined){
-const err145 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+if(data.personas !== undefined){
+let data60 = data.personas;
+if(Array.isArray(data60)){
+if(data60.length > 1000){
+const err145 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -12581,8 +12594,12 @@ vErrors.push(err145);
 }
 errors++;
 }
-if(data61.name === undefined){
-const err146 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+const len5 = data60.length;
+for(let i5=0; i5<len5; i5++){
+let data61 = data60[i5];
+if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
+if(data61.id === undefined){
+const err146 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -12591,9 +12608,8 @@ vErrors.push(err146);
 }
 errors++;
 }
-for(const key15 in data61){
-if(!((((((((key15 === "id") || (key15 === "name")) || (key15 === "characteristics")) || (key15 === "language")) || (key15 === "verbosity")) || (key15 === "patience_turns")) || (key15 === "tags")) || (key15 === "voice"))){
-const err147 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+if(data61.name === undefined){
+const err147 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -12602,12 +12618,9 @@ vErrors.push(err147);
 }
 errors++;
 }
-}
-if(data61.id !== undefined){
-let data62 = data61.id;
-if(typeof data62 === "string"){
-if(!pattern7.test(data62)){
-const err148 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+for(const key15 in data61){
+if(!((((((((key15 === "id") || (key15 === "name")) || (key15 === "characteristics")) || (key15 === "language")) || (key15 === "verbosity")) || (key15 === "patience_turns")) || (key15 === "tags")) || (key15 === "voice"))){
+const err148 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -12617,8 +12630,11 @@ vErrors.push(err148);
 errors++;
 }
 }
-else {
-const err149 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data61.id !== undefined){
+let data62 = data61.id;
+if(typeof data62 === "string"){
+if(!pattern8.test(data62)){
+const err149 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -12628,11 +12644,8 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data61.name !== undefined){
-let data63 = data61.name;
-if(typeof data63 === "string"){
-if(!pattern2.test(data63)){
-const err150 = {instancePath:instancePath+"/personas/" + i5+"/name",schemaPath:"persona.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err150 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -12642,8 +12655,11 @@ vErrors.push(err150);
 errors++;
 }
 }
-else {
-const err151 = {instancePath:instancePath+"/personas/" + i5+"/name",schemaPath:"persona.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data61.name !== undefined){
+let data63 = data61.name;
+if(typeof data63 === "string"){
+if(!pattern3.test(data63)){
+const err151 = {instancePath:instancePath+"/personas/" + i5+"/name",schemaPath:"persona.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -12653,11 +12669,8 @@ vErrors.push(err151);
 errors++;
 }
 }
-if(data61.characteristics !== undefined){
-let data64 = data61.characteristics;
-if(typeof data64 === "string"){
-if(!pattern9.test(data64)){
-const err152 = {instancePath:instancePath+"/personas/" + i5+"/characteristics",schemaPath:"persona.schema.json/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+else {
+const err152 = {instancePath:instancePath+"/personas/" + i5+"/name",schemaPath:"persona.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -12667,8 +12680,11 @@ vErrors.push(err152);
 errors++;
 }
 }
-else {
-const err153 = {instancePath:instancePath+"/personas/" + i5+"/characteristics",schemaPath:"persona.schema.json/properties/characteristics/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data61.characteristics !== undefined){
+let data64 = data61.characteristics;
+if(typeof data64 === "string"){
+if(!pattern10.test(data64)){
+const err153 = {instancePath:instancePath+"/personas/" + i5+"/characteristics",schemaPath:"persona.schema.json/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -12678,11 +12694,8 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data61.language !== undefined){
-let data65 = data61.language;
-if(typeof data65 === "string"){
-if(!pattern10.test(data65)){
-const err154 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"},message:"must match pattern \""+"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"+"\""};
+else {
+const err154 = {instancePath:instancePath+"/personas/" + i5+"/characteristics",schemaPath:"persona.schema.json/properties/characteristics/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -12692,8 +12705,11 @@ vErrors.push(err154);
 errors++;
 }
 }
-else {
-const err155 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data61.language !== undefined){
+let data65 = data61.language;
+if(typeof data65 === "string"){
+if(!pattern11.test(data65)){
+const err155 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"},message:"must match pattern \""+"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"+"\""};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -12703,10 +12719,8 @@ vErrors.push(err155);
 errors++;
 }
 }
-if(data61.verbosity !== undefined){
-let data66 = data61.verbosity;
-if(typeof data66 !== "string"){
-const err156 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err156 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -12715,8 +12729,11 @@ vErrors.push(err156);
 }
 errors++;
 }
-if(!(((data66 === "minimal") || (data66 === "standard")) || (data66 === "chatty"))){
-const err157 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema42.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+}
+if(data61.verbosity !== undefined){
+let data66 = data61.verbosity;
+if(typeof data66 !== "string"){
+const err157 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -12725,11 +12742,8 @@ vErrors.push(err157);
 }
 errors++;
 }
-}
-if(data61.patience_turns !== undefined){
-let data67 = data61.patience_turns;
-if(!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))){
-const err158 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!(((data66 === "minimal") || (data66 === "standard")) || (data66 === "chatty"))){
+const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema42.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -12738,9 +12752,11 @@ vErrors.push(err158);
 }
 errors++;
 }
-if((typeof data67 == "number") && (isFinite(data67))){
-if(data67 > 1000 || isNaN(data67)){
-const err159 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data61.patience_turns !== undefined){
+let data67 = data61.patience_turns;
+if(!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))){
+const err159 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -12749,13 +12765,24 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(data67 < 1 || isNaN(data67)){
-const err160 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data67 == "number") && (isFinite(data67))){
+if(data67 > 1000 || isNaN(data67)){
+const err160 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err160];
 }
 else {
 vErrors.push(err160);
+}
+errors++;
+}
+if(data67 < 1 || isNaN(data67)){
+const err161 = {instancePath:instancePath+"/personas/" + i5+"/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
 }
 errors++;
 }
@@ -12765,21 +12792,7 @@ if(data61.tags !== undefined){
 let data68 = data61.tags;
 if(Array.isArray(data68)){
 if(data68.length > 50){
-const err161 = {instancePath:instancePath+"/personas/" + i5+"/tags",schemaPath:"persona.schema.json/properties/tags/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
-if(vErrors === null){
-vErrors = [err161];
-}
-else {
-vErrors.push(err161);
-}
-errors++;
-}
-const len6 = data68.length;
-for(let i6=0; i6<len6; i6++){
-let data69 = data68[i6];
-if(typeof data69 === "string"){
-if(!pattern3.test(data69)){
-const err162 = {instancePath:instancePath+"/personas/" + i5+"/tags/" + i6,schemaPath:"persona.schema.json/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+const err162 = {instancePath:instancePath+"/personas/" + i5+"/tags",schemaPath:"persona.schema.json/properties/tags/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -12788,9 +12801,12 @@ vErrors.push(err162);
 }
 errors++;
 }
-}
-else {
-const err163 = {instancePath:instancePath+"/personas/" + i5+"/tags/" + i6,schemaPath:"persona.schema.json/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len6 = data68.length;
+for(let i6=0; i6<len6; i6++){
+let data69 = data68[i6];
+if(typeof data69 === "string"){
+if(!pattern4.test(data69)){
+const err163 = {instancePath:instancePath+"/personas/" + i5+"/tags/" + i6,schemaPath:"persona.schema.json/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -12800,9 +12816,8 @@ vErrors.push(err163);
 errors++;
 }
 }
-}
 else {
-const err164 = {instancePath:instancePath+"/personas/" + i5+"/tags",schemaPath:"persona.schema.json/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err164 = {instancePath:instancePath+"/personas/" + i5+"/tags/" + i6,schemaPath:"persona.schema.json/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -12812,12 +12827,9 @@ vErrors.push(err164);
 errors++;
 }
 }
-if(data61.voice !== undefined){
-let data70 = data61.voice;
-if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
-for(const key16 in data70){
-if(!(((key16 === "name") || (key16 === "speed")) || (key16 === "interruptions"))){
-const err165 = {instancePath:instancePath+"/personas/" + i5+"/voice",schemaPath:"persona.schema.json/properties/voice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+}
+else {
+const err165 = {instancePath:instancePath+"/personas/" + i5+"/tags",schemaPath:"persona.schema.json/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -12827,11 +12839,12 @@ vErrors.push(err165);
 errors++;
 }
 }
-if(data70.name !== undefined){
-let data71 = data70.name;
-if(typeof data71 === "string"){
-if(!pattern2.test(data71)){
-const err166 = {instancePath:instancePath+"/personas/" + i5+"/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data61.voice !== undefined){
+let data70 = data61.voice;
+if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
+for(const key16 in data70){
+if(!(((key16 === "name") || (key16 === "speed")) || (key16 === "interruptions"))){
+const err166 = {instancePath:instancePath+"/personas/" + i5+"/voice",schemaPath:"persona.schema.json/properties/voice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -12841,8 +12854,11 @@ vErrors.push(err166);
 errors++;
 }
 }
-else {
-const err167 = {instancePath:instancePath+"/personas/" + i5+"/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data70.name !== undefined){
+let data71 = data70.name;
+if(typeof data71 === "string"){
+if(!pattern3.test(data71)){
+const err167 = {instancePath:instancePath+"/personas/" + i5+"/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -12852,11 +12868,8 @@ vErrors.push(err167);
 errors++;
 }
 }
-if(data70.speed !== undefined){
-let data72 = data70.speed;
-if((typeof data72 == "number") && (isFinite(data72))){
-if(data72 > 2 || isNaN(data72)){
-const err168 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+else {
+const err168 = {instancePath:instancePath+"/personas/" + i5+"/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -12865,8 +12878,12 @@ vErrors.push(err168);
 }
 errors++;
 }
-if(data72 < 0.5 || isNaN(data72)){
-const err169 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"};
+}
+if(data70.speed !== undefined){
+let data72 = data70.speed;
+if((typeof data72 == "number") && (isFinite(data72))){
+if(data72 > 2 || isNaN(data72)){
+const err169 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -12875,9 +12892,8 @@ vErrors.push(err169);
 }
 errors++;
 }
-}
-else {
-const err170 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data72 < 0.5 || isNaN(data72)){
+const err170 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -12887,10 +12903,8 @@ vErrors.push(err170);
 errors++;
 }
 }
-if(data70.interruptions !== undefined){
-let data73 = data70.interruptions;
-if(typeof data73 !== "string"){
-const err171 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err171 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -12899,8 +12913,11 @@ vErrors.push(err171);
 }
 errors++;
 }
-if(!(((data73 === "none") || (data73 === "rare")) || (data73 === "frequent"))){
-const err172 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema42.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+}
+if(data70.interruptions !== undefined){
+let data73 = data70.interruptions;
+if(typeof data73 !== "string"){
+const err172 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -12909,10 +12926,8 @@ vErrors.push(err172);
 }
 errors++;
 }
-}
-}
-else {
-const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice",schemaPath:"persona.schema.json/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((data73 === "none") || (data73 === "rare")) || (data73 === "frequent"))){
+const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema42.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -12924,7 +12939,7 @@ errors++;
 }
 }
 else {
-const err174 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err174 = {instancePath:instancePath+"/personas/" + i5+"/voice",schemaPath:"persona.schema.json/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -12936,7 +12951,7 @@ errors++;
 }
 }
 else {
-const err175 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err175 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -12946,16 +12961,28 @@ vErrors.push(err175);
 errors++;
 }
 }
-if(data.scenarios !== undefined){
-let data74 = data.scenarios;
-if(Array.isArray(data74)){
-if(data74.length > 1000){
-const err176 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+}
+else {
+const err176 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err176];
 }
 else {
 vErrors.push(err176);
+}
+errors++;
+}
+}
+if(data.scenarios !== undefined){
+let data74 = data.scenarios;
+if(Array.isArray(data74)){
+if(data74.length > 1000){
+const err177 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err177];
+}
+else {
+vErrors.push(err177);
 }
 errors++;
 }
@@ -12968,21 +12995,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err177 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err177];
-}
-else {
-vErrors.push(err177);
-}
-errors++;
-}
-}
-if(data.transcripts !== undefined){
-let data76 = data.transcripts;
-if(Array.isArray(data76)){
-if(data76.length > 100000){
-const err178 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+const err178 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -12991,12 +13004,12 @@ vErrors.push(err178);
 }
 errors++;
 }
-const len8 = data76.length;
-for(let i8=0; i8<len8; i8++){
-let data77 = data76[i8];
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.session_id === undefined){
-const err179 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
+}
+if(data.transcripts !== undefined){
+let data76 = data.transcripts;
+if(Array.isArray(data76)){
+if(data76.length > 100000){
+const err179 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -13005,8 +13018,12 @@ vErrors.push(err179);
 }
 errors++;
 }
-if(data77.turns === undefined){
-const err180 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+const len8 = data76.length;
+for(let i8=0; i8<len8; i8++){
+let data77 = data76[i8];
+if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
+if(data77.session_id === undefined){
+const err180 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -13015,9 +13032,8 @@ vErrors.push(err180);
 }
 errors++;
 }
-for(const key17 in data77){
-if(!(((((key17 === "session_id") || (key17 === "started_at")) || (key17 === "turns")) || (key17 === "run")) || (key17 === "evals"))){
-const err181 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+if(data77.turns === undefined){
+const err181 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -13026,12 +13042,9 @@ vErrors.push(err181);
 }
 errors++;
 }
-}
-if(data77.session_id !== undefined){
-let data78 = data77.session_id;
-if(typeof data78 === "string"){
-if(!pattern65.test(data78)){
-const err182 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+for(const key17 in data77){
+if(!((((((key17 === "session_id") || (key17 === "started_at")) || (key17 === "turns")) || (key17 === "metadata")) || (key17 === "run")) || (key17 === "evals"))){
+const err182 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -13041,8 +13054,11 @@ vErrors.push(err182);
 errors++;
 }
 }
-else {
-const err183 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data77.session_id !== undefined){
+let data78 = data77.session_id;
+if(typeof data78 === "string"){
+if(!pattern67.test(data78)){
+const err183 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -13052,11 +13068,8 @@ vErrors.push(err183);
 errors++;
 }
 }
-if(data77.started_at !== undefined){
-let data79 = data77.started_at;
-if(typeof data79 === "string"){
-if(!(formats0.test(data79))){
-const err184 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+else {
+const err184 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -13066,8 +13079,11 @@ vErrors.push(err184);
 errors++;
 }
 }
-else {
-const err185 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data77.started_at !== undefined){
+let data79 = data77.started_at;
+if(typeof data79 === "string"){
+if(!(formats0.test(data79))){
+const err185 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -13077,11 +13093,8 @@ vErrors.push(err185);
 errors++;
 }
 }
-if(data77.turns !== undefined){
-let data80 = data77.turns;
-if(Array.isArray(data80)){
-if(data80.length > 10000){
-const err186 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+else {
+const err186 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -13090,8 +13103,12 @@ vErrors.push(err186);
 }
 errors++;
 }
-if(data80.length < 1){
-const err187 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+if(data77.turns !== undefined){
+let data80 = data77.turns;
+if(Array.isArray(data80)){
+if(data80.length > 10000){
+const err187 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -13100,12 +13117,8 @@ vErrors.push(err187);
 }
 errors++;
 }
-const len9 = data80.length;
-for(let i9=0; i9<len9; i9++){
-let data81 = data80[i9];
-if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
-if(data81.user_input === undefined){
-const err188 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+if(data80.length < 1){
+const err188 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -13114,8 +13127,12 @@ vErrors.push(err188);
 }
 errors++;
 }
-if(data81.agent_response === undefined){
-const err189 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+const len9 = data80.length;
+for(let i9=0; i9<len9; i9++){
+let data81 = data80[i9];
+if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
+if(data81.user_input === undefined){
+const err189 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -13124,9 +13141,8 @@ vErrors.push(err189);
 }
 errors++;
 }
-for(const key18 in data81){
-if(!((key18 === "user_input") || (key18 === "agent_response"))){
-const err190 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+if(data81.agent_response === undefined){
+const err190 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -13135,10 +13151,9 @@ vErrors.push(err190);
 }
 errors++;
 }
-}
-if(data81.user_input !== undefined){
-if(typeof data81.user_input !== "string"){
-const err191 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/user_input",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key18 in data81){
+if(!(((key18 === "user_input") || (key18 === "agent_response")) || (key18 === "evaluation_metadata"))){
+const err191 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -13148,9 +13163,9 @@ vErrors.push(err191);
 errors++;
 }
 }
-if(data81.agent_response !== undefined){
-if(typeof data81.agent_response !== "string"){
-const err192 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/agent_response",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data81.user_input !== undefined){
+if(typeof data81.user_input !== "string"){
+const err192 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/user_input",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -13160,9 +13175,9 @@ vErrors.push(err192);
 errors++;
 }
 }
-}
-else {
-const err193 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data81.agent_response !== undefined){
+if(typeof data81.agent_response !== "string"){
+const err193 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/agent_response",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -13172,9 +13187,10 @@ vErrors.push(err193);
 errors++;
 }
 }
-}
-else {
-const err194 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data81.evaluation_metadata !== undefined){
+let data84 = data81.evaluation_metadata;
+if(!(data84 && typeof data84 == "object" && !Array.isArray(data84))){
+const err194 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/evaluation_metadata",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -13184,11 +13200,9 @@ vErrors.push(err194);
 errors++;
 }
 }
-if(data77.run !== undefined){
-let data84 = data77.run;
-if(typeof data84 === "string"){
-if(!pattern2.test(data84)){
-const err195 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err195 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -13198,8 +13212,9 @@ vErrors.push(err195);
 errors++;
 }
 }
+}
 else {
-const err196 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err196 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -13209,13 +13224,10 @@ vErrors.push(err196);
 errors++;
 }
 }
-if(data77.evals !== undefined){
-let data85 = data77.evals;
-if(Array.isArray(data85)){
-const len10 = data85.length;
-for(let i10=0; i10<len10; i10++){
-if(typeof data85[i10] !== "string"){
-const err197 = {instancePath:instancePath+"/transcripts/" + i8+"/evals/" + i10,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data77.metadata !== undefined){
+let data85 = data77.metadata;
+if(!(data85 && typeof data85 == "object" && !Array.isArray(data85))){
+const err197 = {instancePath:instancePath+"/transcripts/" + i8+"/metadata",schemaPath:"transcript-upload.schema.json/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -13225,9 +13237,11 @@ vErrors.push(err197);
 errors++;
 }
 }
-}
-else {
-const err198 = {instancePath:instancePath+"/transcripts/" + i8+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data77.run !== undefined){
+let data86 = data77.run;
+if(typeof data86 === "string"){
+if(!pattern3.test(data86)){
+const err198 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -13237,9 +13251,8 @@ vErrors.push(err198);
 errors++;
 }
 }
-}
 else {
-const err199 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err199 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -13249,9 +13262,13 @@ vErrors.push(err199);
 errors++;
 }
 }
-}
-else {
-const err200 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data77.evals !== undefined){
+let data87 = data77.evals;
+if(Array.isArray(data87)){
+const len10 = data87.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data87[i10] !== "string"){
+const err200 = {instancePath:instancePath+"/transcripts/" + i8+"/evals/" + i10,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -13261,11 +13278,9 @@ vErrors.push(err200);
 errors++;
 }
 }
-if(data.simulations !== undefined){
-let data87 = data.simulations;
-if(Array.isArray(data87)){
-if(data87.length > 10000){
-const err201 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err201 = {instancePath:instancePath+"/transcripts/" + i8+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -13274,12 +13289,10 @@ vErrors.push(err201);
 }
 errors++;
 }
-const len11 = data87.length;
-for(let i11=0; i11<len11; i11++){
-let data88 = data87[i11];
-if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
-if(data88.name === undefined){
-const err202 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+}
+else {
+const err202 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -13288,8 +13301,10 @@ vErrors.push(err202);
 }
 errors++;
 }
-if(data88.agent === undefined){
-const err203 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
+}
+}
+else {
+const err203 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -13298,9 +13313,12 @@ vErrors.push(err203);
 }
 errors++;
 }
-for(const key19 in data88){
-if(!(((((key19 === "id") || (key19 === "name")) || (key19 === "agent")) || (key19 === "deleted")) || (key19 === "sessions"))){
-const err204 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+}
+if(data.simulations !== undefined){
+let data89 = data.simulations;
+if(Array.isArray(data89)){
+if(data89.length > 10000){
+const err204 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -13309,12 +13327,12 @@ vErrors.push(err204);
 }
 errors++;
 }
-}
-if(data88.id !== undefined){
-let data89 = data88.id;
-if(typeof data89 === "string"){
-if(!pattern7.test(data89)){
-const err205 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+const len11 = data89.length;
+for(let i11=0; i11<len11; i11++){
+let data90 = data89[i11];
+if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
+if(data90.name === undefined){
+const err205 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -13323,9 +13341,8 @@ vErrors.push(err205);
 }
 errors++;
 }
-}
-else {
-const err206 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data90.agent === undefined){
+const err206 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -13334,12 +13351,9 @@ vErrors.push(err206);
 }
 errors++;
 }
-}
-if(data88.name !== undefined){
-let data90 = data88.name;
-if(typeof data90 === "string"){
-if(!pattern2.test(data90)){
-const err207 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key19 in data90){
+if(!(((((key19 === "id") || (key19 === "name")) || (key19 === "agent")) || (key19 === "deleted")) || (key19 === "sessions"))){
+const err207 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -13349,8 +13363,11 @@ vErrors.push(err207);
 errors++;
 }
 }
-else {
-const err208 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data90.id !== undefined){
+let data91 = data90.id;
+if(typeof data91 === "string"){
+if(!pattern8.test(data91)){
+const err208 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -13360,11 +13377,8 @@ vErrors.push(err208);
 errors++;
 }
 }
-if(data88.agent !== undefined){
-let data91 = data88.agent;
-if(typeof data91 === "string"){
-if(!pattern2.test(data91)){
-const err209 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err209 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -13374,8 +13388,11 @@ vErrors.push(err209);
 errors++;
 }
 }
-else {
-const err210 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data90.name !== undefined){
+let data92 = data90.name;
+if(typeof data92 === "string"){
+if(!pattern3.test(data92)){
+const err210 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -13385,9 +13402,8 @@ vErrors.push(err210);
 errors++;
 }
 }
-if(data88.deleted !== undefined){
-if(typeof data88.deleted !== "boolean"){
-const err211 = {instancePath:instancePath+"/simulations/" + i11+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err211 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -13397,11 +13413,11 @@ vErrors.push(err211);
 errors++;
 }
 }
-if(data88.sessions !== undefined){
-let data93 = data88.sessions;
-if(Array.isArray(data93)){
-if(data93.length > 100000){
-const err212 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+if(data90.agent !== undefined){
+let data93 = data90.agent;
+if(typeof data93 === "string"){
+if(!pattern3.test(data93)){
+const err212 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -13410,12 +13426,9 @@ vErrors.push(err212);
 }
 errors++;
 }
-const len12 = data93.length;
-for(let i12=0; i12<len12; i12++){
-let data94 = data93[i12];
-if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
-if(data94.scenario === undefined){
-const err213 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
+}
+else {
+const err213 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -13424,8 +13437,10 @@ vErrors.push(err213);
 }
 errors++;
 }
-if(data94.persona === undefined){
-const err214 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
+}
+if(data90.deleted !== undefined){
+if(typeof data90.deleted !== "boolean"){
+const err214 = {instancePath:instancePath+"/simulations/" + i11+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -13434,8 +13449,12 @@ vErrors.push(err214);
 }
 errors++;
 }
-if(data94.started_at === undefined){
-const err215 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+}
+if(data90.sessions !== undefined){
+let data95 = data90.sessions;
+if(Array.isArray(data95)){
+if(data95.length > 100000){
+const err215 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -13444,9 +13463,12 @@ vErrors.push(err215);
 }
 errors++;
 }
-for(const key20 in data94){
-if(!(func2.call(schema54.properties.simulations.items.properties.sessions.items.properties, key20))){
-const err216 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+const len12 = data95.length;
+for(let i12=0; i12<len12; i12++){
+let data96 = data95[i12];
+if(data96 && typeof data96 == "object" && !Array.isArray(data96)){
+if(data96.scenario === undefined){
+const err216 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -13455,12 +13477,8 @@ vErrors.push(err216);
 }
 errors++;
 }
-}
-if(data94.scenario !== undefined){
-let data95 = data94.scenario;
-if(typeof data95 === "string"){
-if(!pattern2.test(data95)){
-const err217 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data96.persona === undefined){
+const err217 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -13469,9 +13487,8 @@ vErrors.push(err217);
 }
 errors++;
 }
-}
-else {
-const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data96.started_at === undefined){
+const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -13480,12 +13497,9 @@ vErrors.push(err218);
 }
 errors++;
 }
-}
-if(data94.persona !== undefined){
-let data96 = data94.persona;
-if(typeof data96 === "string"){
-if(!pattern2.test(data96)){
-const err219 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key20 in data96){
+if(!(func2.call(schema54.properties.simulations.items.properties.sessions.items.properties, key20))){
+const err219 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -13495,8 +13509,11 @@ vErrors.push(err219);
 errors++;
 }
 }
-else {
-const err220 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data96.scenario !== undefined){
+let data97 = data96.scenario;
+if(typeof data97 === "string"){
+if(!pattern3.test(data97)){
+const err220 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -13506,11 +13523,8 @@ vErrors.push(err220);
 errors++;
 }
 }
-if(data94.id !== undefined){
-let data97 = data94.id;
-if(typeof data97 === "string"){
-if(!pattern7.test(data97)){
-const err221 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+else {
+const err221 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -13520,8 +13534,11 @@ vErrors.push(err221);
 errors++;
 }
 }
-else {
-const err222 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data96.persona !== undefined){
+let data98 = data96.persona;
+if(typeof data98 === "string"){
+if(!pattern3.test(data98)){
+const err222 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -13531,10 +13548,8 @@ vErrors.push(err222);
 errors++;
 }
 }
-if(data94.status !== undefined){
-let data98 = data94.status;
-if(typeof data98 !== "string"){
-const err223 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err223 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -13543,8 +13558,12 @@ vErrors.push(err223);
 }
 errors++;
 }
-if(!((((((data98 === "pending") || (data98 === "running")) || (data98 === "evaluating")) || (data98 === "completed")) || (data98 === "failed")) || (data98 === "cancelled"))){
-const err224 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema54.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+}
+if(data96.id !== undefined){
+let data99 = data96.id;
+if(typeof data99 === "string"){
+if(!pattern8.test(data99)){
+const err224 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -13554,11 +13573,8 @@ vErrors.push(err224);
 errors++;
 }
 }
-if(data94.started_at !== undefined){
-let data99 = data94.started_at;
-if(typeof data99 === "string"){
-if(!(formats0.test(data99))){
-const err225 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+else {
+const err225 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -13568,8 +13584,10 @@ vErrors.push(err225);
 errors++;
 }
 }
-else {
-const err226 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data96.status !== undefined){
+let data100 = data96.status;
+if(typeof data100 !== "string"){
+const err226 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -13578,12 +13596,8 @@ vErrors.push(err226);
 }
 errors++;
 }
-}
-if(data94.ended_at !== undefined){
-let data100 = data94.ended_at;
-if(typeof data100 === "string"){
-if(!(formats0.test(data100))){
-const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(!((((((data100 === "pending") || (data100 === "running")) || (data100 === "evaluating")) || (data100 === "completed")) || (data100 === "failed")) || (data100 === "cancelled"))){
+const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema54.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -13593,8 +13607,11 @@ vErrors.push(err227);
 errors++;
 }
 }
-else {
-const err228 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data96.started_at !== undefined){
+let data101 = data96.started_at;
+if(typeof data101 === "string"){
+if(!(formats0.test(data101))){
+const err228 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -13604,11 +13621,8 @@ vErrors.push(err228);
 errors++;
 }
 }
-if(data94.end_reason !== undefined){
-let data101 = data94.end_reason;
-if(typeof data101 === "string"){
-if(!pattern2.test(data101)){
-const err229 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err229 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -13618,8 +13632,11 @@ vErrors.push(err229);
 errors++;
 }
 }
-else {
-const err230 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data96.ended_at !== undefined){
+let data102 = data96.ended_at;
+if(typeof data102 === "string"){
+if(!(formats0.test(data102))){
+const err230 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -13629,11 +13646,8 @@ vErrors.push(err230);
 errors++;
 }
 }
-if(data94.turns !== undefined){
-let data102 = data94.turns;
-if(Array.isArray(data102)){
-if(data102.length > 10000){
-const err231 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+else {
+const err231 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -13642,12 +13656,12 @@ vErrors.push(err231);
 }
 errors++;
 }
-const len13 = data102.length;
-for(let i13=0; i13<len13; i13++){
-let data103 = data102[i13];
-if(data103 && typeof data103 == "object" && !Array.isArray(data103)){
-if(data103.user_input === undefined){
-const err232 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+if(data96.end_reason !== undefined){
+let data103 = data96.end_reason;
+if(typeof data103 === "string"){
+if(!pattern3.test(data103)){
+const err232 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -13656,8 +13670,9 @@ vErrors.push(err232);
 }
 errors++;
 }
-if(data103.agent_response === undefined){
-const err233 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+}
+else {
+const err233 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -13666,9 +13681,11 @@ vErrors.push(err233);
 }
 errors++;
 }
-for(const key21 in data103){
-if(!(((key21 === "user_input") || (key21 === "user_reason")) || (key21 === "agent_response"))){
-const err234 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+}
+if(data96.metadata !== undefined){
+let data104 = data96.metadata;
+if(!(data104 && typeof data104 == "object" && !Array.isArray(data104))){
+const err234 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/metadata",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -13678,9 +13695,11 @@ vErrors.push(err234);
 errors++;
 }
 }
-if(data103.user_input !== undefined){
-if(typeof data103.user_input !== "string"){
-const err235 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data96.evals !== undefined){
+let data105 = data96.evals;
+if(Array.isArray(data105)){
+if(data105.length > 1000){
+const err235 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -13689,10 +13708,10 @@ vErrors.push(err235);
 }
 errors++;
 }
-}
-if(data103.user_reason !== undefined){
-if(typeof data103.user_reason !== "string"){
-const err236 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len13 = data105.length;
+for(let i13=0; i13<len13; i13++){
+if(typeof data105[i13] !== "string"){
+const err236 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals/" + i13,schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -13702,9 +13721,9 @@ vErrors.push(err236);
 errors++;
 }
 }
-if(data103.agent_response !== undefined){
-if(typeof data103.agent_response !== "string"){
-const err237 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err237 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -13714,9 +13733,11 @@ vErrors.push(err237);
 errors++;
 }
 }
-}
-else {
-const err238 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i13,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data96.turns !== undefined){
+let data107 = data96.turns;
+if(Array.isArray(data107)){
+if(data107.length > 10000){
+const err238 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -13725,10 +13746,12 @@ vErrors.push(err238);
 }
 errors++;
 }
-}
-}
-else {
-const err239 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len14 = data107.length;
+for(let i14=0; i14<len14; i14++){
+let data108 = data107[i14];
+if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
+if(data108.user_input === undefined){
+const err239 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -13737,12 +13760,8 @@ vErrors.push(err239);
 }
 errors++;
 }
-}
-if(data94.outcomes !== undefined){
-let data107 = data94.outcomes;
-if(Array.isArray(data107)){
-if(data107.length > 1000){
-const err240 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data108.agent_response === undefined){
+const err240 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -13751,12 +13770,9 @@ vErrors.push(err240);
 }
 errors++;
 }
-const len14 = data107.length;
-for(let i14=0; i14<len14; i14++){
-let data108 = data107[i14];
-if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
-if(data108.outcome === undefined){
-const err241 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+for(const key21 in data108){
+if(!((((key21 === "user_input") || (key21 === "user_reason")) || (key21 === "agent_response")) || (key21 === "evaluation_metadata"))){
+const err241 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -13765,9 +13781,10 @@ vErrors.push(err241);
 }
 errors++;
 }
-for(const key22 in data108){
-if(!((((((key22 === "eval") || (key22 === "eval_name")) || (key22 === "eval_category")) || (key22 === "eval_type")) || (key22 === "outcome")) || (key22 === "reasoning"))){
-const err242 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+}
+if(data108.user_input !== undefined){
+if(typeof data108.user_input !== "string"){
+const err242 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -13777,11 +13794,9 @@ vErrors.push(err242);
 errors++;
 }
 }
-if(data108.eval !== undefined){
-let data109 = data108.eval;
-if(typeof data109 === "string"){
-if(!pattern7.test(data109)){
-const err243 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(data108.user_reason !== undefined){
+if(typeof data108.user_reason !== "string"){
+const err243 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -13791,8 +13806,9 @@ vErrors.push(err243);
 errors++;
 }
 }
-else {
-const err244 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data108.agent_response !== undefined){
+if(typeof data108.agent_response !== "string"){
+const err244 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -13802,11 +13818,10 @@ vErrors.push(err244);
 errors++;
 }
 }
-if(data108.eval_name !== undefined){
-let data110 = data108.eval_name;
-if(typeof data110 === "string"){
-if(!pattern2.test(data110)){
-const err245 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data108.evaluation_metadata !== undefined){
+let data112 = data108.evaluation_metadata;
+if(!(data112 && typeof data112 == "object" && !Array.isArray(data112))){
+const err245 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -13816,8 +13831,9 @@ vErrors.push(err245);
 errors++;
 }
 }
+}
 else {
-const err246 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err246 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -13827,11 +13843,9 @@ vErrors.push(err246);
 errors++;
 }
 }
-if(data108.eval_category !== undefined){
-let data111 = data108.eval_category;
-if(typeof data111 === "string"){
-if(!pattern2.test(data111)){
-const err247 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err247 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -13841,8 +13855,11 @@ vErrors.push(err247);
 errors++;
 }
 }
-else {
-const err248 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data96.outcomes !== undefined){
+let data113 = data96.outcomes;
+if(Array.isArray(data113)){
+if(data113.length > 1000){
+const err248 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -13851,11 +13868,12 @@ vErrors.push(err248);
 }
 errors++;
 }
-}
-if(data108.eval_type !== undefined){
-let data112 = data108.eval_type;
-if(typeof data112 !== "string"){
-const err249 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len15 = data113.length;
+for(let i15=0; i15<len15; i15++){
+let data114 = data113[i15];
+if(data114 && typeof data114 == "object" && !Array.isArray(data114)){
+if(data114.outcome === undefined){
+const err249 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -13864,8 +13882,9 @@ vErrors.push(err249);
 }
 errors++;
 }
-if(!((data112 === "session_level") || (data112 === "turn_level"))){
-const err250 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema61.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+for(const key22 in data114){
+if(!(((((((key22 === "eval") || (key22 === "eval_name")) || (key22 === "eval_category")) || (key22 === "eval_type")) || (key22 === "outcome")) || (key22 === "required")) || (key22 === "reasoning"))){
+const err250 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -13875,10 +13894,11 @@ vErrors.push(err250);
 errors++;
 }
 }
-if(data108.outcome !== undefined){
-let data113 = data108.outcome;
-if(typeof data113 !== "string"){
-const err251 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data114.eval !== undefined){
+let data115 = data114.eval;
+if(typeof data115 === "string"){
+if(!pattern8.test(data115)){
+const err251 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -13887,8 +13907,9 @@ vErrors.push(err251);
 }
 errors++;
 }
-if(!(((data113 === "pass") || (data113 === "fail")) || (data113 === "error"))){
-const err252 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema61.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err252 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -13898,9 +13919,11 @@ vErrors.push(err252);
 errors++;
 }
 }
-if(data108.reasoning !== undefined){
-if(typeof data108.reasoning !== "string"){
-const err253 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data114.eval_name !== undefined){
+let data116 = data114.eval_name;
+if(typeof data116 === "string"){
+if(!pattern3.test(data116)){
+const err253 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -13910,9 +13933,8 @@ vErrors.push(err253);
 errors++;
 }
 }
-}
 else {
-const err254 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i14,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err254 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -13922,9 +13944,11 @@ vErrors.push(err254);
 errors++;
 }
 }
-}
-else {
-const err255 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data114.eval_category !== undefined){
+let data117 = data114.eval_category;
+if(typeof data117 === "string"){
+if(!pattern3.test(data117)){
+const err255 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -13934,9 +13958,8 @@ vErrors.push(err255);
 errors++;
 }
 }
-}
 else {
-const err256 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err256 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -13946,9 +13969,10 @@ vErrors.push(err256);
 errors++;
 }
 }
-}
-else {
-const err257 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data114.eval_type !== undefined){
+let data118 = data114.eval_type;
+if(typeof data118 !== "string"){
+const err257 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -13957,10 +13981,8 @@ vErrors.push(err257);
 }
 errors++;
 }
-}
-}
-else {
-const err258 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((data118 === "session_level") || (data118 === "turn_level"))){
+const err258 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema61.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -13970,9 +13992,10 @@ vErrors.push(err258);
 errors++;
 }
 }
-}
-else {
-const err259 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data114.outcome !== undefined){
+let data119 = data114.outcome;
+if(typeof data119 !== "string"){
+const err259 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -13981,12 +14004,8 @@ vErrors.push(err259);
 }
 errors++;
 }
-}
-if(data.runs !== undefined){
-let data115 = data.runs;
-if(Array.isArray(data115)){
-if(data115.length > 10000){
-const err260 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+if(!(((data119 === "pass") || (data119 === "fail")) || (data119 === "error"))){
+const err260 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema61.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -13995,12 +14014,10 @@ vErrors.push(err260);
 }
 errors++;
 }
-const len15 = data115.length;
-for(let i15=0; i15<len15; i15++){
-let data116 = data115[i15];
-if(data116 && typeof data116 == "object" && !Array.isArray(data116)){
-if(data116.name === undefined){
-const err261 = {instancePath:instancePath+"/runs/" + i15,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data114.required !== undefined){
+if(typeof data114.required !== "boolean"){
+const err261 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -14009,8 +14026,10 @@ vErrors.push(err261);
 }
 errors++;
 }
-if(data116.sessions === undefined){
-const err262 = {instancePath:instancePath+"/runs/" + i15,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+}
+if(data114.reasoning !== undefined){
+if(typeof data114.reasoning !== "string"){
+const err262 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -14019,9 +14038,10 @@ vErrors.push(err262);
 }
 errors++;
 }
-for(const key23 in data116){
-if(!((key23 === "name") || (key23 === "sessions"))){
-const err263 = {instancePath:instancePath+"/runs/" + i15,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+}
+}
+else {
+const err263 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -14031,11 +14051,9 @@ vErrors.push(err263);
 errors++;
 }
 }
-if(data116.name !== undefined){
-let data117 = data116.name;
-if(typeof data117 === "string"){
-if(!pattern2.test(data117)){
-const err264 = {instancePath:instancePath+"/runs/" + i15+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err264 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -14045,8 +14063,9 @@ vErrors.push(err264);
 errors++;
 }
 }
+}
 else {
-const err265 = {instancePath:instancePath+"/runs/" + i15+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err265 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -14056,11 +14075,9 @@ vErrors.push(err265);
 errors++;
 }
 }
-if(data116.sessions !== undefined){
-let data118 = data116.sessions;
-if(Array.isArray(data118)){
-if(data118.length > 100000){
-const err266 = {instancePath:instancePath+"/runs/" + i15+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+}
+else {
+const err266 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -14069,12 +14086,10 @@ vErrors.push(err266);
 }
 errors++;
 }
-const len16 = data118.length;
-for(let i16=0; i16<len16; i16++){
-let data119 = data118[i16];
-if(data119 && typeof data119 == "object" && !Array.isArray(data119)){
-if(data119.source_session_id === undefined){
-const err267 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
+}
+}
+else {
+const err267 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -14083,8 +14098,10 @@ vErrors.push(err267);
 }
 errors++;
 }
-if(data119.started_at === undefined){
-const err268 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+}
+}
+else {
+const err268 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -14093,9 +14110,12 @@ vErrors.push(err268);
 }
 errors++;
 }
-for(const key24 in data119){
-if(!((((((((key24 === "source_session_id") || (key24 === "id")) || (key24 === "status")) || (key24 === "started_at")) || (key24 === "ended_at")) || (key24 === "end_reason")) || (key24 === "turns")) || (key24 === "outcomes"))){
-const err269 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+}
+if(data.runs !== undefined){
+let data122 = data.runs;
+if(Array.isArray(data122)){
+if(data122.length > 10000){
+const err269 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -14104,12 +14124,12 @@ vErrors.push(err269);
 }
 errors++;
 }
-}
-if(data119.source_session_id !== undefined){
-let data120 = data119.source_session_id;
-if(typeof data120 === "string"){
-if(!pattern65.test(data120)){
-const err270 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+const len16 = data122.length;
+for(let i16=0; i16<len16; i16++){
+let data123 = data122[i16];
+if(data123 && typeof data123 == "object" && !Array.isArray(data123)){
+if(data123.name === undefined){
+const err270 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -14118,9 +14138,8 @@ vErrors.push(err270);
 }
 errors++;
 }
-}
-else {
-const err271 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data123.sessions === undefined){
+const err271 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -14129,12 +14148,9 @@ vErrors.push(err271);
 }
 errors++;
 }
-}
-if(data119.id !== undefined){
-let data121 = data119.id;
-if(typeof data121 === "string"){
-if(!pattern7.test(data121)){
-const err272 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+for(const key23 in data123){
+if(!((key23 === "name") || (key23 === "sessions"))){
+const err272 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -14144,8 +14160,11 @@ vErrors.push(err272);
 errors++;
 }
 }
-else {
-const err273 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data123.name !== undefined){
+let data124 = data123.name;
+if(typeof data124 === "string"){
+if(!pattern3.test(data124)){
+const err273 = {instancePath:instancePath+"/runs/" + i16+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -14155,10 +14174,8 @@ vErrors.push(err273);
 errors++;
 }
 }
-if(data119.status !== undefined){
-let data122 = data119.status;
-if(typeof data122 !== "string"){
-const err274 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err274 = {instancePath:instancePath+"/runs/" + i16+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -14167,8 +14184,12 @@ vErrors.push(err274);
 }
 errors++;
 }
-if(!((((((data122 === "pending") || (data122 === "running")) || (data122 === "evaluating")) || (data122 === "completed")) || (data122 === "failed")) || (data122 === "cancelled"))){
-const err275 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema54.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+}
+if(data123.sessions !== undefined){
+let data125 = data123.sessions;
+if(Array.isArray(data125)){
+if(data125.length > 100000){
+const err275 = {instancePath:instancePath+"/runs/" + i16+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -14177,12 +14198,12 @@ vErrors.push(err275);
 }
 errors++;
 }
-}
-if(data119.started_at !== undefined){
-let data123 = data119.started_at;
-if(typeof data123 === "string"){
-if(!(formats0.test(data123))){
-const err276 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+const len17 = data125.length;
+for(let i17=0; i17<len17; i17++){
+let data126 = data125[i17];
+if(data126 && typeof data126 == "object" && !Array.isArray(data126)){
+if(data126.source_session_id === undefined){
+const err276 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -14191,9 +14212,8 @@ vErrors.push(err276);
 }
 errors++;
 }
-}
-else {
-const err277 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data126.started_at === undefined){
+const err277 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -14202,12 +14222,9 @@ vErrors.push(err277);
 }
 errors++;
 }
-}
-if(data119.ended_at !== undefined){
-let data124 = data119.ended_at;
-if(typeof data124 === "string"){
-if(!(formats0.test(data124))){
-const err278 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+for(const key24 in data126){
+if(!(func2.call(schema54.properties.runs.items.properties.sessions.items.properties, key24))){
+const err278 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -14217,8 +14234,11 @@ vErrors.push(err278);
 errors++;
 }
 }
-else {
-const err279 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data126.source_session_id !== undefined){
+let data127 = data126.source_session_id;
+if(typeof data127 === "string"){
+if(!pattern67.test(data127)){
+const err279 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -14228,11 +14248,8 @@ vErrors.push(err279);
 errors++;
 }
 }
-if(data119.end_reason !== undefined){
-let data125 = data119.end_reason;
-if(typeof data125 === "string"){
-if(!pattern2.test(data125)){
-const err280 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err280 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -14242,8 +14259,11 @@ vErrors.push(err280);
 errors++;
 }
 }
-else {
-const err281 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data126.id !== undefined){
+let data128 = data126.id;
+if(typeof data128 === "string"){
+if(!pattern8.test(data128)){
+const err281 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -14253,11 +14273,8 @@ vErrors.push(err281);
 errors++;
 }
 }
-if(data119.turns !== undefined){
-let data126 = data119.turns;
-if(Array.isArray(data126)){
-if(data126.length > 10000){
-const err282 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+else {
+const err282 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -14266,12 +14283,11 @@ vErrors.push(err282);
 }
 errors++;
 }
-const len17 = data126.length;
-for(let i17=0; i17<len17; i17++){
-let data127 = data126[i17];
-if(data127 && typeof data127 == "object" && !Array.isArray(data127)){
-if(data127.user_input === undefined){
-const err283 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+if(data126.status !== undefined){
+let data129 = data126.status;
+if(typeof data129 !== "string"){
+const err283 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -14280,8 +14296,8 @@ vErrors.push(err283);
 }
 errors++;
 }
-if(data127.agent_response === undefined){
-const err284 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+if(!((((((data129 === "pending") || (data129 === "running")) || (data129 === "evaluating")) || (data129 === "completed")) || (data129 === "failed")) || (data129 === "cancelled"))){
+const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema54.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -14290,9 +14306,12 @@ vErrors.push(err284);
 }
 errors++;
 }
-for(const key25 in data127){
-if(!(((key25 === "user_input") || (key25 === "user_reason")) || (key25 === "agent_response"))){
-const err285 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
+}
+if(data126.started_at !== undefined){
+let data130 = data126.started_at;
+if(typeof data130 === "string"){
+if(!(formats0.test(data130))){
+const err285 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -14302,9 +14321,8 @@ vErrors.push(err285);
 errors++;
 }
 }
-if(data127.user_input !== undefined){
-if(typeof data127.user_input !== "string"){
-const err286 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err286 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -14314,9 +14332,11 @@ vErrors.push(err286);
 errors++;
 }
 }
-if(data127.user_reason !== undefined){
-if(typeof data127.user_reason !== "string"){
-const err287 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data126.ended_at !== undefined){
+let data131 = data126.ended_at;
+if(typeof data131 === "string"){
+if(!(formats0.test(data131))){
+const err287 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -14326,9 +14346,8 @@ vErrors.push(err287);
 errors++;
 }
 }
-if(data127.agent_response !== undefined){
-if(typeof data127.agent_response !== "string"){
-const err288 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err288 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -14338,9 +14357,11 @@ vErrors.push(err288);
 errors++;
 }
 }
-}
-else {
-const err289 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns/" + i17,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data126.end_reason !== undefined){
+let data132 = data126.end_reason;
+if(typeof data132 === "string"){
+if(!pattern3.test(data132)){
+const err289 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -14350,9 +14371,8 @@ vErrors.push(err289);
 errors++;
 }
 }
-}
 else {
-const err290 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err290 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -14362,11 +14382,10 @@ vErrors.push(err290);
 errors++;
 }
 }
-if(data119.outcomes !== undefined){
-let data131 = data119.outcomes;
-if(Array.isArray(data131)){
-if(data131.length > 1000){
-const err291 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data126.metadata !== undefined){
+let data133 = data126.metadata;
+if(!(data133 && typeof data133 == "object" && !Array.isArray(data133))){
+const err291 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/metadata",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -14375,12 +14394,12 @@ vErrors.push(err291);
 }
 errors++;
 }
-const len18 = data131.length;
-for(let i18=0; i18<len18; i18++){
-let data132 = data131[i18];
-if(data132 && typeof data132 == "object" && !Array.isArray(data132)){
-if(data132.outcome === undefined){
-const err292 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data126.evals !== undefined){
+let data134 = data126.evals;
+if(Array.isArray(data134)){
+if(data134.length > 1000){
+const err292 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -14389,9 +14408,10 @@ vErrors.push(err292);
 }
 errors++;
 }
-for(const key26 in data132){
-if(!((((((key26 === "eval") || (key26 === "eval_name")) || (key26 === "eval_category")) || (key26 === "eval_type")) || (key26 === "outcome")) || (key26 === "reasoning"))){
-const err293 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
+const len18 = data134.length;
+for(let i18=0; i18<len18; i18++){
+if(typeof data134[i18] !== "string"){
+const err293 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals/" + i18,schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -14401,11 +14421,9 @@ vErrors.push(err293);
 errors++;
 }
 }
-if(data132.eval !== undefined){
-let data133 = data132.eval;
-if(typeof data133 === "string"){
-if(!pattern7.test(data133)){
-const err294 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+}
+else {
+const err294 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -14415,8 +14433,11 @@ vErrors.push(err294);
 errors++;
 }
 }
-else {
-const err295 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data126.turns !== undefined){
+let data136 = data126.turns;
+if(Array.isArray(data136)){
+if(data136.length > 10000){
+const err295 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -14425,12 +14446,12 @@ vErrors.push(err295);
 }
 errors++;
 }
-}
-if(data132.eval_name !== undefined){
-let data134 = data132.eval_name;
-if(typeof data134 === "string"){
-if(!pattern2.test(data134)){
-const err296 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+const len19 = data136.length;
+for(let i19=0; i19<len19; i19++){
+let data137 = data136[i19];
+if(data137 && typeof data137 == "object" && !Array.isArray(data137)){
+if(data137.user_input === undefined){
+const err296 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -14439,9 +14460,8 @@ vErrors.push(err296);
 }
 errors++;
 }
-}
-else {
-const err297 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data137.agent_response === undefined){
+const err297 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -14450,12 +14470,9 @@ vErrors.push(err297);
 }
 errors++;
 }
-}
-if(data132.eval_category !== undefined){
-let data135 = data132.eval_category;
-if(typeof data135 === "string"){
-if(!pattern2.test(data135)){
-const err298 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key25 in data137){
+if(!((((key25 === "user_input") || (key25 === "user_reason")) || (key25 === "agent_response")) || (key25 === "evaluation_metadata"))){
+const err298 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -14465,8 +14482,9 @@ vErrors.push(err298);
 errors++;
 }
 }
-else {
-const err299 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data137.user_input !== undefined){
+if(typeof data137.user_input !== "string"){
+const err299 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -14476,10 +14494,9 @@ vErrors.push(err299);
 errors++;
 }
 }
-if(data132.eval_type !== undefined){
-let data136 = data132.eval_type;
-if(typeof data136 !== "string"){
-const err300 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data137.user_reason !== undefined){
+if(typeof data137.user_reason !== "string"){
+const err300 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -14488,8 +14505,10 @@ vErrors.push(err300);
 }
 errors++;
 }
-if(!((data136 === "session_level") || (data136 === "turn_level"))){
-const err301 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema61.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data137.agent_response !== undefined){
+if(typeof data137.agent_response !== "string"){
+const err301 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -14499,10 +14518,10 @@ vErrors.push(err301);
 errors++;
 }
 }
-if(data132.outcome !== undefined){
-let data137 = data132.outcome;
-if(typeof data137 !== "string"){
-const err302 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data137.evaluation_metadata !== undefined){
+let data141 = data137.evaluation_metadata;
+if(!(data141 && typeof data141 == "object" && !Array.isArray(data141))){
+const err302 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -14511,8 +14530,10 @@ vErrors.push(err302);
 }
 errors++;
 }
-if(!(((data137 === "pass") || (data137 === "fail")) || (data137 === "error"))){
-const err303 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema61.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err303 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err303];
 }
@@ -14522,9 +14543,9 @@ vErrors.push(err303);
 errors++;
 }
 }
-if(data132.reasoning !== undefined){
-if(typeof data132.reasoning !== "string"){
-const err304 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err304 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err304];
 }
@@ -14534,9 +14555,11 @@ vErrors.push(err304);
 errors++;
 }
 }
-}
-else {
-const err305 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes/" + i18,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data126.outcomes !== undefined){
+let data142 = data126.outcomes;
+if(Array.isArray(data142)){
+if(data142.length > 1000){
+const err305 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err305];
 }
@@ -14545,10 +14568,12 @@ vErrors.push(err305);
 }
 errors++;
 }
-}
-}
-else {
-const err306 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len20 = data142.length;
+for(let i20=0; i20<len20; i20++){
+let data143 = data142[i20];
+if(data143 && typeof data143 == "object" && !Array.isArray(data143)){
+if(data143.outcome === undefined){
+const err306 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -14557,10 +14582,9 @@ vErrors.push(err306);
 }
 errors++;
 }
-}
-}
-else {
-const err307 = {instancePath:instancePath+"/runs/" + i15+"/sessions/" + i16,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key26 in data143){
+if(!(((((((key26 === "eval") || (key26 === "eval_name")) || (key26 === "eval_category")) || (key26 === "eval_type")) || (key26 === "outcome")) || (key26 === "required")) || (key26 === "reasoning"))){
+const err307 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err307];
 }
@@ -14570,9 +14594,11 @@ vErrors.push(err307);
 errors++;
 }
 }
-}
-else {
-const err308 = {instancePath:instancePath+"/runs/" + i15+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data143.eval !== undefined){
+let data144 = data143.eval;
+if(typeof data144 === "string"){
+if(!pattern8.test(data144)){
+const err308 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -14582,9 +14608,8 @@ vErrors.push(err308);
 errors++;
 }
 }
-}
 else {
-const err309 = {instancePath:instancePath+"/runs/" + i15,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err309 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err309];
 }
@@ -14594,9 +14619,11 @@ vErrors.push(err309);
 errors++;
 }
 }
-}
-else {
-const err310 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data143.eval_name !== undefined){
+let data145 = data143.eval_name;
+if(typeof data145 === "string"){
+if(!pattern3.test(data145)){
+const err310 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err310];
 }
@@ -14606,14 +14633,192 @@ vErrors.push(err310);
 errors++;
 }
 }
-}
 else {
-const err311 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err311 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err311];
 }
 else {
 vErrors.push(err311);
+}
+errors++;
+}
+}
+if(data143.eval_category !== undefined){
+let data146 = data143.eval_category;
+if(typeof data146 === "string"){
+if(!pattern3.test(data146)){
+const err312 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err312];
+}
+else {
+vErrors.push(err312);
+}
+errors++;
+}
+}
+else {
+const err313 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err313];
+}
+else {
+vErrors.push(err313);
+}
+errors++;
+}
+}
+if(data143.eval_type !== undefined){
+let data147 = data143.eval_type;
+if(typeof data147 !== "string"){
+const err314 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err314];
+}
+else {
+vErrors.push(err314);
+}
+errors++;
+}
+if(!((data147 === "session_level") || (data147 === "turn_level"))){
+const err315 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema61.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err315];
+}
+else {
+vErrors.push(err315);
+}
+errors++;
+}
+}
+if(data143.outcome !== undefined){
+let data148 = data143.outcome;
+if(typeof data148 !== "string"){
+const err316 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err316];
+}
+else {
+vErrors.push(err316);
+}
+errors++;
+}
+if(!(((data148 === "pass") || (data148 === "fail")) || (data148 === "error"))){
+const err317 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema61.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err317];
+}
+else {
+vErrors.push(err317);
+}
+errors++;
+}
+}
+if(data143.required !== undefined){
+if(typeof data143.required !== "boolean"){
+const err318 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err318];
+}
+else {
+vErrors.push(err318);
+}
+errors++;
+}
+}
+if(data143.reasoning !== undefined){
+if(typeof data143.reasoning !== "string"){
+const err319 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err319];
+}
+else {
+vErrors.push(err319);
+}
+errors++;
+}
+}
+}
+else {
+const err320 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err320];
+}
+else {
+vErrors.push(err320);
+}
+errors++;
+}
+}
+}
+else {
+const err321 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err321];
+}
+else {
+vErrors.push(err321);
+}
+errors++;
+}
+}
+}
+else {
+const err322 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err322];
+}
+else {
+vErrors.push(err322);
+}
+errors++;
+}
+}
+}
+else {
+const err323 = {instancePath:instancePath+"/runs/" + i16+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err323];
+}
+else {
+vErrors.push(err323);
+}
+errors++;
+}
+}
+}
+else {
+const err324 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err324];
+}
+else {
+vErrors.push(err324);
+}
+errors++;
+}
+}
+}
+else {
+const err325 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err325];
+}
+else {
+vErrors.push(err325);
+}
+errors++;
+}
+}
+}
+else {
+const err326 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err326];
+}
+else {
+vErrors.push(err326);
 }
 errors++;
 }
@@ -14897,11 +15102,409 @@ validate39.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSessionPage = validate40;
-const schema66 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema67 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const SessionVerdict = validate40;
+const schema66 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="session-verdict.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.kind === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.verdict === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.outcomes === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "outcomes"},message:"must have required property '"+"outcomes"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((((key0 === "id") || (key0 === "kind")) || (key0 === "status")) || (key0 === "verdict")) || (key0 === "source_session_id")) || (key0 === "end_reason")) || (key0 === "outcomes"))){
+const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.id !== undefined){
+if(typeof data.id !== "string"){
+const err6 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.kind !== undefined){
+let data1 = data.kind;
+if(typeof data1 !== "string"){
+const err7 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(!((data1 === "simulation") || (data1 === "production"))){
+const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema66.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.status !== undefined){
+let data2 = data.status;
+if(typeof data2 !== "string"){
+const err9 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(!((((((data2 === "pending") || (data2 === "running")) || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "failed")) || (data2 === "cancelled"))){
+const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema66.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.verdict !== undefined){
+let data3 = data.verdict;
+if(typeof data3 !== "string"){
+const err11 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema66.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.source_session_id !== undefined){
+if(typeof data.source_session_id !== "string"){
+const err13 = {instancePath:instancePath+"/source_session_id",schemaPath:"#/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.end_reason !== undefined){
+if(typeof data.end_reason !== "string"){
+const err14 = {instancePath:instancePath+"/end_reason",schemaPath:"#/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.outcomes !== undefined){
+let data6 = data.outcomes;
+if(Array.isArray(data6)){
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(data7.eval === undefined){
+const err15 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "eval"},message:"must have required property '"+"eval"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data7.eval_name === undefined){
+const err16 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if(data7.eval_category === undefined){
+const err17 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "eval_category"},message:"must have required property '"+"eval_category"+"'"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data7.eval_type === undefined){
+const err18 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "eval_type"},message:"must have required property '"+"eval_type"+"'"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(data7.outcome === undefined){
+const err19 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if(data7.required === undefined){
+const err20 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "required"},message:"must have required property '"+"required"+"'"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data7.reasoning === undefined){
+const err21 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+for(const key1 in data7){
+if(!(((((((key1 === "eval") || (key1 === "eval_name")) || (key1 === "eval_category")) || (key1 === "eval_type")) || (key1 === "outcome")) || (key1 === "required")) || (key1 === "reasoning"))){
+const err22 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data7.eval !== undefined){
+if(typeof data7.eval !== "string"){
+const err23 = {instancePath:instancePath+"/outcomes/" + i0+"/eval",schemaPath:"#/properties/outcomes/items/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data7.eval_name !== undefined){
+if(typeof data7.eval_name !== "string"){
+const err24 = {instancePath:instancePath+"/outcomes/" + i0+"/eval_name",schemaPath:"#/properties/outcomes/items/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data7.eval_category !== undefined){
+if(typeof data7.eval_category !== "string"){
+const err25 = {instancePath:instancePath+"/outcomes/" + i0+"/eval_category",schemaPath:"#/properties/outcomes/items/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data7.eval_type !== undefined){
+if(typeof data7.eval_type !== "string"){
+const err26 = {instancePath:instancePath+"/outcomes/" + i0+"/eval_type",schemaPath:"#/properties/outcomes/items/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data7.outcome !== undefined){
+let data12 = data7.outcome;
+if(typeof data12 !== "string"){
+const err27 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if(!(((data12 === "pass") || (data12 === "fail")) || (data12 === "error"))){
+const err28 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema66.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data7.required !== undefined){
+if(typeof data7.required !== "boolean"){
+const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/required",schemaPath:"#/properties/outcomes/items/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data7.reasoning !== undefined){
+if(typeof data7.reasoning !== "string"){
+const err30 = {instancePath:instancePath+"/outcomes/" + i0+"/reasoning",schemaPath:"#/properties/outcomes/items/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/outcomes/" + i0,schemaPath:"#/properties/outcomes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/outcomes",schemaPath:"#/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+else {
+const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+validate40.errors = vErrors;
+return errors === 0;
+}
+
+export const SimulationSessionPage = validate41;
+const schema67 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema68 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -15009,7 +15612,7 @@ errors++;
 if(data.url !== undefined){
 let data0 = data.url;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema67.properties.url.type},message:"must be string,null"};
+const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema68.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -15578,12 +16181,12 @@ vErrors.push(err57);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -15633,8 +16236,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate41(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+if(!(validate42(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
 errors = vErrors.length;
 }
 }
@@ -15746,16 +16349,16 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSession = validate41;
+export const SimulationSession = validate42;
 
-export const StartCall = validate43;
-const schema70 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+export const StartCall = validate44;
+const schema71 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -15967,14 +16570,14 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-export const TestedAgent = validate44;
-const schema73 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; its name is shown: spec 2.4","description":"An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"That of the agent of the same name when left out, else made from the seed of chance."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base address of the sandbox: http or https, without user and password."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
+export const TestedAgent = validate45;
+const schema74 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; its name is shown: spec 2.4","description":"An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"That of the agent of the same name when left out, else made from the seed of chance."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base address of the sandbox: http or https, without user and password."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tested-agent.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -16014,7 +16617,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern7.test(data0)){
+if(!pattern8.test(data0)){
 const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -16039,7 +16642,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(!pattern2.test(data1)){
+if(!pattern3.test(data1)){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -16064,7 +16667,7 @@ errors++;
 if(data.url !== undefined){
 let data2 = data.url;
 if(typeof data2 === "string"){
-if(!pattern52.test(data2)){
+if(!pattern53.test(data2)){
 const err7 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -16089,7 +16692,7 @@ errors++;
 if(data.api_key !== undefined){
 let data3 = data.api_key;
 if(typeof data3 === "string"){
-if(!pattern53.test(data3)){
+if(!pattern54.test(data3)){
 const err9 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -16122,13 +16725,13 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-export const ToolCall = validate45;
+export const ToolCall = validate46;
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tool-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -16291,20 +16894,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-export const TraceExportRequest = validate46;
-const schema75 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
-const schema76 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
-const schema77 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
-const pattern88 = new RegExp("^-?[0-9]{1,19}$", "u");
-const pattern89 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
-const wrapper0 = {validate: validate48};
-const wrapper1 = {validate: validate47};
+export const TraceExportRequest = validate47;
+const schema76 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
+const schema77 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
+const schema78 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
+const pattern90 = new RegExp("^-?[0-9]{1,19}$", "u");
+const pattern91 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
+const wrapper0 = {validate: validate49};
+const wrapper1 = {validate: validate48};
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16338,7 +16941,7 @@ const _errs6 = errors;
 let valid1 = false;
 const _errs7 = errors;
 if(typeof data2 === "string"){
-if(!pattern88.test(data2)){
+if(!pattern90.test(data2)){
 const err2 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]{1,19}$"},message:"must match pattern \""+"^-?[0-9]{1,19}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -16428,7 +17031,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "NaN") || (data3 === "Infinity")) || (data3 === "-Infinity"))){
-const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema77.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema78.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -16539,7 +17142,7 @@ errors++;
 if(data.bytesValue !== undefined){
 let data10 = data.bytesValue;
 if(typeof data10 === "string"){
-if(!pattern89.test(data10)){
+if(!pattern91.test(data10)){
 const err14 = {instancePath:instancePath+"/bytesValue",schemaPath:"#/properties/bytesValue/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/_-]*={0,2}$"},message:"must match pattern \""+"^[A-Za-z0-9+/_-]*={0,2}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -16572,12 +17175,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16604,8 +17207,8 @@ errors++;
 }
 }
 if(data.value !== undefined){
-if(!(validate48(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+if(!(validate49(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
+vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
 errors = vErrors.length;
 }
 }
@@ -16620,18 +17223,18 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
-const schema78 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
-const schema79 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
-const pattern90 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
-const pattern91 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
-const pattern92 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
-const pattern93 = new RegExp("^[0-9]{1,20}$", "u");
+const schema79 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
+const schema80 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
+const pattern92 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
+const pattern93 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
+const pattern94 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
+const pattern95 = new RegExp("^[0-9]{1,20}$", "u");
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -16658,7 +17261,7 @@ errors++;
 if(data.traceId !== undefined){
 let data0 = data.traceId;
 if(typeof data0 === "string"){
-if(!pattern90.test(data0)){
+if(!pattern92.test(data0)){
 const err2 = {instancePath:instancePath+"/traceId",schemaPath:"#/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{32}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -16683,7 +17286,7 @@ errors++;
 if(data.spanId !== undefined){
 let data1 = data.spanId;
 if(typeof data1 === "string"){
-if(!pattern91.test(data1)){
+if(!pattern93.test(data1)){
 const err4 = {instancePath:instancePath+"/spanId",schemaPath:"#/properties/spanId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{16}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{16}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -16708,7 +17311,7 @@ errors++;
 if(data.parentSpanId !== undefined){
 let data2 = data.parentSpanId;
 if(typeof data2 === "string"){
-if(!pattern92.test(data2)){
+if(!pattern94.test(data2)){
 const err6 = {instancePath:instancePath+"/parentSpanId",schemaPath:"#/properties/parentSpanId/pattern",keyword:"pattern",params:{pattern: "^([0-9A-Fa-f]{16})?$"},message:"must match pattern \""+"^([0-9A-Fa-f]{16})?$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -16748,7 +17351,7 @@ const _errs11 = errors;
 let valid2 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
-if(!pattern93.test(data4)){
+if(!pattern95.test(data4)){
 const err9 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -16826,7 +17429,7 @@ const _errs18 = errors;
 let valid4 = false;
 const _errs19 = errors;
 if(typeof data5 === "string"){
-if(!pattern93.test(data5)){
+if(!pattern95.test(data5)){
 const err14 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -16903,8 +17506,8 @@ let data6 = data.attributes;
 if(Array.isArray(data6)){
 const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate47(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+if(!(validate48(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
 }
@@ -16993,12 +17596,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate51.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="trace-export-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -17018,8 +17621,8 @@ let data3 = data2.attributes;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate47(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+if(!(validate48(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
 errors = vErrors.length;
 }
 }
@@ -17086,8 +17689,8 @@ let data9 = data6.spans;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate51(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);
+if(!(validate52(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
 errors = vErrors.length;
 }
 }
@@ -17162,13 +17765,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-export const TranscriptUpload = validate54;
+export const TranscriptUpload = validate55;
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="transcript-upload.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -17194,7 +17797,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(((((key0 === "session_id") || (key0 === "started_at")) || (key0 === "turns")) || (key0 === "run")) || (key0 === "evals"))){
+if(!((((((key0 === "session_id") || (key0 === "started_at")) || (key0 === "turns")) || (key0 === "metadata")) || (key0 === "run")) || (key0 === "evals"))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -17208,7 +17811,7 @@ errors++;
 if(data.session_id !== undefined){
 let data0 = data.session_id;
 if(typeof data0 === "string"){
-if(!pattern65.test(data0)){
+if(!pattern67.test(data0)){
 const err3 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -17303,7 +17906,7 @@ vErrors.push(err10);
 errors++;
 }
 for(const key1 in data3){
-if(!((key1 === "user_input") || (key1 === "agent_response"))){
+if(!(((key1 === "user_input") || (key1 === "agent_response")) || (key1 === "evaluation_metadata"))){
 const err11 = {instancePath:instancePath+"/turns/" + i0,schemaPath:"#/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err11];
@@ -17338,9 +17941,10 @@ vErrors.push(err13);
 errors++;
 }
 }
-}
-else {
-const err14 = {instancePath:instancePath+"/turns/" + i0,schemaPath:"#/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data3.evaluation_metadata !== undefined){
+let data6 = data3.evaluation_metadata;
+if(!(data6 && typeof data6 == "object" && !Array.isArray(data6))){
+const err14 = {instancePath:instancePath+"/turns/" + i0+"/evaluation_metadata",schemaPath:"#/properties/turns/items/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -17352,7 +17956,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/turns",schemaPath:"#/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err15 = {instancePath:instancePath+"/turns/" + i0,schemaPath:"#/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -17362,11 +17966,9 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.run !== undefined){
-let data6 = data.run;
-if(typeof data6 === "string"){
-if(!pattern2.test(data6)){
-const err16 = {instancePath:instancePath+"/run",schemaPath:"#/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err16 = {instancePath:instancePath+"/turns",schemaPath:"#/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -17376,8 +17978,10 @@ vErrors.push(err16);
 errors++;
 }
 }
-else {
-const err17 = {instancePath:instancePath+"/run",schemaPath:"#/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.metadata !== undefined){
+let data7 = data.metadata;
+if(!(data7 && typeof data7 == "object" && !Array.isArray(data7))){
+const err17 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -17387,13 +17991,11 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.evals !== undefined){
-let data7 = data.evals;
-if(Array.isArray(data7)){
-const len1 = data7.length;
-for(let i1=0; i1<len1; i1++){
-if(typeof data7[i1] !== "string"){
-const err18 = {instancePath:instancePath+"/evals/" + i1,schemaPath:"#/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.run !== undefined){
+let data8 = data.run;
+if(typeof data8 === "string"){
+if(!pattern3.test(data8)){
+const err18 = {instancePath:instancePath+"/run",schemaPath:"#/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -17403,9 +18005,8 @@ vErrors.push(err18);
 errors++;
 }
 }
-}
 else {
-const err19 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err19 = {instancePath:instancePath+"/run",schemaPath:"#/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -17415,9 +18016,13 @@ vErrors.push(err19);
 errors++;
 }
 }
-}
-else {
-const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.evals !== undefined){
+let data9 = data.evals;
+if(Array.isArray(data9)){
+const len1 = data9.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data9[i1] !== "string"){
+const err20 = {instancePath:instancePath+"/evals/" + i1,schemaPath:"#/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -17426,15 +18031,39 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate54.errors = vErrors;
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+validate55.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreateRequest = validate55;
-const schema82 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
-const pattern97 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
+export const UserCreateRequest = validate56;
+const schema83 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+const pattern99 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -17452,7 +18081,7 @@ errors++;
 if(data.user_id !== undefined){
 let data0 = data.user_id;
 if(typeof data0 === "string"){
-if(!pattern97.test(data0)){
+if(!pattern99.test(data0)){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -17625,14 +18254,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreated = validate56;
-const schema83 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+export const UserCreated = validate57;
+const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -17717,7 +18346,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema83.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -17790,14 +18419,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate56.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
-export const UserDeleted = validate57;
-const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+export const UserDeleted = validate58;
+const schema85 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -17903,14 +18532,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-export const VoiceError = validate58;
-const schema85 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+export const VoiceError = validate59;
+const schema86 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -18040,14 +18669,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-export const WebrtcAnswer = validate59;
-const schema86 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+export const WebrtcAnswer = validate60;
+const schema87 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -18210,7 +18839,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { brief, liveEvalsMax } from '../../contract/index.ts';
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
 import { Misfit, Refusal } from '../errors.ts';
+import { readPath } from '../json-path.ts';
 import type { EvalStore } from '../store/store.ts';
 import { asMessage } from '../wire.ts';
 import type { Owners } from './owners.ts';
@@ -51,16 +52,29 @@ export function settingsRoutes(app: FastifyInstance, { owners, store }: Deps): v
  */
 export function toEval(value: unknown, at = ''): EvalDefinition {
   const definition = asMessage('EvalDefinition', value);
-  const { pattern, flags } = definition.params ?? {};
-  if (definition.kind === 'regex' && typeof pattern === 'string') {
-    try {
-      new RegExp(pattern, typeof flags === 'string' ? flags : '');
-    } catch (error) {
-      const why = error instanceof Error ? error.message : '';
-      throw new Misfit(`${at}/params/pattern`, `is not a regular expression: ${why}`);
+  const { pattern, flags = '', path } = definition.params ?? {};
+  if (definition.kind === 'regex') checkPattern(String(pattern), String(flags), `${at}/params`);
+  if (definition.kind === 'json_path') {
+    const steps = readPath(String(path));
+    if (typeof steps === 'string') {
+      throw new Misfit(`${at}/params/path`, `${brief(path)} can't be read: ${steps}`);
     }
   }
   return definition;
+}
+
+/** @throws Misfit. */
+function checkPattern(pattern: string, flags: string, at: string): void {
+  if (new Set(flags).size < flags.length) {
+    throw new Misfit(`${at}/flags`, `repeats a flag, got ${brief(flags)}`);
+  }
+  try {
+    new RegExp(pattern, flags);
+  } catch (error) {
+    // The engine's message has the whole pattern before the reason.
+    const why = error instanceof Error ? error.message.split(': ').at(-1) : '';
+    throw new Misfit(`${at}/pattern`, `is not a regular expression: ${why}`);
+  }
 }
 
 /** The value as settings whose evals are known. @throws Refusal `bad_request`. */

@@ -13,6 +13,7 @@ import type { Journal } from './journal.ts';
 import { keyRoutes } from './keys.ts';
 import type { Owners } from './owners.ts';
 import { seedRoutes, type Seeds } from './seed.ts';
+import { sessionRoutes } from './sessions.ts';
 import { transcriptRoutes } from './transcripts.ts';
 import { workRoutes, type WorkDeps } from './work.ts';
 
@@ -53,6 +54,7 @@ export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
   documentRoutes(app, deps);
   transcriptRoutes(app, deps);
   seedRoutes(app, deps);
+  sessionRoutes(app, { owners: deps.owners, store: deps.store.sessions });
   workRoutes(app, deps);
   clockRoutes(app, deps);
   resetRoute(app, deps);

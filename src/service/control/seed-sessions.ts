@@ -8,6 +8,7 @@ import type {
 import { Misfit } from '../errors.ts';
 import type { MakeId } from '../ids.ts';
 import type { KeptTurn, NewSession, Outcome } from '../store/store.ts';
+import { checkKnown } from './evals.ts';
 import { readInstant } from './read-instant.ts';
 
 /** What the sessions of a seed are read with. */
@@ -73,6 +74,8 @@ function common(
   { idParts, at }: { idParts: readonly string[]; at: string },
 ) {
   const startedAtMs = readInstant(`${at}/started_at`, session.started_at);
+  const ids = known.map(({ id }) => id);
+  checkKnown(session.evals ?? [], ids, at);
   return {
     id: session.id ?? makeId('ses', [ownerId, ...idParts]),
     ownerId,
@@ -80,11 +83,12 @@ function common(
     startedAtMs,
     endedAtMs: readInstant(`${at}/ended_at`, session.ended_at) ?? startedAtMs,
     endReason: session.end_reason,
+    metadata: session.metadata,
     turns: (session.turns ?? []).map(toTurn),
     outcomes: (session.outcomes ?? []).map((outcome, index) =>
       toOutcome(outcome, known, `${at}/outcomes/${index}`),
     ),
-    evals: [],
+    evals: known.filter(({ id }) => session.evals?.includes(id)),
   };
 }
 
@@ -94,6 +98,7 @@ function toTurn(turn: SeedTurn, index: number): KeptTurn {
     userInput: turn.user_input,
     userReason: turn.user_reason,
     agentResponse: turn.agent_response,
+    evaluationMetadata: turn.evaluation_metadata,
   };
 }
 
@@ -111,6 +116,7 @@ function toOutcome(outcome: SeedOutcome, known: readonly EvalDefinition[], at: s
     category: outcome.eval_category ?? definition?.category ?? 'general',
     type: outcome.eval_type ?? definition?.type ?? 'session_level',
     outcome: outcome.outcome,
+    required: outcome.required ?? definition?.required ?? true,
     reasoning: outcome.reasoning ?? '',
   };
 }

@@ -96,11 +96,13 @@ export function toSession(
     sourceSessionId,
     ...{ simulation: undefined, agent: undefined, scenario: undefined, persona: undefined },
     endReason: undefined,
+    metadata: upload.metadata,
     turns: turns.map((turn, index) => ({
       sequence: index + 1,
       userInput: turn.user_input,
       userReason: undefined,
       agentResponse: turn.agent_response,
+      evaluationMetadata: turn.evaluation_metadata,
     })),
     outcomes: [],
     evals,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { brief } from '../../contract/index.ts';
-import type { Clock } from '../../shared/clock.ts';
+import { systemClock, type Clock } from '../../shared/clock.ts';
 import { Refusal } from '../errors.ts';
 import type { MakeId } from '../ids.ts';
 import { liveEvals } from '../live-evals.ts';
@@ -29,7 +29,8 @@ export function workRoutes(app: FastifyInstance, deps: WorkDeps): void {
   const { owners, store } = deps;
   app.post('/drain', async () => {
     deps.wake();
-    using deadline = deps.clock.deadline(drainMsMax);
+    // Who waits for it waits in real time, wherever the service's clock stands or is moved.
+    using deadline = systemClock.deadline(drainMsMax);
     await Promise.race([deps.drain(), aborted(deadline.signal)]);
     const { count } = await store.jobs.pending();
     if (deadline.signal.aborted && count > 0) {

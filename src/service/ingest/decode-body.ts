@@ -6,7 +6,8 @@ import {
   readTraceRequest,
   type TraceRequest,
 } from '../../contract/index.ts';
-import type { NewSpans, SpanSink } from '../store/store.ts';
+import type { SpanSink } from '../store/span-sink.ts';
+import type { NewSpans } from '../store/store.ts';
 import { readSpans, type RefusedSpans } from './read-spans.ts';
 import type { WriterJob } from './writer.ts';
 

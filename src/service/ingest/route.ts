@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ingestBodyBytesMax } from '../../contract/index.ts';
 import type { Clock } from '../../shared/clock.ts';
+import type { Log } from '../../shared/log.ts';
 import { Refusal } from '../errors.ts';
 import type { Caller, Gate, RateWindow } from '../gate.ts';
 import type { IngestLogStore, IngestNote } from '../store/store.ts';
@@ -11,6 +12,7 @@ import type { WriteResult, Writer } from './writer.ts';
 /** What ingest works with. */
 export interface IngestDeps {
   clock: Clock;
+  log: Log;
   gate: Gate;
   rate: RateWindow;
   budget: ByteBudget;
@@ -40,6 +42,10 @@ export function ingestRoute(app: FastifyInstance, deps: IngestDeps): void {
       const body = await wholeBody(request, share);
       if (body === undefined) return await reply.hijack();
       const result = await deps.writer.write(toWrite(request, { deps, caller, format, body }));
+      if (result.kind === 'failed') {
+        // The sender is told to come again; why, only who runs the service can mend.
+        deps.log.error('spans were not kept', { owner: caller.ownerId, reason: result.message });
+      }
       return await answer(reply, format, result);
     } catch (error) {
       if (error instanceof Refusal) await noteRefusal(deps, caller, error);

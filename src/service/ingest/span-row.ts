@@ -1,5 +1,6 @@
 import type { Attributes, AttributeValue, TraceSpan } from '../../contract/index.ts';
 import type { NewSpan } from '../store/store.ts';
+import { isHint } from '../turns/evaluation-hints.ts';
 import { conversationIdKey } from './conversation-ids.ts';
 import type { NoteBook } from './notes.ts';
 
@@ -127,6 +128,8 @@ function isJsonArray(text: string): boolean {
 
 function otherAttributes(attributes: Attributes): Record<string, AttributeValue> {
   return Object.fromEntries(
-    Object.entries(attributes).filter(([key]) => key.startsWith('gen_ai.') && !ownPlaces.has(key)),
+    Object.entries(attributes).filter(
+      ([key]) => isHint(key) || (key.startsWith('gen_ai.') && !ownPlaces.has(key)),
+    ),
   );
 }

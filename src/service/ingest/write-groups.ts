@@ -1,5 +1,6 @@
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
-import type { Kept, NewSpans, SpanSink } from '../store/store.ts';
+import type { SpanSink } from '../store/span-sink.ts';
+import type { Kept, NewSpans } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';
 import type { WriteResult, WriterJob } from './writer.ts';
 
@@ -23,8 +24,10 @@ export interface GroupDeps {
   port: MessagePort;
   sink: SpanSink;
   /** Anything it throws is a bug, and fails that request alone. */
-  decode: (job: WriterJob, sink: Pick<SpanSink, 'conversationsOf'>) => Decoded;
+  decode: (job: WriterJob, stored: Lookup) => Decoded;
 }
+
+type Lookup = Pick<SpanSink, 'conversationsOf'>;
 
 /** Requests in a transaction at most. */
 const requestsOfGroupMax = 64;
@@ -49,7 +52,7 @@ export function writeGroups(deps: GroupDeps): void {
       return;
     }
     const { group, closing } = gather(deps, first);
-    port.postMessage(write(sink, group));
+    answer(deps, group);
     if (closing) end();
   });
   port.postMessage([] satisfies Answer[]);
@@ -63,10 +66,22 @@ interface Read {
 
 function gather(deps: GroupDeps, first: Question): { group: Read[]; closing: boolean } {
   const group: Read[] = [];
+  // A trace that one of the group brings is stored before it is looked up, so that each request
+  // finds what it would have found by coming alone. That is rare, and costs a commit.
+  const stored: Lookup = {
+    conversationsOf(ownerId, traceIds) {
+      if (bringsAny(group, ownerId, traceIds)) {
+        answer(deps, group);
+        group.length = 0;
+      }
+      return deps.sink.conversationsOf(ownerId, traceIds);
+    },
+  };
   let bytes = 0;
   let next: Question | Closing | undefined = first;
   while (next !== undefined && next !== 'close') {
-    const read: Read = { ...next, decoded: decodeOrFail(deps, next.job) };
+    const read: Read = { ...next, decoded: decodeOrFail(deps, next.job, stored) };
+    if (group.length === 0) bytes = 0;
     group.push(read);
     bytes += read.decoded.bytes;
     if (group.length === requestsOfGroupMax || bytes >= bytesOfGroupMax) break;
@@ -75,21 +90,35 @@ function gather(deps: GroupDeps, first: Question): { group: Read[]; closing: boo
   return { group, closing: next === 'close' };
 }
 
+function bringsAny(group: readonly Read[], ownerId: string, traceIds: readonly string[]): boolean {
+  const wanted = new Set(traceIds);
+  return group.some(
+    ({ job, decoded }) =>
+      job.ownerId === ownerId &&
+      decoded.kind === 'read' &&
+      decoded.toKeep.spans.some(({ traceId }) => wanted.has(traceId)),
+  );
+}
+
+function answer({ port, sink }: GroupDeps, group: readonly Read[]): void {
+  port.postMessage(write(sink, group));
+}
+
 function waiting(port: MessagePort): Question | Closing | undefined {
   return (receiveMessageOnPort(port) as { message: Question | Closing } | undefined)?.message;
 }
 
-function decodeOrFail({ decode, sink }: GroupDeps, job: WriterJob): Decoded {
+function decodeOrFail({ decode }: GroupDeps, job: WriterJob, stored: Lookup): Decoded {
   const bytes = job.body.byteLength;
   try {
-    return decode(job, sink);
+    return decode(job, stored);
   } catch (error) {
     return { kind: 'failed', message: placeOf(error), bytes };
   }
 }
 
 /** What kind of error it was and where it came up; its message may quote a conversation. */
-function placeOf(error: unknown): string {
+export function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const frame = error.stack?.split('\n').find((line) => /^\s+at /.test(line));
   return `${error.name} ${frame?.trim() ?? ''}`;
@@ -114,9 +143,11 @@ function toResult(decoded: Decoded, kept: Kept | Error | undefined): WriteResult
     return { kind, code, message };
   }
   if (decoded.kind !== 'read') return { kind: decoded.kind, message: decoded.message };
-  if (kept === undefined || kept instanceof Error) {
-    // Messages of SQLite name tables and files, not values.
-    return { kind: 'failed', message: kept?.message ?? 'the sink gave no result' };
+  if (kept === undefined) return { kind: 'failed', message: 'the sink gave no result' };
+  if (kept instanceof Error) {
+    // Messages of SQLite name tables and files, not values; those of others may quote anything.
+    const isOfStore = 'code' in kept && String(kept.code).startsWith('SQLITE_');
+    return { kind: 'failed', message: isOfStore ? kept.message : placeOf(kept) };
   }
   return { kind: 'kept', kept, notes: decoded.toKeep.notes.length };
 }

@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Kept } from '../store/store.ts';
 import type { RefusedSpans } from './read-spans.ts';
-import type { Answer, Closing, Question } from './write-groups.ts';
+import { placeOf, type Answer, type Closing, type Question } from './write-groups.ts';
 import type { ThreadData } from './writer-thread.ts';
 
 /** A trace request whose headers were accepted; its body is not even inflated. */
@@ -137,13 +137,17 @@ class ThreadedWriter implements Writer {
     thread.on('message', (answers: Answer[]) => {
       for (const { id, result } of answers) this.#settle(id, result);
     });
+    let cause = '';
     // Without a listener, an error of the thread would end the process.
-    thread.on('error', () => undefined);
+    thread.on('error', (error) => {
+      cause = `: ${placeOf(error)}`;
+    });
     thread.on('exit', () => {
       if (this.#thread !== thread) return;
       this.#thread = undefined;
       // All that is in flight is with this thread: the next is started by the next write.
-      for (const id of [...this.#inFlight.keys()]) this.#settle(id, failed('the writer died'));
+      const died = failed(`the writer died${cause}`);
+      for (const id of [...this.#inFlight.keys()]) this.#settle(id, died);
     });
     return thread;
   }

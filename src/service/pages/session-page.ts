@@ -1,6 +1,7 @@
 import { isoTime } from '../../shared/clock.ts';
 import type { SessionTurn } from '../session-turns.ts';
 import type { Outcome, Session } from '../store/store.ts';
+import { verdictOf } from '../verdict.ts';
 import { html, type Html } from './html.ts';
 import { pageOf } from './page-frame.ts';
 
@@ -51,6 +52,7 @@ function factsOf(session: Session): [string, string][] {
     ['Scenario', session.scenario],
     ['Persona', session.persona],
     ['Status', session.status],
+    ['Verdict', verdictOf(session)],
     ['End', session.endReason],
     ['Started', isoTime(session.startedAtMs)],
     ['Ended', isoTime(session.endedAtMs)],
@@ -58,15 +60,16 @@ function factsOf(session: Session): [string, string][] {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 }
 
-function outcomeItem({ evalName, category, outcome, reasoning }: Outcome): Html {
+function outcomeItem({ evalName, category, outcome, required, reasoning }: Outcome): Html {
+  const about = required ? category : `${category} · not required`;
   return html`<li class="outcome">
-    <span class="mark ${outcome}">${outcome}</span> ${evalName} <span class="soft">${category}</span
+    <span class="mark ${outcome}">${outcome}</span> ${evalName} <span class="soft">${about}</span
     ><br />${reasoning}
   </li>`;
 }
 
 function turnItem(turn: SessionTurn): Html {
-  const { latencyMs, toolCalls = [] } = turn;
+  const { latencyMs, toolCalls = [], evaluationMetadata } = turn;
   const marks = [
     `Turn ${turn.sequence}`,
     ...(latencyMs === undefined ? [] : [`${Math.round(latencyMs)} ms`]),
@@ -78,6 +81,7 @@ function turnItem(turn: SessionTurn): Html {
     ${turn.userReason === undefined ? '' : html`<div class="soft">${turn.userReason}</div>`}
     ${toolCalls.map(toolItem)}
     ${turn.agentResponse === '' ? '' : html`<div class="said agent">${turn.agentResponse}</div>`}
+    ${evaluationMetadata ? hintsItem(evaluationMetadata) : ''}
   </li>`;
 }
 
@@ -86,6 +90,13 @@ function toolItem(call: { name: string; arguments: unknown; result: unknown }): 
     <summary>${call.name}</summary>
     <pre>${shown(call.arguments)}</pre>
     <pre>${shown(call.result)}</pre>
+  </details>`;
+}
+
+function hintsItem(hints: object): Html {
+  return html`<details>
+    <summary>evaluation metadata</summary>
+    <pre>${shown(hints)}</pre>
   </details>`;
 }
 

@@ -2,7 +2,7 @@ import type { EvalDefinition } from '../../contract/index.ts';
 import type { Outcome } from '../store/store.ts';
 import type { Score } from './score.ts';
 
-/** A score as it is kept: with the eval's name, category and type as they were when it was queued. */
+/** A score as it is kept: with what is said of the eval as it was when it was queued. */
 export function outcomeOf(definition: EvalDefinition, { outcome, reasoning }: Score): Outcome {
   return {
     evalId: definition.id,
@@ -10,6 +10,7 @@ export function outcomeOf(definition: EvalDefinition, { outcome, reasoning }: Sc
     category: definition.category ?? 'general',
     type: definition.type ?? 'session_level',
     outcome,
+    required: definition.required ?? true,
     reasoning,
   };
 }

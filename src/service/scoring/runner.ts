@@ -5,28 +5,33 @@
  *     scoring  -> finished  it has a score, be it `error`
  *     scoring  -> given back, due later: it threw, and has attempts left
  *     any      -> given back, due now: the runner stops
- *     any      -> held on   its lease ran out and this runner took it again
  *
- * Whoever holds a job may be overtaken (a slow machine, a clock that was set forward), so the store
- * fences: only the latest holder's outcome is written.
+ * Leases are on the service's clock, so that what a dead process held is free when that clock says
+ * so. How long a scoring and a stop may take is on the machine's: they take real time, wherever the
+ * service's clock stands. Whoever holds a job may be overtaken still (its machine slept), so the
+ * store fences: only the latest holder's outcome is written.
  */
-import type { Clock } from '../../shared/clock.ts';
+import { systemClock, type Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
-import type { Job, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import { HeldJobs, type Held } from './held-jobs.ts';
 import type { Judge } from './judge.ts';
 import { outcomeOf } from './outcome.ts';
 import { scoreSession } from './score-session.ts';
 import { unscored, type Score } from './score.ts';
 import type { ScoredSession } from './scored-session.ts';
 
-/** How long a job is held before another runner may take it. The judge takes less. */
+/** How long a job is held before another runner may take it, unless the lease is renewed. */
 const leaseMs = 60_000;
 
 /** The waits after a scoring that threw; when they are used up, the outcome is `error`. */
 const backoffMs = [1_000, 5_000] as const;
 
-/** A job that was taken so often and never came to an end kills its process, or never ends. */
+/** A job that was taken so often and never came to an end kills its process. */
 const takesMax = 10;
+
+/** How long a scoring may take: longer than the judge, than a pattern, than any that ends. */
+const scoringMsMax = 120_000;
 
 /** Jobs held for each place to score in: enough to pass by a session that is slow. */
 const heldPerPlace = 4;
@@ -44,7 +49,10 @@ export interface RunnerOptions {
   /** Undefined when the session is no longer kept. */
   sessionOf: (ownerId: string, sessionId: string) => Promise<ScoredSession | undefined>;
   judge: Judge | undefined;
+  /** The service's clock: when jobs are due, when leases end. */
   clock: Clock;
+  /** The machine's clock, unless given. */
+  machineClock?: Clock;
   log: Log;
   /** A name that no other process has. */
   worker: string;
@@ -69,18 +77,11 @@ export function startRunner(options: RunnerOptions): Runner {
   return runner;
 }
 
-interface Held {
-  /** As it was last taken. */
-  job: Job;
-  scoring: boolean;
-  /** Calls the scoring off. */
-  control: AbortController;
-}
-
 class JobRunner implements Runner {
   readonly #options: RunnerOptions;
   readonly #places: number;
-  readonly #held = new Map<number, Held>();
+  readonly #machineClock: Clock;
+  readonly #held: HeldJobs;
   readonly #scorings = new Set<Promise<void>>();
   #drains: PromiseWithResolvers<undefined>[] = [];
   #alarm = new AbortController();
@@ -90,6 +91,9 @@ class JobRunner implements Runner {
   constructor(options: RunnerOptions) {
     this.#options = options;
     this.#places = options.concurrency ?? 4;
+    this.#machineClock = options.machineClock ?? systemClock;
+    const { store, worker } = options;
+    this.#held = new HeldJobs({ jobs: store.jobs, worker, leaseMs });
   }
 
   start(): void {
@@ -117,18 +121,18 @@ class JobRunner implements Runner {
     await Promise.resolve();
     this.wake();
     await this.#loop;
-    const waiting = [...this.#held.values()].filter(({ scoring }) => !scoring);
+    const waiting = this.#held.all().filter(({ scoring }) => !scoring);
     await Promise.all(waiting.map((held) => this.#giveBack(held, 0)));
     const ended = new AbortController();
     const scorings = Promise.allSettled(this.#scorings).then(() => ended.abort());
-    await this.#sleep(stopMsMax, ended.signal);
-    for (const { control } of this.#held.values()) control.abort(new Error('the runner stops'));
+    await sleep(this.#machineClock, stopMsMax, ended.signal);
+    for (const { control } of this.#held.all()) control.abort(new Error('the runner stops'));
     await scorings;
     for (const { reject } of this.#drains) reject(new Error('the runner has stopped'));
   }
 
   async #run(): Promise<void> {
-    const { store, log } = this.#options;
+    const { store, clock, log } = this.#options;
     let freed = false;
     while (!this.#stopped) {
       this.#alarm = new AbortController();
@@ -141,20 +145,17 @@ class JobRunner implements Runner {
         log.error('job_store_failed', named(fault));
         restMs = storeFailedRestMs;
       }
-      await this.#sleep(restMs, this.#alarm.signal);
+      await sleep(clock, restMs, this.#alarm.signal);
     }
   }
 
   /** Takes what is due and starts it; how long to rest, undefined for until it is woken. */
   async #round(): Promise<number | undefined> {
-    const { store, clock, worker } = this.#options;
-    const room = this.#places * heldPerPlace - this.#held.size;
-    if (room > 0) {
-      const jobs = await store.jobs.take(worker, clock.nowMs(), leaseMs, room);
-      for (const job of jobs) this.#hold(job);
-      if (!this.#stopped) this.#startWaiting();
-    }
-    const { count, nextDueAtMs } = await store.jobs.pending();
+    const { store, clock } = this.#options;
+    const heldMax = this.#places * heldPerPlace;
+    await this.#held.take(clock.nowMs(), heldMax - this.#held.size);
+    if (!this.#stopped) this.#startWaiting();
+    const { count, nextDueAtMs = Infinity } = await store.jobs.pending();
     if (count === 0 && this.#held.size === 0) {
       if (!this.#alarm.signal.aborted) {
         for (const { resolve } of this.#drains.splice(0)) resolve(undefined);
@@ -162,23 +163,16 @@ class JobRunner implements Runner {
       return undefined;
     }
     // With no room, the first scoring that ends wakes it.
-    if (this.#places * heldPerPlace <= this.#held.size) return undefined;
-    const dueInMs = nextDueAtMs === undefined ? leaseMs : nextDueAtMs - clock.nowMs();
-    return Math.min(leaseMs, Math.max(restMsMin, dueInMs));
-  }
-
-  #hold(job: Job): void {
-    const known = this.#held.get(job.id);
-    if (known) known.job = job;
-    else this.#held.set(job.id, { job, scoring: false, control: new AbortController() });
-    if (known && job.attempt > takesMax) known.control.abort(new Error('it never ends'));
+    const dueMs = this.#held.size < heldMax ? nextDueAtMs : Infinity;
+    const nextMs = Math.min(dueMs, this.#held.renewAtMs() ?? Infinity);
+    return Math.min(leaseMs, Math.max(restMsMin, nextMs - clock.nowMs()));
   }
 
   /** A session leaves a place to others, however many jobs it has and however slow they are. */
   #startWaiting(): void {
     const sessionPlaces = Math.max(1, this.#places - 1);
-    const scoring = [...this.#held.values()].filter((held) => held.scoring);
-    for (const held of this.#held.values()) {
+    const scoring = this.#held.all().filter((held) => held.scoring);
+    for (const held of this.#held.all()) {
       if (scoring.length >= this.#places) return;
       const { ownerId, sessionId } = held.job;
       const ofSession = scoring.filter(
@@ -201,20 +195,25 @@ class JobRunner implements Runner {
     } catch (fault) {
       await this.#failed(held, fault);
     }
-    this.#held.delete(held.job.id);
+    this.#held.drop(held);
   }
 
-  /** Ends with the abort, even where the scoring does not heed it. */
+  /** Ends with the abort or its deadline, even where the scoring does not heed it. */
   async #score({ job, control }: Held): Promise<Score> {
     const { sessionOf, judge } = this.#options;
-    if (job.attempt > takesMax) return neverEnds;
+    if (job.attempt > takesMax) return neverEnds(`was begun ${takesMax} times and`);
+    using deadline = this.#machineClock.deadline(scoringMsMax);
+    const signal = AbortSignal.any([control.signal, deadline.signal]);
     const scored = async (): Promise<Score> => {
       const session = await sessionOf(job.ownerId, job.sessionId);
       if (!session) return unscored('The session is no longer kept.');
-      return await scoreSession(job.definition, session, judge, control.signal);
+      return await scoreSession(job.definition, session, judge, signal);
     };
-    const calledOff = Promise.withResolvers<never>();
+    const calledOff = Promise.withResolvers<Score>();
     control.signal.addEventListener('abort', () => calledOff.reject(control.signal.reason));
+    deadline.signal.addEventListener('abort', () =>
+      calledOff.resolve(neverEnds(`took more than ${scoringMsMax / 1000} s and`)),
+    );
     // It comes first: a judge that is called off has an answer, too, and it is no outcome.
     return await Promise.race([calledOff.promise, scored()]);
   }
@@ -230,8 +229,7 @@ class JobRunner implements Runner {
       ...named(fault),
     });
     const waitMs = backoffMs[job.attempt - 1];
-    if (job.attempt > takesMax) await this.#tryFinish(held, neverEnds);
-    else if (control.signal.aborted) await this.#giveBack(held, 0);
+    if (control.signal.aborted) await this.#giveBack(held, 0);
     else if (waitMs !== undefined) await this.#giveBack(held, waitMs);
     else {
       const why = `Scoring failed ${job.attempt} times (${name}); this is a fault of the service.`;
@@ -244,7 +242,7 @@ class JobRunner implements Runner {
     const { job } = held;
     const outcome = outcomeOf(job.definition, score);
     if (await store.jobs.finish(worker, job, outcome, clock.nowMs())) return;
-    // Its lease may have run out at the last moment, and the job be ours again.
+    // It may have been overtaken, and have come back at the last moment.
     if (held.job !== job) await this.#finish(held, score);
     else log.info('job_overtaken', { job: job.id, attempt: job.attempt });
   }
@@ -258,28 +256,30 @@ class JobRunner implements Runner {
     }
   }
 
-  async #giveBack({ job }: Held, waitMs: number): Promise<void> {
+  async #giveBack(held: Held, waitMs: number): Promise<void> {
     const { store, worker, clock, log } = this.#options;
+    const { job } = held;
+    // Before it is free, so that it can come again as another.
+    this.#held.drop(held);
     try {
       await store.jobs.giveBack(worker, job, clock.nowMs() + waitMs);
     } catch (fault) {
       log.error('job_store_failed', { job: job.id, ...named(fault) });
     }
   }
-
-  /** Ends early when the signal is aborted; without a time, only then. */
-  async #sleep(ms: number | undefined, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
-    const woken = Promise.withResolvers<undefined>();
-    signal.addEventListener('abort', () => woken.resolve(undefined), { once: true });
-    const slept = ms === undefined ? woken.promise : this.#options.clock.sleep(ms, signal);
-    await Promise.race([slept.catch(() => undefined), woken.promise]);
-  }
 }
 
-const neverEnds = unscored(
-  `Scoring was begun ${takesMax} times and never came to an end; this is a fault of the service.`,
-);
+/** Ends early when the signal is aborted; without a time, only then. */
+async function sleep(clock: Clock, ms: number | undefined, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const woken = Promise.withResolvers<undefined>();
+  signal.addEventListener('abort', () => woken.resolve(undefined), { once: true });
+  const slept = ms === undefined ? woken.promise : clock.sleep(ms, signal);
+  await Promise.race([slept.catch(() => undefined), woken.promise]);
+}
+
+const neverEnds = (how: string): Score =>
+  unscored(`Scoring ${how} never came to an end; this is a fault of the service.`);
 
 /** What may be logged of a fault: its message may quote the conversation. */
 function named(fault: unknown): { fault: string; at: string } {

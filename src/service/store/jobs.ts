@@ -8,7 +8,8 @@ import type { Job, JobStore } from './store.ts';
  * Evals that are to score sessions. A job is
  *
  *     queued -- take, once it is due --> taken -- finish --> done
- *        ^                                |  \__ take by another, once the lease has ended
+ *        ^                                |  \__ take by another, once the lease has ended; renew
+ *        |                                |      puts that off
  *        +------- giveBack, freeAll ------+
  *
  * Each taking raises `attempts`. Who finishes or gives back must be the worker, and it must be the
@@ -18,6 +19,12 @@ export function jobStore({ reader, write }: Connections): JobStore {
   return {
     take: (worker, nowMs, leaseMs, limit) =>
       write((db) => take(db, { worker, nowMs, leaseMs, limit })),
+    renew: (worker, jobs, untilMs) =>
+      write(async (db) => {
+        for (const job of jobs) {
+          await taken(db, worker, job).set({ due_at_ms: untilMs }).execute();
+        }
+      }),
     finish: (worker, job, outcome, atMs) =>
       write(async (db) => {
         const done = await taken(db, worker, job)

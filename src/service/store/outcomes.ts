@@ -17,13 +17,13 @@ export async function keepOutcomes(
   atMs: number | null,
 ): Promise<void> {
   const rows = [];
-  for (const { position, evalId, evalName, category, type, outcome, reasoning } of outcomes) {
+  for (const { evalId, evalName, required, ...found } of outcomes) {
     rows.push({
+      ...found,
       session_key: session.key,
       eval_id: evalId,
-      position,
       eval_name_key: await evalNameKey(db, session.ownerId, evalName),
-      ...{ category, type, outcome, reasoning, at_ms: atMs },
+      ...{ required: required ? 1 : 0, at_ms: atMs },
     });
   }
   for (let from = 0; from < rows.length; from += outcomesAtOnce) {
@@ -56,17 +56,18 @@ export async function outcomesOf(
     .selectFrom('outcomes')
     .innerJoin('eval_names', 'eval_names.key', 'outcomes.eval_name_key')
     .select(['session_key', 'eval_id', 'eval_names.name', 'category', 'type'])
-    .select(['outcome', 'reasoning'])
+    .select(['outcome', 'required', 'reasoning'])
     .where('session_key', 'in', sessionKeys)
     .orderBy('session_key')
     .orderBy('position')
     .orderBy('eval_id')
     .execute();
   const bySession = new Map<number, Outcome[]>();
-  for (const { session_key: key, eval_id: evalId, name: evalName, ...rest } of rows) {
+  for (const row of rows) {
+    const { session_key: key, eval_id: evalId, name: evalName, required, ...rest } = row;
     const outcomes = bySession.get(key) ?? [];
     bySession.set(key, outcomes);
-    outcomes.push({ evalId, evalName, ...rest });
+    outcomes.push({ evalId, evalName, ...rest, required: required === 1 });
   }
   return bySession;
 }

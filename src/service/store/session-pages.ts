@@ -2,7 +2,7 @@ import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely';
 import type { Connections } from './connect.ts';
 import { fold } from './fold.ts';
 import { outcomesOf } from './outcomes.ts';
-import type { Session, SessionFilter } from './store.ts';
+import type { JsonObject, Session, SessionFilter } from './store.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Connections['reader'];
@@ -165,5 +165,11 @@ function toSession(row: Row): Omit<Session, 'outcomes'> {
     scenario: row.scenario ?? undefined,
     persona: row.persona ?? undefined,
     endReason: row.end_reason ?? undefined,
+    metadata: toObject(row.metadata),
   };
+}
+
+/** A JSON column; undefined where there is none. */
+export function toObject(text: string | null): JsonObject | undefined {
+  return text === null ? undefined : (JSON.parse(text) as JsonObject);
 }

@@ -2,8 +2,8 @@ import type { Connections, Writing } from './connect.ts';
 import { queueJobs } from './jobs.ts';
 import { agentKey, runKey, simulationKey } from './names.ts';
 import { keepOutcomes } from './outcomes.ts';
-import { pageOfSessions, sessionsWhere } from './session-pages.ts';
-import type { NewSession, SessionStore } from './store.ts';
+import { pageOfSessions, sessionsWhere, toObject } from './session-pages.ts';
+import type { JsonObject, NewSession, SessionStore } from './store.ts';
 
 /** Sessions, of simulations and of production, with their turns and outcomes. */
 export function sessionStore({ reader, write }: Connections): SessionStore {
@@ -21,6 +21,7 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
         .selectFrom('turns')
         .innerJoin('sessions', 'sessions.key', 'turns.session_key')
         .select(['sequence', 'user_input', 'user_reason', 'agent_response'])
+        .select('evaluation_metadata')
         .where('sessions.owner_id', '=', ownerId)
         .where('sessions.id', '=', id)
         .orderBy('sequence')
@@ -30,6 +31,7 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
         userInput: row.user_input,
         userReason: row.user_reason ?? undefined,
         agentResponse: row.agent_response,
+        evaluationMetadata: toObject(row.evaluation_metadata),
       }));
     },
     add: (session) =>
@@ -55,13 +57,16 @@ export async function addSession(
   for (const table of ['turns', 'outcomes', 'jobs'] as const) {
     await db.deleteFrom(table).where('session_key', '=', key).execute();
   }
-  const rows = turns.map(({ sequence, userInput, userReason, agentResponse }) => ({
-    session_key: key,
-    sequence,
-    user_input: userInput,
-    user_reason: userReason ?? null,
-    agent_response: agentResponse,
-  }));
+  const rows = turns.map(
+    ({ sequence, userInput, userReason, agentResponse, evaluationMetadata }) => ({
+      session_key: key,
+      sequence,
+      user_input: userInput,
+      user_reason: userReason ?? null,
+      agent_response: agentResponse,
+      evaluation_metadata: toText(evaluationMetadata),
+    }),
+  );
   for (let from = 0; from < rows.length; from += turnsAtOnce) {
     await db
       .insertInto('turns')
@@ -106,6 +111,7 @@ async function putRow(db: Writing, session: NewSession): Promise<number> {
     scenario: session.scenario ?? null,
     persona: session.persona ?? null,
     end_reason: session.endReason ?? null,
+    metadata: toText(session.metadata),
   } as const;
   const { key } = await db
     .insertInto('sessions')
@@ -114,4 +120,8 @@ async function putRow(db: Writing, session: NewSession): Promise<number> {
     .returning('key')
     .executeTakeFirstOrThrow();
   return key;
+}
+
+function toText(object: JsonObject | undefined): string | null {
+  return object ? JSON.stringify(object) : null;
 }

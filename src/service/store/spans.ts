@@ -2,7 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { openFile } from './open-file.ts';
 import { noteRows, notesMax } from './note-rows.ts';
 import { prepare, type Statements } from './span-statements.ts';
-import type { IngestNote, Kept, NewSpan, NewSpans, SpanSink, Tag } from './store.ts';
+import type { SpanSink } from './span-sink.ts';
+import type { IngestNote, Kept, NewSpan, NewSpans, Tag } from './store.ts';
 
 /** Tags that a conversation keeps; more would make a search of the conversation's own text. */
 export const tagsOfConversationMax = 256;

@@ -44,7 +44,7 @@ export interface NewSpan {
   /** JSON text of `gen_ai.input.messages`, as it came, be it well-formed or not. */
   inputMessages: string | undefined;
   outputMessages: string | undefined;
-  /** All other `gen_ai.*` attributes. */
+  /** All other `gen_ai.*` attributes, and the hints of ours (`turns/evaluation-hints.ts`). */
   attributes: Readonly<Record<string, unknown>>;
 }
 
@@ -153,8 +153,13 @@ export interface Outcome {
   category: string;
   type: string;
   outcome: 'pass' | 'fail' | 'error';
+  /** False: it never makes the session fail. */
+  required: boolean;
   reasoning: string;
 }
+
+/** Free-form JSON that came with a session. */
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A turn of a session that has no spans: uploaded, or simulated. */
 export interface KeptTurn {
@@ -162,6 +167,8 @@ export interface KeptTurn {
   userInput: string;
   userReason: string | undefined;
   agentResponse: string;
+  /** What the sandbox hinted at (spec 2.8). */
+  evaluationMetadata?: JsonObject | undefined;
 }
 
 /** A session with its outcomes (spec 2.4, 2.5). */
@@ -181,6 +188,8 @@ export interface Session {
   scenario: string | undefined;
   persona: string | undefined;
   endReason: string | undefined;
+  /** What it was handed in with; sessions of live traces have tags instead. */
+  metadata?: JsonObject | undefined;
   outcomes: Outcome[];
 }
 
@@ -234,6 +243,8 @@ export interface Job {
 export interface JobStore {
   /** Takes jobs that are due, for as long as the lease; no other worker gets them meanwhile. */
   take(worker: string, nowMs: number, leaseMs: number, limit: number): Promise<Job[]>;
+  /** Holds on to jobs until that time; those that are no longer this worker's stay as they are. */
+  renew(worker: string, jobs: readonly Job[], untilMs: number): Promise<void>;
   /**
    * Writes the outcome and, with the last job of a session, its status, in one transaction. False
    * when the job is no longer this worker's: nothing is written then.
@@ -262,21 +273,4 @@ export interface IngestLogStore {
   add(ownerId: string, atMs: number, notes: readonly IngestNote[]): Promise<void>;
   /** Newest first. */
   list(ownerId: string, limit: number): Promise<(IngestNote & { atMs: number })[]>;
-}
-
-/**
- * Where spans go in. Stands apart from the store because it runs in the writer's thread, on a
- * connection of its own: many requests share one durable transaction.
- */
-export interface SpanSink {
-  /**
-   * Keeps the spans of several requests in one transaction, one result for each. Rows are unique by
-   * owner and span id: one that comes again changes nothing, whatever its conversation. When it
-   * returns, the transaction is durable. A request that cannot be kept throws, and none of its
-   * neighbours is lost with it: its place holds the error.
-   */
-  keep(requests: readonly NewSpans[]): (Kept | Error)[];
-  /** The conversations that earlier spans of these traces belong to, by trace id. */
-  conversationsOf(ownerId: string, traceIds: readonly string[]): Map<string, string>;
-  close(): void;
 }

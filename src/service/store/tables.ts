@@ -82,6 +82,7 @@ interface SessionRow {
   scenario: string | null;
   persona: string | null;
   end_reason: string | null;
+  metadata: string | null;
   total: Generated<number>;
   passed: Generated<number>;
   failed: Generated<number>;
@@ -93,6 +94,7 @@ interface TurnRow {
   user_input: string;
   user_reason: string | null;
   agent_response: string;
+  evaluation_metadata: string | null;
 }
 
 interface OutcomeRow {
@@ -103,6 +105,7 @@ interface OutcomeRow {
   category: string;
   type: string;
   outcome: Outcome['outcome'];
+  required: number;
   reasoning: string;
   at_ms: number | null;
 }

@@ -1,5 +1,6 @@
-import type { KeptSpan } from '../store/store.ts';
+import type { JsonObject, KeptSpan } from '../store/store.ts';
 import { episodesOf, type Episode } from './episodes.ts';
+import { hintsOf } from './evaluation-hints.ts';
 import { agentText, lastUserIndex } from './messages.ts';
 import { toolCallsOf, type Step, type ToolCall } from './tool-calls.ts';
 
@@ -22,6 +23,8 @@ export interface Turn {
   startedAtMs: number;
   /** From the user's word to the end of the agent's answer. */
   latencyMs: number;
+  /** What the agent hinted at (spec 2.8), where it did. */
+  evaluationMetadata?: JsonObject;
 }
 
 /**
@@ -35,6 +38,7 @@ export function turnsOf(spans: readonly KeptSpan[]): Turn[] {
 
 function turnOf(episode: Episode, sequence: number): Turn {
   const { wrapper, chats, tools, spans } = episode;
+  const evaluationMetadata = hintsOf([...spans, ...tools]);
   return {
     sequence,
     userInput: userInput(episode),
@@ -45,6 +49,7 @@ function turnOf(episode: Episode, sequence: number): Turn {
     outputTokens: tokens(episode, 'gen_ai.usage.output_tokens'),
     failed: [...spans, ...tools].some(({ failed }) => failed),
     ...timesOf(episode),
+    ...(evaluationMetadata && { evaluationMetadata }),
   };
 }
 

@@ -35,9 +35,13 @@ export function answered(
 }
 
 /** No valid request may break the sandbox: a 5xx, or no whole answer, is never right. */
-export function neverBroken(isOf: (one: Exchange) => boolean, unjudged: Check['unjudged']): Check {
+export function neverBroken(
+  isOf: (one: Exchange) => boolean,
+  unjudged: Check['unjudged'],
+  isValid: (one: Exchange) => boolean = ({ intent }) => intent === 'valid',
+): Check {
   return each(
-    (one) => isOf(one) && one.intent === 'valid' && !putOff(one) && one.response?.status !== 501,
+    (one) => isOf(one) && isValid(one) && !putOff(one) && one.response?.status !== 501,
     (one) =>
       one.failure || (one.response?.status ?? 0) >= 500
         ? [wrongOutcome(one, 'an answer that is no server error')]

@@ -8,6 +8,7 @@ import {
   itemsOf,
   lastOf,
   needsControl,
+  sessionOf,
   spansSent,
   turnsOf,
   type Item,
@@ -133,6 +134,13 @@ const isAsked = (transcript: Transcript): boolean =>
   transcript.exchanges.some((one) => one.step === 'score backlog' && one.endpoint === 'admin') &&
   CLOSED.every((step) => lastOf(transcript, 'end', `close ${step}`));
 
+const runOf = (transcript: Transcript, step: string): unknown =>
+  sessionOf(transcript, step)?.['run'];
+
+/** Where what is scored at once is not found by its id, or days are not told apart, that is why. */
+const isListedAtOnce = (transcript: Transcript): boolean =>
+  ['old', 'json'].every((step) => sessionOf(transcript, step) !== undefined);
+
 const noBacklog = needsControl(because('not_observed', 'No backlog was there to be scored.'));
 
 /** Every conversation of the backlog is scored by all evals, in the run of its own date. */
@@ -140,7 +148,7 @@ function joinsItsDay(): Check {
   return {
     evidence(transcript) {
       const { page } = backlogOf(transcript);
-      return page && isAsked(transcript) ? [page] : [];
+      return page && isAsked(transcript) && isListedAtOnce(transcript) ? [page] : [];
     },
     judge([page], transcript) {
       if (!page) return [];
@@ -159,7 +167,8 @@ function joinsItsDay(): Check {
         return [wrong(page, '/items', `${all} evaluations each`, counts.flat().join(' and '))];
       }
       const runs = items.map(([item]) => item?.['run']);
-      if (typeof runs[0] !== 'string' || runs[0] !== runs[1]) return [];
+      const daysDiffer = runOf(transcript, 'old') !== runOf(transcript, 'json');
+      if (!daysDiffer || typeof runs[0] !== 'string' || runs[0] !== runs[1]) return [];
       return [wrong(page, '/items', 'a run for each of two days', brief(runs))];
     },
     unjudged: noBacklog,

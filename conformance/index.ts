@@ -16,6 +16,7 @@ export { dryRun, explanation, listing } from './explain.ts';
 export type { SelftestOptions, SelftestResult } from './mutants/selftest.ts';
 export { selftest, selftestSize, startMutant, type RunningMutant } from './prove.ts';
 export { diagnosisJson, diagnosisText, type Diagnosis } from './reports/diagnosis.ts';
+export { htmlReport } from './reports/html.ts';
 export { junitReport } from './reports/junit.ts';
 export { planSentence } from './reports/listing.ts';
 export { mutantIds, peerList } from './reports/peers.ts';

@@ -5,6 +5,7 @@ import {
   type SandboxErrorCode,
 } from '../../src/contract/index.ts';
 import { because, each, wrongOutcome, type Check, type Finding, type Repair } from './check.ts';
+import { refusalHint } from './refusal-hints.ts';
 import { shape } from './shape.ts';
 import {
   type Exchange,
@@ -35,12 +36,16 @@ export function answered(
 }
 
 /** No valid request may break the sandbox: a 5xx, or no whole answer, is never right. */
-export function neverBroken(isOf: (one: Exchange) => boolean, unjudged: Check['unjudged']): Check {
+export function neverBroken(
+  isOf: (one: Exchange) => boolean,
+  unjudged: Check['unjudged'],
+  isValid: (one: Exchange) => boolean = ({ intent }) => intent === 'valid',
+): Check {
   return each(
-    (one) => isOf(one) && one.intent === 'valid' && !putOff(one) && one.response?.status !== 501,
+    (one) => isOf(one) && isValid(one) && !putOff(one) && one.response?.status !== 501,
     (one) =>
       one.failure || (one.response?.status ?? 0) >= 500
-        ? [wrongOutcome(one, 'an answer that is no server error')]
+        ? [wrongOutcome(one, 'a whole answer that is no server error')]
         : [],
     unjudged,
   );
@@ -134,7 +139,7 @@ export function refused(
       const got = one.response?.status ?? 0;
       const right = status === undefined ? got >= 400 && got < 500 : got === status;
       if (right) return [];
-      const finding = wrongOutcome(one, `${refusal}, for ${one.step}`, hintFor(got));
+      const finding = wrongOutcome(one, `${refusal}, for ${one.step}`, refusalHint(one));
       return got >= 400 && status !== undefined
         ? [{ ...finding, repair: statusRepair(endpoint, status) }]
         : [finding];
@@ -149,13 +154,6 @@ export function refused(
   );
 }
 
-function hintFor(status: number): string | undefined {
-  if (status === 422) return 'Frameworks answer 422 for a failed validation; map it to 400.';
-  if (status >= 500) return 'Validate the body before using it, and answer 400 when it is wrong.';
-  if (status >= 200 && status < 300) return 'Validate the body before using it.';
-  return undefined;
-}
-
 function statusRepair(endpoint: Endpoint, status: number): Repair {
   return {
     says: `refuse malformed requests with ${status}`,
@@ -165,6 +163,8 @@ function statusRepair(endpoint: Endpoint, status: number): Repair {
         : undefined,
   };
 }
+
+const ERROR_HINT = 'The shape is {"error": {"message", "type", "code"}}.';
 
 /** Which answers are errors in the sandbox's error shape. */
 type ErrorAnswers = (one: Exchange) => boolean;
@@ -185,7 +185,7 @@ export function errorShape(answers: ErrorAnswers, absent: Check['unjudged']): Ch
     answers: (one) => answers(one) && isObject(one.json),
     at: ['/error'],
     absent,
-    hint: 'The shape is {"error": {"message", "type", "code"}}.',
+    hint: ERROR_HINT,
   });
   return {
     ...judged,
@@ -207,6 +207,7 @@ function notAnObject400(one: Exchange): Finding {
     pointer: '',
     expected: 'a JSON object with error',
     received: start === '' ? 'an empty body' : JSON.stringify(start),
+    hint: ERROR_HINT,
   };
 }
 

@@ -12,8 +12,9 @@ import {
   wrongKeyRefused,
 } from './answers.ts';
 import { because, each, notAnswered, type Check, type Finding } from './check.ts';
+import { echoHint, hintAgainst } from './chat-hints.ts';
 import { leaks, sharedChatIds } from './sessions.ts';
-import { answersOf, shape } from './shape.ts';
+import { answersOf, shape, type Hint } from './shape.ts';
 import { overHttps, typical, usualTime, worstTime } from './targets.ts';
 import { argumentsAreJson, callsForToolsUsed, toolsAreRun } from './tools.ts';
 import { type Exchange, isObject } from '../transcript/reading.ts';
@@ -58,7 +59,7 @@ const stepOncePlain = (...names: (keyof typeof ownSteps)[]): Check =>
     answered('chat', (step) => names.some((name) => name === step), unanswered),
   );
 
-const field = (place: string, hint?: string): Check =>
+const field = (place: string, hint?: Hint): Check =>
   shape({
     message: 'ChatResponse',
     answers: replies,
@@ -68,7 +69,7 @@ const field = (place: string, hint?: string): Check =>
   });
 
 /** A place that must be there once its parent is. */
-const part = (place: string, hint?: string): Check => ({
+const part = (place: string, hint?: Hint): Check => ({
   ...field(place, hint),
   unjudged: (transcript) =>
     transcript.exchanges.some(replies)
@@ -77,7 +78,7 @@ const part = (place: string, hint?: string): Check => ({
 });
 
 const CALL = '/choices/*/message/tool_calls/*';
-const toolField = (place: string, hint?: string): Check => ({
+const toolField = (place: string, hint?: Hint): Check => ({
   ...field(place, hint),
   unjudged: noTools,
 });
@@ -112,10 +113,7 @@ export const chatChecks = {
   'CHAT-021': part('/choices/*'),
   'CHAT-022': part('/choices/*/message'),
   'CHAT-023': part('/choices/*/message/role'),
-  'CHAT-024': part(
-    '/choices/*/message/content',
-    'Answer with a string, also where tools were called; "" if there is nothing to say.',
-  ),
+  'CHAT-024': part('/choices/*/message/content', hintAgainst.content),
   'CHAT-025': field('/choices/*/index'),
   'CHAT-026': typical(replies, '/choices/*/index', 0, leftOut),
   'CHAT-027': field('/choices/*/finish_reason'),
@@ -125,8 +123,8 @@ export const chatChecks = {
   'CHAT-031': sessionIdIsThere(),
   'CHAT-032': field('/chat_id'),
   'CHAT-033': field('/metadata'),
-  'CHAT-034': field('/metadata/agent_confidence', 'It is a fraction, not a percentage.'),
-  'CHAT-035': field('/metadata/response_time_ms', 'It is in whole milliseconds.'),
+  'CHAT-034': field('/metadata/agent_confidence', hintAgainst.confidence),
+  'CHAT-035': field('/metadata/response_time_ms', hintAgainst.milliseconds),
   'CHAT-036': {
     ...shape({
       message: 'ChatResponse',
@@ -143,15 +141,15 @@ export const chatChecks = {
       answers: replies,
       at: ['/choices/*/message/tool_calls', CALL],
       absent: noTools,
-      hint: 'Leave tool_calls out where no tool was called.',
+      hint: hintAgainst.toolCalls,
     }),
   },
   'CHAT-041': toolField(`${CALL}/id`),
   'CHAT-042': toolField(`${CALL}/type`),
   'CHAT-043': toolField(`${CALL}/function`),
   'CHAT-044': toolField(`${CALL}/function/name`),
-  'CHAT-045': argumentsAreJson(toolField(`${CALL}/function/arguments`)),
-  'CHAT-046': toolField(`${CALL}/function/result`, 'Put a result that is no object into one.'),
+  'CHAT-045': argumentsAreJson(toolField(`${CALL}/function/arguments`, hintAgainst.arguments)),
+  'CHAT-046': toolField(`${CALL}/function/result`, hintAgainst.result),
   'CHAT-047': callsForToolsUsed(replies, noTools),
   'CHAT-048': toolsAreRun(replies, noTools),
   'CHAT-050': leaks(unanswered),
@@ -214,7 +212,7 @@ function sessionIdIsEcho(): Check {
               pointer: '/session_id',
               expected: brief(sentSession(one)),
               received: brief(replySession(one)),
-              hint: 'Take it from the request at hand, not from what is shared between requests.',
+              hint: echoHint(String(sentSession(one)), String(replySession(one))),
             },
           ],
     leftOut,

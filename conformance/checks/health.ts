@@ -200,10 +200,37 @@ function clockSkew(): Check {
           exchange: one.id,
           pointer: '/timestamp',
           expected: 'within 60 s of our clock',
-          received: `${Math.round(skewMs / 1000)} s off`,
+          received: skewText(skewMs),
+          hint: skewHint(skewMs),
         },
       ];
     },
     leftOut,
   );
+}
+
+const HOUR_MS = 3_600_000;
+
+/** "3 min 20 s ahead": the two largest units. */
+function skewText(skewMs: number): string {
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  const units = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3_600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = units.findIndex(([count]) => count > 0);
+  const shown = units.slice(first, first + 2).filter(([count]) => count > 0);
+  const words = shown.map(([count, unit]) => `${count} ${unit}`).join(' ');
+  return `${words} ${skewMs > 0 ? 'ahead' : 'behind'}`;
+}
+
+/** Zones differ by quarters of an hour, and clocks that drift do not. */
+function skewHint(skewMs: number): string {
+  const offMs = Math.abs(skewMs) % (HOUR_MS / 4);
+  const isZone = Math.min(offMs, HOUR_MS / 4 - offMs) < 30_000 && Math.abs(skewMs) < 15 * HOUR_MS;
+  return isZone
+    ? 'It looks like local time that is marked as UTC: write UTC with Z, or the offset.'
+    : 'Set the clock of the sandbox by NTP; a timestamp that stands still is cached.';
 }

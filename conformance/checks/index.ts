@@ -7,7 +7,7 @@ import { usersChecks } from './users.ts';
 
 export type { Check, Finding, Repair, Unjudged } from './check.ts';
 export { httpWaiver, isOnLoopback } from './targets.ts';
-export { sessionOf, turnsOf } from './service-reading.ts';
+export { conversationOf, itemsOf, sessionOf, turnsOf } from './service-reading.ts';
 export { isAbsent } from './users.ts';
 
 /** The check of every requirement; a requirement without one does not compile. */

@@ -20,7 +20,8 @@ const notClosed = notAnswered('end');
 const REPEATED = ['close again'];
 const BYTES = ['close protobuf', 'close gzip', 'close gzip protobuf'];
 const LATER = ['close bare again', 'close idle'];
-const special = [...REPEATED, ...BYTES, ...LATER, 'close header'];
+const TOGETHER = ['close first of two', 'close second of two'];
+const special = [...REPEATED, ...BYTES, ...LATER, ...TOGETHER, 'close header'];
 
 const isClosed = (one: Exchange): boolean =>
   one.endpoint === 'end' && one.intent === 'valid' && accepted(one) && isObject(one.json);

@@ -17,7 +17,8 @@ const IGNORED = ['ignored', 'ignored alone'];
 const RESENT = ['re-sent again'];
 const OTHERS = ['tools', 'failed', 'wrapper'];
 const LARGE = ['under 10 MB'];
-const special = [PROTOBUF, GZIP, HEADER, IGNORED, RESENT, OTHERS, LARGE].flat();
+const TOGETHER = ['two ids'];
+const special = [TOGETHER, PROTOBUF, GZIP, HEADER, IGNORED, RESENT, OTHERS, LARGE].flat();
 
 /** Valid trace requests of some steps must be taken; what the answer holds is judged elsewhere. */
 function taken(isStep: (step: string) => boolean, unjudged: Check['unjudged'] = unsent): Check {

@@ -2,6 +2,7 @@ import type { serviceRequirements } from '../requirements/service.ts';
 import type { Check } from './check.ts';
 import { serviceCloseChecks } from './service-close.ts';
 import { serviceIngestChecks } from './service-ingest.ts';
+import { serviceLateChecks } from './service-late.ts';
 import { productionChecks } from './service-production.ts';
 import { simulationResultChecks } from './service-simulations.ts';
 
@@ -9,6 +10,7 @@ import { simulationResultChecks } from './service-simulations.ts';
 export const serviceChecks: Readonly<Record<keyof typeof serviceRequirements, Check>> = {
   ...serviceIngestChecks,
   ...serviceCloseChecks,
+  ...serviceLateChecks,
   ...productionChecks,
   ...simulationResultChecks,
 };

@@ -1,4 +1,5 @@
 import {
+  valueAt,
   violations,
   type Endpoint,
   type MessageName,
@@ -35,7 +36,15 @@ export interface Shape {
   at: readonly string[];
   /** What no evidence means: the place is missing everywhere. */
   absent: Check['unjudged'];
-  hint?: string;
+  hint?: Hint;
+}
+
+/** What usually helps; or what does so against a value that came, nothing where it is no such case. */
+export type Hint = string | ((received: unknown) => string | undefined);
+
+function hintAgainst(hint: Hint | undefined, received: unknown): { hint?: string } {
+  const says = typeof hint === 'function' ? hint(received) : hint;
+  return says === undefined ? {} : { hint: says };
 }
 
 /**
@@ -53,7 +62,7 @@ export function shape({ message, answers, at, absent, hint }: Shape): Check {
       faults(one).map((fault) => ({
         exchange: one.id,
         ...fault,
-        ...(hint ? { hint } : {}),
+        ...hintAgainst(hint, valueAt(one.json, fault.pointer)),
         repair: repairOf(fault, one.endpoint),
       })),
     absent,

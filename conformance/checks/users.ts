@@ -19,6 +19,10 @@ import { type Exchange, type Transcript, accepted, saysAbsent } from '../transcr
 const statusOf = (one: Exchange): number => one.response?.status ?? 0;
 const isUsers = (one: Exchange): boolean => one.endpoint === 'create' || one.endpoint === 'delete';
 
+/** Whether a deleted id may be had again is open; that the request for it is answered is not. */
+const isWellFormed = ({ intent, step }: Exchange): boolean =>
+  intent === 'valid' || step === 'created again';
+
 /** Whether a sandbox leaves an optional endpoint out: every valid request says so. */
 export function isAbsent(endpoint: Endpoint, { exchanges }: Transcript): boolean {
   const valid = exchanges.filter((one) => one.endpoint === endpoint && one.intent === 'valid');
@@ -113,7 +117,7 @@ export const usersChecks = {
   'USERS-007': step('minimal', '64 characters'),
   'USERS-008': step('minimal', 'capitals', 'leading digit', 'leading underscore'),
   'USERS-009': step('full', 'after refusals'),
-  'USERS-010': unlessAbsent('create', neverBroken(isUsers, notCreated)),
+  'USERS-010': unlessAbsent('create', neverBroken(isUsers, notCreated, isWellFormed)),
   'USERS-020': createdField('/user_id', notCreated),
   'USERS-021': unlessAbsent('create', echoes()),
   'USERS-022': createdField('/created_at', notCreated),

@@ -25,19 +25,25 @@ export interface SenderParts {
 export type Sender = (scenario: string, step: Step) => Promise<Exchange | undefined>;
 
 const TIMEOUTS_IN_A_ROW_MAX = 3;
+/** Connections refused in a row, whatever the endpoint: then there is nobody to send more to. */
+const REFUSED_IN_A_ROW_MAX = 6;
 const ATTEMPTS_MAX = 6;
 /** Milliseconds that a run waits for 429s, all in all. */
 const WAITED_MS_MAX = 120_000;
 
 /**
  * Makes the sender. It waits out 429 (Retry-After, else 1, 2, 4, 8 s) within two minutes a run, and
- * gives an endpoint up after three requests in a row without an answer, so that a run ends.
+ * gives an endpoint up after three requests in a row without an answer, and all of them after six
+ * refused connections in a row, so that a run ends.
  */
 export function sender(parts: SenderParts): Sender {
   const timeoutsInARow = new Map<Endpoint, number>();
   const inARow = ({ endpoint }: Step): number => timeoutsInARow.get(endpoint) ?? 0;
   const startedMs = parts.clock.monotonicMs();
+  let refusedInARow = 0;
   let waitedMs = 0;
+  const isGivenUp = (step: Step): boolean =>
+    inARow(step) >= TIMEOUTS_IN_A_ROW_MAX || refusedInARow >= REFUSED_IN_A_ROW_MAX;
 
   const attempt = async (scenario: string, step: Step): Promise<Exchange> => {
     const outgoing = toOutgoing(step, parts.keys);
@@ -61,15 +67,14 @@ export function sender(parts: SenderParts): Sender {
     parts.onExchange(exchange);
     const timedOut = exchange.failure?.kind === 'timeout';
     timeoutsInARow.set(step.endpoint, timedOut ? inARow(step) + 1 : 0);
+    refusedInARow = exchange.failure?.kind === 'refused' ? refusedInARow + 1 : 0;
     return exchange;
   };
 
   return async (scenario, step) => {
     for (let tried = 1; ; tried++) {
       const exchange = await parts.turnstile.pass(async () =>
-        parts.stopped(scenario) || inARow(step) >= TIMEOUTS_IN_A_ROW_MAX
-          ? undefined
-          : attempt(scenario, step),
+        parts.stopped(scenario) || isGivenUp(step) ? undefined : attempt(scenario, step),
       );
       if (!exchange || !putOff(exchange) || step.once || tried === ATTEMPTS_MAX) return exchange;
       const pauseMs = pauseAfter(exchange, tried, parts.clock.nowMs());

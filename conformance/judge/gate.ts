@@ -7,9 +7,10 @@ import {
   saysAbsent,
 } from '../transcript/reading.ts';
 import { isServiceRun } from '../requirements/index.ts';
+import { gone } from './gone.ts';
 import { inServiceWords, noService } from './service-gate.ts';
 
-/** The one cause for which a run could not be judged, found by the requests of the preflight. */
+/** The one cause for which a run could not be judged: what the preflight found, or its early end. */
 export interface Gate {
   id:
     | 'unresolved'
@@ -26,6 +27,7 @@ export interface Gate {
     | 'rate_limited'
     | 'too_large'
     | 'nothing_here'
+    | 'gone'
     | 'interrupted';
   /** What is wrong, in one sentence. */
   says: string;
@@ -33,6 +35,8 @@ export interface Gate {
   cure: string;
   /** The exchange that shows it; an interrupted run may have none. */
   evidence: Exchange | undefined;
+  /** What was exchanged before there was nothing to judge any more, of one that is `gone`. */
+  before?: Transcript;
 }
 
 /**
@@ -44,7 +48,8 @@ export function failedGate(transcript: Transcript): Gate | undefined {
   return gate && isServiceRun(transcript.run) ? inServiceWords(gate) : gate;
 }
 
-function gateOf({ run, exchanges }: Transcript): Gate | undefined {
+function gateOf(transcript: Transcript): Gate | undefined {
+  const { run, exchanges } = transcript;
   const probes = exchanges.filter(({ scenario }) => scenario === PREFLIGHT);
   const final = probes.filter((one) => !isSuperseded(one, probes));
   return (
@@ -56,7 +61,8 @@ function gateOf({ run, exchanges }: Transcript): Gate | undefined {
     rateLimited(final) ??
     nothingHere(final) ??
     noService(final) ??
-    allAlike(final, run.target)
+    allAlike(final, run.target) ??
+    gone(transcript)
   );
 }
 

@@ -19,7 +19,7 @@ export interface Judgement {
   verdict: 'conforming' | 'not-conforming' | 'not-judged';
   /** 0, 1, 3 or 70. */
   exitCode: number;
-  /** The one cause for which nothing could be judged. */
+  /** The one cause for which nothing could be judged, or nothing more. */
   gate: Gate | undefined;
   requirements: ReadonlyMap<RequirementId, Judged>;
   counts: Readonly<Record<Verdict, number>>;
@@ -54,9 +54,14 @@ function judgeOne(
   if (!transcript.run.areas.includes(areaOf(id))) {
     return { verdict: 'not_selected', reason: `The run was of ${namesOf(transcript.run.areas)}.` };
   }
-  if (gate) return { verdict: 'blocked', reason: gate.says };
+  if (!gate) return judgeBy(checks[id], id, transcript, strict);
+  const before = gate.before && judgeBy(checks[id], id, gate.before, strict);
+  const isFound = before?.verdict === 'fail' || before?.verdict === 'warn';
+  return isFound ? before : { verdict: 'blocked', reason: gate.says };
+}
+
+function judgeBy(check: Check, id: RequirementId, transcript: Transcript, strict: boolean): Judged {
   try {
-    const check = checks[id];
     const [first, ...more] = check.evidence(transcript);
     if (!first) return check.unjudged(transcript);
     const evidence: EvidenceOf = [first, ...more];

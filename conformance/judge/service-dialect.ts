@@ -1,10 +1,11 @@
 import { valueAt } from '../../src/contract/index.ts';
-import { sessionOf, turnsOf } from '../checks/index.ts';
+import { conversationOf, itemsOf, sessionOf, turnsOf } from '../checks/index.ts';
 import {
   type Exchange,
   type Transcript,
   accepted,
   outcome,
+  printable,
   putOff,
 } from '../transcript/reading.ts';
 
@@ -19,6 +20,7 @@ const silences: readonly (readonly [name: string, endpoint: Endpoint, ...steps: 
   ['messages that are not JSON', 'traces', 'messages not JSON'],
   ['messages as structured values', 'traces', 'messages as values'],
   ['span ids in base64', 'traces', 'ids in base64'],
+  ['spans after the close', 'traces', 'late again'],
   ['a trace body that is not JSON', 'traces', 'body not JSON'],
   ['an empty trace body', 'traces', 'body empty'],
   ['a trace body that is not protobuf', 'traces', 'body not protobuf'],
@@ -71,7 +73,14 @@ function oddities(transcript: Transcript): Record<string, string> {
   const again = last('end', 'close again');
   const capped = last('production', 'over the cap');
   const wrapped = sessionOf(transcript, 'wrapper');
+  const late = last('production', 'after late spans');
+  const reads = transcript.exchanges.filter(
+    (one) => /^(production|simulations)$/.test(one.endpoint) && accepted(one),
+  );
   return {
+    ...(reads.length > 0 && { 'success of a read': [...new Set(reads.map(outcome))].join(', ') }),
+    ...wordsIn(reads),
+    ...(late && { 'turns after late spans': lateTurns(late, transcript) }),
     ...(again && { 'evaluations_queued of a repeat': wordOf(again, '/evaluations_queued') }),
     ...(capped && { 'limit echoed for 501': wordOf(capped, '/limit') }),
     ...(wrapped && { 'turns of a wrapped chat span': String(turnsOf(wrapped).length) }),
@@ -82,3 +91,34 @@ const wordOf = ({ json }: Exchange, pointer: string): string => {
   const value = valueAt(json, pointer);
   return typeof value === 'number' ? String(value) : 'no number';
 };
+
+/** What is seen of words of which the specification gives no whole list; each, to a bound. */
+function wordsIn(reads: readonly Exchange[]): Record<string, string> {
+  const items = reads.flatMap(itemsOf);
+  const outcomes = items.flatMap(({ eval_outcomes: list }): unknown[] =>
+    Array.isArray(list) ? list : [],
+  );
+  const seen = (values: unknown[]): string => {
+    const words = [...new Set(values.filter((one) => typeof one === 'string'))].sort();
+    const shown = words.slice(0, WORDS_MAX).map((word) => printable(word, 40) || '""');
+    return [...shown, ...(words.length > WORDS_MAX ? ['...'] : [])].join(', ');
+  };
+  const entries: [name: string, words: string][] = [
+    ['status of a session', seen(items.map(({ status }) => status))],
+    ...['outcome', 'eval_type', 'eval_category'].map((key): [string, string] => [
+      key,
+      seen(outcomes.map((one) => valueAt(one, `/${key}`))),
+    ]),
+  ];
+  return Object.fromEntries(entries.filter(([, words]) => words !== ''));
+}
+
+const WORDS_MAX = 8;
+
+function lateTurns(page: Exchange, { exchanges }: Transcript): string {
+  const sent = exchanges.find((one) => one.endpoint === 'traces' && one.step === 'late again');
+  const id = sent && conversationOf(sent);
+  const item = itemsOf(page).find((one) => one['source_session_id'] === id);
+  if (!item) return 'not listed';
+  return turnsOf(item).length > 1 ? 'shown' : 'not shown';
+}

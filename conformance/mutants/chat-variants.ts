@@ -15,16 +15,11 @@ import {
   to,
   type When,
 } from './combinators.ts';
-import type { Asked, TransformFactory, Variant } from './mutant.ts';
+import { variantsOf, type Asked, type TransformFactory, type Variant } from './mutant.ts';
 import { lacks, saidIn, textAt, where } from './requests.ts';
 import { isObject } from '../transcript/reading.ts';
 
-const variant = (
-  name: string,
-  is: string,
-  transform: TransformFactory,
-  more: Partial<Variant> = {},
-): Variant => ({ id: `legal/chat-${name}`, areas: ['chat'], is, transform, ...more });
+const variant = variantsOf('chat');
 
 const MESSAGE = '/choices/0/message';
 const chat = to('chat');

@@ -195,5 +195,26 @@ const others: DeadPeer[] = [
   ),
 ];
 
+/** Conforms as far as it gets: when it has taken so many requests, it is gone. */
+const dies = (name: string, is: string, requests: number): DeadPeer =>
+  peer(name, is, 'gone', async (clock) => {
+    let left = requests;
+    const listening = await startProxy({
+      upstream: 'http://127.0.0.1:9',
+      clock,
+      transform: (asked) => {
+        if (left-- > 0) return Promise.resolve(acceptance(asked, clock));
+        void listening.stop();
+        return Promise.resolve('dropped');
+      },
+    });
+    return listening;
+  });
+
+const dying: DeadPeer[] = [
+  dies('gone-in-the-preflight', 'Dies after its first answers.', 2),
+  dies('gone-in-the-run', 'Dies in the middle of the run.', 40),
+];
+
 /** Every dead peer. */
-export const deadPeers: readonly DeadPeer[] = [...unreachable, ...others];
+export const deadPeers: readonly DeadPeer[] = [...unreachable, ...others, ...dying];

@@ -10,14 +10,9 @@ import {
   to,
   type Edit,
 } from './combinators.ts';
-import type { Transform, TransformFactory, Variant } from './mutant.ts';
+import { variantsOf, type Transform, type TransformFactory, type Variant } from './mutant.ts';
 
-const variant = (
-  name: string,
-  is: string,
-  transform: TransformFactory,
-  more: Partial<Variant> = {},
-): Variant => ({ id: `legal/health-${name}`, areas: ['health'], is, transform, ...more });
+const variant = variantsOf('health');
 
 const finds = (status: string, http: number, more: object = {}): TransformFactory =>
   instead(to('health'), (_asked, clock) =>

@@ -92,3 +92,24 @@ export function mutantsOf(area: Area): MutantOf {
     ...more,
   });
 }
+
+/** Writes a legal variant: its name, what is odd about it, and how. */
+export type VariantOf = (
+  name: string,
+  is: string,
+  transform: TransformFactory,
+  more?: Partial<Variant>,
+) => Variant;
+
+/** A writer of the legal variants of a kind, whose ids say it; runs are of the area of that name. */
+export function variantsOf(area: Area): VariantOf;
+export function variantsOf(kind: string, areas: readonly Area[]): VariantOf;
+export function variantsOf(kind: string, areas: readonly Area[] = [kind as Area]): VariantOf {
+  return (name, is, transform, more = {}) => ({
+    id: `legal/${kind}-${name}`,
+    areas,
+    is,
+    transform,
+    ...more,
+  });
+}

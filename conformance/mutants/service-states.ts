@@ -101,6 +101,8 @@ function scoresBacklog(): Transform {
     }
     const id = unscored.get(key);
     if (asked.endpoint !== 'production' || id === undefined) return answer;
+    // What was scored because somebody asked for it is no backlog any more.
+    if (!/"total":0\b/.test(answer.body)) return answer;
     return edited(answer, asked, (page) => {
       page['items'] = [session(id)];
       page['total'] = 1;
@@ -135,6 +137,7 @@ function countsUnscored(): Transform {
     const answer = await forward(asked);
     if (/"evaluations_queued":0(?!.*already)/.test(answer.body)) bare.add(key);
     if (asked.endpoint !== 'production' || !bare.has(key)) return answer;
+    if (!/"total":0\b/.test(answer.body)) return answer;
     return edited(answer, asked, set('/total', 1));
   };
 }

@@ -11,21 +11,11 @@ import {
   to,
   type When,
 } from './combinators.ts';
-import type { TransformFactory, Variant } from './mutant.ts';
+import { variantsOf, type Variant } from './mutant.ts';
+import { serviceLateVariants } from './service-late.ts';
 import { asks, listOf, onItems, onPages, param, type Item } from './service-edits.ts';
 
-const variant = (
-  name: string,
-  is: string,
-  transform: TransformFactory,
-  more: Partial<Variant> = {},
-): Variant => ({
-  id: `legal/service-${name}`,
-  areas: ['service'],
-  is,
-  transform,
-  ...more,
-});
+const variant = variantsOf('service');
 
 const traces = to('traces');
 const isOfArea: When = ({ endpoint }) => endpoint !== undefined && endpoint !== 'admin';
@@ -231,4 +221,9 @@ const results: Variant[] = [
 ];
 
 /** Legal variants of the service. */
-export const serviceVariants: readonly Variant[] = [...errors, ...responses, ...results];
+export const serviceVariants: readonly Variant[] = [
+  ...errors,
+  ...responses,
+  ...results,
+  ...serviceLateVariants,
+];

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 import { serviceCloseMutants } from './service-close.ts';
 import { serviceIngestMutants } from './service-ingest.ts';
+import { serviceLateMutants } from './service-late.ts';
 import { serviceLimitMutants } from './service-limits.ts';
 import { serviceResultMutants } from './service-results.ts';
 import { serviceSessionMutants } from './service-sessions.ts';
@@ -12,6 +13,7 @@ export const serviceMutants: readonly Mutant[] = [
   ...serviceLimitMutants,
   ...serviceCloseMutants,
   ...serviceStateMutants,
+  ...serviceLateMutants,
   ...serviceResultMutants,
   ...serviceSessionMutants,
 ];

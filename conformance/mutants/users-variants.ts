@@ -13,16 +13,11 @@ import {
   set,
   to,
 } from './combinators.ts';
-import type { Answer, TransformFactory, Variant } from './mutant.ts';
+import { variantsOf, type Answer, type TransformFactory, type Variant } from './mutant.ts';
 import { textAt, userOf, where } from './requests.ts';
 import { knowing, onDuplicate } from './user-requests.ts';
 
-const variant = (name: string, is: string, transform: TransformFactory): Variant => ({
-  id: `legal/users-${name}`,
-  areas: ['chat', 'users'],
-  is,
-  transform,
-});
+const variant = variantsOf('users', ['chat', 'users']);
 
 const create = to('create');
 const remove = to('delete');

@@ -1,4 +1,5 @@
 import { userErrorMutants } from './user-errors.ts';
+import { userFailureMutants } from './user-failures.ts';
 import { userRequestMutants } from './user-requests.ts';
 import type { RequirementId } from '../requirements/index.ts';
 import {
@@ -174,4 +175,5 @@ export const usersMutants: readonly Mutant[] = [
   ...creating,
   ...deleting,
   ...userErrorMutants,
+  ...userFailureMutants,
 ];

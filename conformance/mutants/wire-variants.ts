@@ -1,16 +1,11 @@
 import { sandboxErrors, type Area } from '../../src/contract/index.ts';
 import { always, changes, json, jsonOf, replaces } from './combinators.ts';
-import type { Answer, TransformFactory, Variant } from './mutant.ts';
+import { variantsOf, type Answer, type TransformFactory, type Variant } from './mutant.ts';
 import { isObject } from '../transcript/reading.ts';
 
 const ALL: readonly Area[] = ['chat', 'health', 'users'];
 
-const variant = (
-  name: string,
-  is: string,
-  transform: TransformFactory,
-  more: Partial<Variant> = {},
-): Variant => ({ id: `legal/wire-${name}`, areas: ALL, is, transform, ...more });
+const variant = variantsOf('wire', ALL);
 
 const rewritten = (write: (body: unknown) => string): TransformFactory =>
   changes(always, (answer) => {

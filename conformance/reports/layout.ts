@@ -29,6 +29,15 @@ export function showable<Value>(value: Value): Value {
   ) as Value;
 }
 
+/** A value whose strings can be shown on a page: lines and tabs stay, nothing moves or turns text. */
+export function visible<Value>(value: Value): Value {
+  return mapStrings(value, (text) =>
+    text.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE, '\uFFFD').toWellFormed(),
+  ) as Value;
+}
+
+const INVISIBLE = /(?![\n\t])[\p{Cc}\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
+
 function mapStrings(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item: unknown) => mapStrings(item, change));

@@ -324,7 +324,7 @@ export const productionRequirements = {
   'SERVICE-120': {
     level: 'must',
     section: '4.4',
-    statements: ['4.4.17'],
+    statements: ['1.11', '4.4.17'],
     says: 'An uploaded transcript is among the production sessions.',
     why: 'Both ways in lead to the same results.',
     seen: 'provoked',

@@ -1,4 +1,5 @@
 import { serviceIngestRequirements } from './service-ingest.ts';
+import { serviceLateRequirements } from './service-late.ts';
 import { productionRequirements } from './service-production.ts';
 import { simulationResultRequirements } from './service-simulations.ts';
 import { serviceCloseRequirements } from './service-close.ts';
@@ -7,6 +8,7 @@ import { serviceCloseRequirements } from './service-close.ts';
 export const serviceRequirements = {
   ...serviceIngestRequirements,
   ...serviceCloseRequirements,
+  ...serviceLateRequirements,
   ...productionRequirements,
   ...simulationResultRequirements,
 } as const;

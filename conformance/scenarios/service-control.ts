@@ -58,6 +58,7 @@ function seedOf(service: ServiceWorld, owner: OwnerName): SeedDocument {
       return { ...live, ...simulationsOf(service) };
     case 'deleted':
     case 'idle':
+    case 'apart':
       return live;
     case 'named':
       return { evals, settings: { ...live.settings, run_name: runNameOf(service) } };
@@ -65,6 +66,7 @@ function seedOf(service: ServiceWorld, owner: OwnerName): SeedDocument {
       return service.intrusive ? manyOf(service) : {};
     case 'bare':
     case 'limits':
+    case 'backlog':
       return {};
   }
 }

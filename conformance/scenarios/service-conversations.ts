@@ -226,11 +226,16 @@ export function windowOf({ baseMs }: ServiceWorld): Record<string, string> {
 }
 
 /** Reads the results until all that was closed is there, for ten seconds at most. */
-async function untilScored(world: World, wanted: string[]): Promise<void> {
+export async function untilScored(
+  world: World,
+  wanted: string[],
+  step = 'results',
+  owner: OwnerName = 'main',
+): Promise<void> {
   const startedMs = world.service.monotonicMs();
   const query = { ...windowOf(world.service), include_traces: 'true', limit: '500' };
   for (let polls = 0; polls < POLLS_MAX; polls++) {
-    const page = await world.send(read(world, 'production', 'results', query));
+    const page = await world.send(read(world, 'production', step, query, owner));
     const found = page ? sessionIdsOf(page) : [];
     const isLate = world.service.monotonicMs() - startedMs > POLL_EVERY_MS * POLLS_MAX;
     if (!page || !accepted(page) || isLate || wanted.every((id) => found.includes(id))) return;

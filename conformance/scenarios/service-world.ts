@@ -4,7 +4,17 @@ import type { Clock } from '../../src/shared/clock.ts';
 import type { Step } from './world.ts';
 
 /** The owners that a run makes for itself, where a control API lets it; each has a key. */
-export const ownerNames = ['main', 'bare', 'deleted', 'named', 'paged', 'limits', 'idle'] as const;
+export const ownerNames = [
+  'main',
+  'bare',
+  'deleted',
+  'named',
+  'paged',
+  'limits',
+  'idle',
+  'apart',
+  'backlog',
+] as const;
 export type OwnerName = (typeof ownerNames)[number];
 
 /** What the scenarios of the service share. */

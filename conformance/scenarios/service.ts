@@ -1,6 +1,7 @@
 import type { Scenario } from './scenario.ts';
 import { controlScenarios } from './service-control.ts';
 import { conversationScenarios } from './service-conversations.ts';
+import { lateScenarios } from './service-late.ts';
 import { limitScenarios } from './service-limits.ts';
 import { refusalScenarios } from './service-refusals.ts';
 import { resultScenarios } from './service-results.ts';
@@ -9,6 +10,7 @@ import { resultScenarios } from './service-results.ts';
 export const serviceScenarios: readonly Scenario[] = [
   ...controlScenarios,
   ...conversationScenarios,
+  ...lateScenarios,
   ...refusalScenarios,
   ...resultScenarios,
   ...limitScenarios,

@@ -53,22 +53,28 @@ const probe: Scenario = {
   },
 };
 
+/**
+ * The forms of a creation one after another, so that a sandbox that fails now and then does so in
+ * the same place in every run; then the odd ids all at once, where users could be mixed up.
+ */
 const forms: Scenario = {
   id: 'users/forms',
   area: 'users',
   phase: 'accepted',
-  exercises: ['USERS-002', 'USERS-003', 'USERS-004', 'USERS-007', 'USERS-008', 'USERS-082'],
-  cost: cost(9, 0, 9),
+  exercises: [
+    ...(['USERS-002', 'USERS-003', 'USERS-004', 'USERS-007', 'USERS-008'] as const),
+    ...(['USERS-030', 'USERS-082'] as const),
+  ],
+  cost: cost(13, 0, 11),
   async drive(world) {
     if (world.people.absent) return;
-    const long = newId(world).padEnd(userIdLengthMax, '0');
-    const capitals = `A1_${world.chance.id(12).toUpperCase()}`;
+    await create(world, 'minimal', { user_id: newId(world) });
+    await create(world, 'with metadata', { user_id: newId(world), metadata });
+    await create(world, 'with profile', { user_id: newId(world), profile });
+    await deleteAndCreateAgain(world);
     await Promise.all([
-      create(world, 'minimal', { user_id: newId(world) }),
-      create(world, 'with metadata', { user_id: newId(world), metadata }),
-      create(world, 'with profile', { user_id: newId(world), profile }),
-      create(world, '64 characters', { user_id: long }),
-      create(world, 'capitals', { user_id: capitals }),
+      create(world, '64 characters', { user_id: newId(world).padEnd(userIdLengthMax, '0') }),
+      create(world, 'capitals', { user_id: `A1_${world.chance.id(12).toUpperCase()}` }),
       create(world, 'leading digit', { user_id: `7${newId(world)}` }),
       create(world, 'leading underscore', { user_id: `_${newId(world)}` }),
       create(world, 'with a name', {
@@ -79,6 +85,24 @@ const forms: Scenario = {
     ]);
   },
 };
+
+/** What deleting means: again, and what becomes of the id. */
+async function deleteAndCreateAgain(world: World): Promise<void> {
+  const request = { user_id: newId(world), metadata, profile };
+  const created = await create(world, 'to be deleted', request);
+  if (!created || !accepted(created)) return;
+  const { existing } = world.people;
+  const deleted = await world.send(deletion('delete', 'valid', request.user_id));
+  if (deleted && accepted(deleted)) existing.delete(request.user_id);
+  await world.send(deletion('deleted again', 'open', request.user_id));
+  const answer = await world.send({
+    endpoint: 'create',
+    step: 'created again',
+    intent: 'open',
+    body: { json: request },
+  });
+  if (answer && accepted(answer)) existing.add(request.user_id);
+}
 
 /** Each edit of the control request, by the name of its step. */
 function editsOf(request: UserCreateRequest): Record<string, NonNullable<Step['body']>> {
@@ -171,32 +195,6 @@ const after: Scenario = {
   },
 };
 
-/** What deleting means: again, and what becomes of the id. */
-const again: Scenario = {
-  id: 'users/again',
-  area: 'users',
-  phase: 'accepted',
-  exercises: ['USERS-030'],
-  cost: cost(4, 0, 2),
-  async drive(world) {
-    if (world.people.absent) return;
-    const request = { user_id: newId(world), metadata, profile };
-    const created = await create(world, 'to be deleted', request);
-    if (!created || !accepted(created)) return;
-    const { existing } = world.people;
-    const deleted = await world.send(deletion('delete', 'valid', request.user_id));
-    if (deleted && accepted(deleted)) existing.delete(request.user_id);
-    await world.send(deletion('deleted again', 'open', request.user_id));
-    const answer = await world.send({
-      endpoint: 'create',
-      step: 'created again',
-      intent: 'open',
-      body: { json: request },
-    });
-    if (answer && accepted(answer)) existing.add(request.user_id);
-  },
-};
-
 /** Deletes whatever the run created. */
 export const cleanup: Scenario = {
   id: 'users/cleanup',
@@ -221,7 +219,6 @@ export const usersScenarios: readonly Scenario[] = [
   forms,
   refusals,
   silences,
-  again,
   after,
   cleanup,
 ];

@@ -20,6 +20,7 @@ const checkFlags = z.object({
   json: flags.filePath.optional(),
   junit: flags.filePath.optional(),
   markdown: flags.filePath.optional(),
+  html: flags.filePath.optional(),
   record: flags.filePath.optional(),
   baseline: flags.filePath.optional(),
   'api-key-file': flags.filePath.optional(),
@@ -83,6 +84,7 @@ function reportOptions(yargs: Argv): Argv {
     .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
     .option('junit', { type: 'string', describe: 'write the report as JUnit XML' })
     .option('markdown', { type: 'string', describe: 'write a summary as Markdown' })
+    .option('html', { type: 'string', describe: 'write the report as one HTML page' })
     .option('record', { type: 'string', describe: 'write the recording, for grade' })
     .option('baseline', { type: 'string', describe: 'JSON file of accepted failures' })
     .option('strict', { type: 'boolean', default: false, describe: 'a warn is a fail' });
@@ -172,7 +174,10 @@ async function runCheck(
   if (given.record !== undefined) {
     writeTextFile(given.record, judge.writeTranscript(transcript), '--record');
   }
-  deliver(judge.withBaseline(report, baseline), { judge, out, tookMs, outputs: given });
+  deliver(judge.withBaseline(report, baseline), {
+    ...{ judge, transcript, out, tookMs },
+    outputs: given,
+  });
 }
 
 const idsOf = (given: CheckFlags, judge: Judge): readonly string[] =>
@@ -187,16 +192,25 @@ function keysOf(given: CheckFlags): { apiKey: string | undefined; apiKeyHeader?:
 /** Gives a report to all who are to have it, and to the caller as the exit code. */
 export function deliver(
   report: CheckReport,
-  to: { judge: Judge; out: Terminal; outputs: Outputs; tookMs?: number },
+  to: {
+    judge: Judge;
+    transcript: Parameters<Judge['htmlReport']>[1];
+    out: Terminal;
+    outputs: Outputs;
+    tookMs?: number;
+  },
 ): void {
   const { judge, out, outputs, tookMs } = to;
   const { paint, width } = out;
   out.write(
     judge.terminalReport(report, { paint, width, ...(tookMs === undefined ? {} : { tookMs }) }),
   );
-  const { json, junit, markdown } = outputs;
+  const { json, junit, markdown, html } = outputs;
   if (json !== undefined) writeTextFile(json, `${JSON.stringify(report, null, 2)}\n`, '--json');
   if (junit !== undefined) writeTextFile(junit, judge.junitReport(report), '--junit');
   if (markdown !== undefined) writeTextFile(markdown, judge.markdownReport(report), '--markdown');
+  if (html !== undefined) {
+    writeTextFile(html, judge.htmlReport(report, to.transcript), '--html');
+  }
   process.exitCode = report.exitCode;
 }

@@ -13,6 +13,7 @@ const gradeFlags = z.object({
   json: flags.filePath.optional(),
   junit: flags.filePath.optional(),
   markdown: flags.filePath.optional(),
+  html: flags.filePath.optional(),
   baseline: flags.filePath.optional(),
   strict: z.boolean(),
 });
@@ -28,6 +29,7 @@ export const gradeVerb: CommandModule = {
       .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
       .option('junit', { type: 'string', describe: 'write the report as JUnit XML' })
       .option('markdown', { type: 'string', describe: 'write a summary as Markdown' })
+      .option('html', { type: 'string', describe: 'write the report as one HTML page' })
       .option('baseline', { type: 'string', describe: 'JSON file of accepted failures' })
       .option('strict', { type: 'boolean', default: false, describe: 'a warn is a fail' })
       .epilogue(`Examples:
@@ -43,7 +45,7 @@ export const gradeVerb: CommandModule = {
     const baseline = file === undefined ? [] : readBaseline(file, judge.requirementIds);
     const out = openOutputs(given);
     const report = judge.reportOf(transcript, isoTime(systemClock.nowMs()), { strict });
-    deliver(judge.withBaseline(report, baseline), { judge, out, outputs: given });
+    deliver(judge.withBaseline(report, baseline), { judge, transcript, out, outputs: given });
   },
 };
 

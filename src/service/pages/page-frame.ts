@@ -1,4 +1,4 @@
-import { html, Html } from './html.ts';
+import { html, Html } from '../../shared/html.ts';
 
 // Nothing is fetched: neither by the page nor, whatever a conversation holds, by its content.
 export const pageHeaders = {

@@ -1,8 +1,8 @@
 import { isoTime } from '../../shared/clock.ts';
+import { html, type Html } from '../../shared/html.ts';
 import type { SessionTurn } from '../session-turns.ts';
 import type { Outcome, Session } from '../store/store.ts';
 import { verdictOf } from '../verdict.ts';
-import { html, type Html } from './html.ts';
 import { pageOf } from './page-frame.ts';
 
 /** What a session page shows. */

@@ -1,0 +1,32 @@
+import type { Exchange, Transcript } from '../transcript/reading.ts';
+import type { Gate } from './gate.ts';
+
+/**
+ * A sandbox that answered and then died: nothing is answered any more up to the end of the run, and
+ * connections are refused. What died with it is one cause, and no finding.
+ */
+export function gone({ run, exchanges }: Transcript): Gate | undefined {
+  const lastAnswered = exchanges.findLast(({ response }) => response !== undefined);
+  if (!lastAnswered) return undefined;
+  // An answer that was on its way already may be read after a neighbour's connection broke.
+  const isLost = (one: Exchange): boolean =>
+    one.failure !== undefined &&
+    (one.id > lastAnswered.id ||
+      (one.failure.kind === 'reset' && one.endedMs >= lastAnswered.startedMs));
+  const lost = exchanges.filter(isLost);
+  const [first] = lost;
+  const isOver = lost.some(
+    ({ id, failure }) => id > lastAnswered.id && failure?.kind === 'refused',
+  );
+  if (!first || !isOver) return undefined;
+  // Of requests that left together, only some were answered: they are no whole to judge by.
+  const isBesideFirst = (one: Exchange): boolean =>
+    one.endpoint === first.endpoint && one.endedMs > first.startedMs;
+  return {
+    id: 'gone',
+    says: `The sandbox is gone since exchange ${first.id} ("${first.step}"): nothing accepts connections there any more.`,
+    cure: 'Look into its log for what ended it: a request that was in flight then, or something else. Then run it again.',
+    evidence: first,
+    before: { run, exchanges: exchanges.filter((one) => !isLost(one) && !isBesideFirst(one)) },
+  };
+}

@@ -1,0 +1,45 @@
+import chromium from '@sparticuz/chromium';
+import {
+  chromium as engine,
+  type Browser,
+  type BrowserContextOptions,
+  type Page,
+} from 'playwright-core';
+import type { Test } from 'tap';
+
+/** A browser without a screen, for as long as a test. */
+export async function withBrowser(t: Test): Promise<Browser> {
+  const browser = await engine.launch({
+    executablePath: await chromium.executablePath(),
+    args: chromium.args,
+    headless: true,
+  });
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+/** A page that was opened, and what it did besides showing itself. */
+export interface Opened {
+  page: Page;
+  /** Addresses that were asked for, that of the page first. */
+  requests: string[];
+  /** What it complained of, and scripts that it had blocked. */
+  complaints: string[];
+}
+
+/** Opens an address as somebody with such a screen would. */
+export async function opened(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Opened> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(url);
+  return { page, requests, complaints };
+}

@@ -3,6 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
+import { openFile } from '../src/service/store/open-file.ts';
 import { openStore } from '../src/service/store/open-store.ts';
 import { newEval, newSession, newSimulated, newSpan, newSpans, noonMs } from './helpers/store.ts';
 import { newClosing, valueOf, withFile, withStore } from './helpers/store.ts';
@@ -143,14 +144,22 @@ void t.test('what was kept is there when the file is opened again', async (t) =>
   await second.close();
 });
 
-void t.test('commits are flushed to the disk, and the log of writes stands beside', async (t) => {
+void t.test('commits reach the disk, but for a file that ends with its service', async (t) => {
   const { file, store, ownerId } = await withStore(t);
   await store.evals.put(ownerId, newEval('a'));
   t.ok(statSync(`${file}-wal`).size > 0);
   const db = withFile(t, file);
   t.equal(valueOf(db, 'pragma page_size'), 4096);
   t.equal(valueOf(db, 'pragma journal_mode'), 'wal');
-  t.equal(valueOf(db, 'pragma synchronous'), 2, 'full: a power cut takes nothing along');
+  // A setting of the connection, not of the file: asked of one that is opened as the store's are.
+  for (const [isTemporary, setting] of [
+    [false, 2],
+    [true, 0],
+  ] as const) {
+    const own = openFile(file, { busyMs: 0, isTemporary });
+    t.equal(own.pragma('synchronous', { simple: true }), setting, `temporary: ${isTemporary}`);
+    own.close();
+  }
 });
 
 void t.test('a file of another program, of a newer kit, or no database is refused', async (t) => {

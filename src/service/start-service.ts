@@ -109,12 +109,13 @@ async function start(
   const clock = adjustableClock(below);
   const dataDir = await openDataDir(options.dataDir, undo);
   const file = join(dataDir, 'service.db');
-  const opened = await openStore({ file });
+  const isTemporary = options.dataDir === undefined;
+  const opened = await openStore({ file, isTemporary });
   undo.push(() => opened.close());
   const owners = ownersMet(opened.owners);
   const store: Store = { ...opened, owners };
   const { apiKey, ownerName } = await letKeysIn(store, dataDir, options.keys);
-  const writer = await startWriter({ file });
+  const writer = await startWriter({ file, isTemporary });
   undo.push(() => writer.close());
 
   const chanceSeed = options.chanceSeed ?? randomSeed();

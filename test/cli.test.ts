@@ -10,6 +10,8 @@ import { startAgent } from '../reference-agent/index.ts';
 import { run, start } from './helpers/command.ts';
 import { root } from './helpers/source-tree.ts';
 
+t.setTimeout(180_000);
+
 const verbs = ['check', 'doctor', 'agent', 'explain', 'grade', 'selftest', 'schemas', 'demo'];
 
 void t.test('agent: the first line is an interface, and it ends when asked to', async (t) => {
@@ -79,8 +81,8 @@ void t.test('explain: a requirement, an area, a statement, all', async (t) => {
     [['2.8.7'], /^CHAT-024 /],
     [[], /^CHAT-001 [^]*\nUSERS-001 /],
   ] as const) {
-    const { code, stdout } = await run(['explain', ...word]);
-    t.equal(code, 0);
+    const { code, stdout, stderr } = await run(['explain', ...word]);
+    t.equal(code, 0, stderr);
     t.match(stdout, says);
     t.ok(within80(stdout), 'fits a terminal');
   }

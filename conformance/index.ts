@@ -14,7 +14,7 @@ export { SUITE, type Plan } from './drive/run.ts';
 export { isOnLoopback } from './checks/index.ts';
 export { dryRun, explanation, listing } from './explain.ts';
 export type { SelftestOptions, SelftestResult } from './mutants/selftest.ts';
-export { selftest, selftestSize, startMutant, type RunningMutant } from './prove.ts';
+export { selftest, selftestNeeds, selftestSize, startMutant, type RunningMutant } from './prove.ts';
 export { diagnosisJson, diagnosisText, type Diagnosis } from './reports/diagnosis.ts';
 export { htmlReport } from './reports/html.ts';
 export { junitReport } from './reports/junit.ts';

@@ -1,18 +1,27 @@
 import { systemClock } from '../src/shared/clock.ts';
+import { isServiceRun } from './requirements/index.ts';
+import type { PeerChoice } from './mutants/peer-runs.ts';
 import type { SelftestOptions, SelftestResult } from './mutants/selftest.ts';
 
 // The mutants are loaded when they are asked for: a check needs none of them.
 
-/**
- * How many peers a self-test runs: those with `only` in their id, all when left out; those of the
- * service where there is one to prove.
- */
-export async function selftestSize(only = '', withService = false): Promise<number> {
+/** How many peers a self-test of a choice runs. */
+export async function selftestSize(choice: PeerChoice = {}): Promise<number> {
   const { selftestSize: sizeOf } = await import('./mutants/selftest.ts');
-  return sizeOf(only, withService);
+  return sizeOf(choice);
 }
 
-/** Proves the judge against a conforming sandbox: see `mutants/`. */
+/** Of what a choice has mutants and variants: what a self-test must be given. */
+export async function selftestNeeds(
+  choice: PeerChoice = {},
+): Promise<{ sandbox: boolean; service: boolean }> {
+  const { chosenPeers } = await import('./mutants/peer-runs.ts');
+  const { mutants, variants } = chosenPeers(choice);
+  const isOfService = [...mutants, ...variants].map(isServiceRun);
+  return { sandbox: isOfService.includes(false), service: isOfService.includes(true) };
+}
+
+/** Proves the judge against a sandbox and a service that conform: see `mutants/`. */
 export async function selftest(options: SelftestOptions): Promise<SelftestResult> {
   const { selftest: run } = await import('./mutants/selftest.ts');
   return run(options);
@@ -26,13 +35,16 @@ export interface RunningMutant {
   stop: () => Promise<void>;
 }
 
-/** Puts a mutant before a sandbox; undefined when there is none of that id that traffic can show. */
+/**
+ * Puts a mutant before the sandbox or the service that it is of; undefined when there is none of
+ * that id that traffic can show.
+ */
 export async function startMutant(
   id: string,
   upstream: string,
 ): Promise<RunningMutant | undefined> {
-  const { mutants } = await import('./mutants/index.ts');
-  const mutant = mutants.find((one) => one.id === id);
+  const { mutants, serviceMutants } = await import('./mutants/index.ts');
+  const mutant = [...mutants, ...serviceMutants].find((one) => one.id === id);
   if (!mutant || mutant.run) return undefined;
   const { startProxy } = await import('./mutants/proxy.ts');
   const transform = mutant.transform();

@@ -1,13 +1,17 @@
 /** `check`, `doctor` and `grade` through the front door, against sandboxes good and bad. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { requirementIds, startMutant } from '../conformance/index.ts';
 import { startAgent, type AgentOptions } from '../reference-agent/index.ts';
 import { violations, type CheckReport, type ExchangeRecord } from '../src/contract/index.ts';
 import { run, type Ran } from './helpers/command.ts';
+import { root } from './helpers/source-tree.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
 const KEY = 'sk-Very/secret~key.0123456789';
@@ -190,4 +194,42 @@ void t.test('a baseline accepts a failure, and is stale once that is mended', as
 
   const unseen = await run(['check', await agentFor(t), '--area', 'health', ...args]);
   t.equal(unseen.code, 0, 'what was not selected is not stale');
+});
+
+void t.test('stdout that is full or gone: one sentence at most, and no usage error', async (t) => {
+  const url = await agentFor(t);
+  const main = join(root, 'src/cli/main.ts');
+  const shell = async (script: string): Promise<Ran> => {
+    const { PATH = '' } = process.env;
+    const child = spawn('bash', ['--norc', '-c', script], { env: { PATH } });
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close') as Promise<[number | null]>,
+    ]);
+    return { code, stdout, stderr };
+  };
+  const kit = `'${process.execPath}' '${main}'`;
+  for (const args of [`check ${url} --area health`, 'explain', 'schemas', '--help']) {
+    const full = await shell(`${kit} ${args} > /dev/full`);
+    t.equal(full.code, 3, `${args}: ${full.stderr}`);
+    t.equal(full.stderr, "sandbox-kit: What was found can't be written: the disk is full.\n");
+  }
+  const report = await shell(`${kit} check ${url} --area health --json /dev/full`);
+  t.equal(report.code, 3, report.stderr);
+  t.match(
+    report.stderr,
+    /^sandbox-kit: --json: \/dev\/full can't be written: the disk is full.\n$/,
+  );
+  const head = await shell(`${kit} check ${url} --area health | head -1; exit \${PIPESTATUS[0]}`);
+  t.equal(head.code, 0, 'the code is of the check');
+  t.match(head.stdout, /^sandbox-kit check [^\n]+\n$/);
+  t.equal(head.stderr, '', 'nothing is said of it');
+  const bad = await shell(
+    `${kit} check ${await mutantFor(t, 'health/status-ok')} | head -1; exit \${PIPESTATUS[0]}`,
+  );
+  t.equal(bad.code, 1, 'also where it found something');
+  const closed = await shell(`${kit} check ${url} --area health >&-`);
+  t.equal(closed.code, 0);
+  t.equal(closed.stderr, '');
 });

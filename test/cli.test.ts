@@ -5,9 +5,12 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import type { SelftestResult } from '../conformance/index.ts';
 import { startAgent } from '../reference-agent/index.ts';
 import { run, start } from './helpers/command.ts';
 import { root } from './helpers/source-tree.ts';
+
+t.setTimeout(180_000);
 
 const verbs = ['check', 'doctor', 'agent', 'explain', 'grade', 'selftest', 'schemas', 'demo'];
 
@@ -78,8 +81,8 @@ void t.test('explain: a requirement, an area, a statement, all', async (t) => {
     [['2.8.7'], /^CHAT-024 /],
     [[], /^CHAT-001 [^]*\nUSERS-001 /],
   ] as const) {
-    const { code, stdout } = await run(['explain', ...word]);
-    t.equal(code, 0);
+    const { code, stdout, stderr } = await run(['explain', ...word]);
+    t.equal(code, 0, stderr);
     t.match(stdout, says);
     t.ok(within80(stdout), 'fits a terminal');
   }
@@ -108,6 +111,23 @@ void t.test('selftest: proven, as text and as JSON', async (t) => {
   const list = await run(['selftest', '--list', '--only', 'health/status-']);
   t.match(list.stdout, /^Mutants: [^]*\n {2}health\/status-ok\n/);
 });
+
+void t.test(
+  'selftest --area service: the service alone, and what it is told in --list',
+  async (t) => {
+    const args = ['selftest', '--area', 'service', '--only', 'service/traces-'];
+    const { code, stdout, stderr } = await run([...args, '--json', '-'], { timeoutMs: 60_000 });
+    t.equal(code, 0, stderr);
+    const { rows } = JSON.parse(stdout) as SelftestResult;
+    t.ok(rows.length > 3 && rows.every(({ id, ok }) => ok && id.startsWith('service/traces-')));
+    t.match(stderr, /\nPROVEN {2}/);
+    const list = await run(['selftest', '--list', '--area', 'service']);
+    t.match(list.stdout, /^ {2}service\/no-rate\n[^]*^ {2}dead\/service-empty\n/m);
+    t.notMatch(list.stdout, /^ {2}(chat|health|users)\//m);
+    const all = await run(['selftest', '--list']);
+    t.match(all.stdout, /^ {2}chat\/content-null\n[^]*^ {2}service\/no-rate\n/m);
+  },
+);
 
 void t.test('demo: all of it holds', async (t) => {
   const { code, stdout, stderr } = await run(['demo'], { timeoutMs: 60_000 });

@@ -3,7 +3,8 @@
  * exactly its requirements red, no legal variant any, and every dead peer gives its one cause.
  */
 import t, { type Test } from 'tap';
-import { deadPeers, mutants, variants } from '../conformance/mutants/index.ts';
+import { deadPeers, mutants, serviceDeadPeers, variants } from '../conformance/mutants/index.ts';
+import { EVERYTHING } from '../conformance/mutants/judged-peer.ts';
 import {
   killable,
   selftest,
@@ -14,6 +15,8 @@ import { startAgent } from '../reference-agent/index.ts';
 import { withPlainSandbox } from './helpers/plain-sandbox.ts';
 
 t.setTimeout(180_000);
+
+const areas = EVERYTHING;
 
 const isRight =
   (t: Test) =>
@@ -30,7 +33,7 @@ void t.test('there is a mutant for every requirement that can turn red', (t) => 
 });
 
 void t.test('every id is given once, and says its kind', (t) => {
-  const ids = [...mutants, ...variants, ...deadPeers].map(({ id }) => id);
+  const ids = [...mutants, ...variants, ...deadPeers, ...serviceDeadPeers].map(({ id }) => id);
   t.equal(new Set(ids).size, ids.length, 'ids differ');
   for (const { id, kills } of mutants) {
     t.match(id, /^(chat|health|users)\/[a-z0-9-]+$/);
@@ -38,9 +41,10 @@ void t.test('every id is given once, and says its kind', (t) => {
     t.ok(kills.length > 0, `${id} kills something`);
   }
   for (const { id } of variants) t.match(id, /^legal\/[a-z0-9-]+$/);
-  for (const { id } of deadPeers) t.match(id, /^dead\/[a-z0-9-]+$/);
-  t.equal(selftestSize(), ids.length, 'the size of a self-test is known before it runs');
-  t.equal(selftestSize('dead/'), deadPeers.length);
+  for (const { id } of [...deadPeers, ...serviceDeadPeers]) t.match(id, /^dead\/[a-z0-9-]+$/);
+  const size = ids.length - serviceDeadPeers.length;
+  t.equal(selftestSize({ areas }), size, 'the size of a self-test is known before it runs');
+  t.equal(selftestSize({ areas, only: 'dead/' }), deadPeers.length);
   t.end();
 });
 
@@ -51,18 +55,19 @@ void t.test('against the reference agent', async (t) => {
     url: agent.url,
     apiKey: 'a-key-of-the-sandbox',
     kitVersion: 'test',
+    areas,
     onResult: isRight(t),
   });
   t.equal(result.cause, undefined, `it conforms untouched; seed ${result.seed}`);
   t.same(result.unkilled, [], 'nothing survives');
-  t.equal(result.rows.length, selftestSize());
+  t.equal(result.rows.length, selftestSize({ areas }));
   t.ok(result.ok);
 });
 
 void t.test('against a sandbox that is written otherwise', async (t) => {
   const url = await withPlainSandbox(t);
   for (const only of ['chat/c', 'chat/s', 'chat/refuses-', 'health/', 'users/', 'legal/users-']) {
-    const result = await selftest({ url, kitVersion: 'test', only, onResult: isRight(t) });
+    const result = await selftest({ url, kitVersion: 'test', areas, only, onResult: isRight(t) });
     t.equal(result.cause, undefined, `it conforms untouched; seed ${result.seed}`);
     t.ok(result.ok, `all of ${only}`);
   }
@@ -77,7 +82,7 @@ void t.test('a choice of ids that chooses nothing proves nothing', async (t) => 
 void t.test('a sandbox that does not conform is not built upon', async (t) => {
   const agent = await startAgent({ faults: [{ route: 'chat', kind: 'malformed_body' }] });
   t.teardown(() => agent.stop());
-  const result = await selftest({ url: agent.url, kitVersion: 'test' });
+  const result = await selftest({ url: agent.url, kitVersion: 'test', areas });
   t.notOk(result.ok);
   t.match(result.cause, /not-conforming before anything is changed/);
   t.same(result.rows, []);

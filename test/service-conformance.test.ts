@@ -1,5 +1,5 @@
 /** Area A in the judge: what it says of a service that conforms, and of one that is none. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { judge, type Judgement } from '../conformance/judge/judge.ts';
@@ -167,7 +167,8 @@ void t.test('what is no service gets one cause', async (t) => {
 
 void t.test('check --area service: exit code, report, and a key that nobody sees', async (t) => {
   const service = await withCheckedService(t);
-  const record = join(t.testdir({}), 'run.ndjson');
+  const folder = t.testdir({});
+  const record = join(folder, 'run.ndjson');
   const args = ['check', service.url, '--area', 'service', '--json', '-', '--record', record];
   const env = { SANDBOX_KIT_SERVICE_API_KEY: service.apiKey };
   const ran = await run([...args, '--no-intrusive'], { env });
@@ -178,6 +179,17 @@ void t.test('check --area service: exit code, report, and a key that nobody sees
   t.notOk((ran.stdout + ran.stderr + readFileSync(record, 'utf8')).includes(service.apiKey));
   const graded = await run(['grade', record]);
   t.equal(graded.code, 0, graded.stdout + graded.stderr);
+
+  const accepted = [{ id: 'SERVICE-001', comment: 'until release 7' }];
+  const baseline = join(folder, 'accepted.json');
+  writeFileSync(baseline, JSON.stringify({ accepted }));
+  const stale = await run(['grade', record, '--baseline', baseline]);
+  t.equal(stale.code, 1, stale.stderr);
+  t.match(stale.stdout, /The baseline is stale: SERVICE-001 is met by now/);
+  const other = JSON.stringify({ accepted: [{ id: 'CHAT-001', comment: 'of a sandbox' }] });
+  const foreign = await run(['grade', record, '--baseline', '-'], { input: other });
+  t.equal(foreign.code, 2, foreign.stdout);
+  t.match(foreign.stderr, /"CHAT-001" is no requirement of this run/);
 });
 
 void t.test('check --area service: what can not be asked for', async (t) => {

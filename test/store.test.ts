@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { firstTables } from '../src/service/store/migrations/001-first-tables.ts';
+import { openFile } from '../src/service/store/open-file.ts';
 import { openStore } from '../src/service/store/open-store.ts';
-import type { Planting } from '../src/service/store/setup.ts';
 import { newAgent } from './helpers/store.ts';
 import { newEval, newSession, newSimulated, newSpan, newSpans, noonMs } from './helpers/store.ts';
 import { newClosing, valueOf, withFile, withStore } from './helpers/store.ts';
@@ -96,59 +96,6 @@ void t.test(
     }
   },
 );
-
-void t.test('a seed is planted as a whole or not at all', async (t) => {
-  const { store, ownerId } = await withStore(t);
-  const other = await store.owners.ensure('other');
-  await store.owners.addKey(other, digest('taken'));
-  await store.evals.put(ownerId, newEval('before'));
-  const planting: Planting = {
-    ownerId,
-    afresh: true,
-    keys: [{ keyDigest: digest('new'), ownerName: 'third' }],
-    evals: [newEval('a')],
-    settings: { run_name: 'Planted' },
-    documents: [newAgent('shop', 'k')],
-    sessions: [newSession(ownerId, 'one'), newSimulated(ownerId, 'two')],
-    deletedSimulations: ['simulation-1'],
-  };
-  const keys = [...planting.keys, { keyDigest: digest('taken'), ownerName: undefined }];
-  t.equal(await store.plant({ ...planting, keys }), 1, 'the place of the key');
-  t.equal(await store.owners.byKey(digest('new')), undefined);
-  t.same(await store.evals.list(ownerId), [newEval('before')], 'nothing has changed');
-  const broken = { ...newSession(ownerId, 'three'), status: null as never };
-  await t.rejects(store.plant({ ...planting, sessions: [...planting.sessions, broken] }));
-  t.same(await store.evals.list(ownerId), [newEval('before')], 'nothing has changed');
-  t.equal(await store.sessions.find(ownerId, 'one'), undefined);
-  t.equal(await store.plant(planting), undefined);
-  t.same(await store.evals.list(ownerId), [newEval('a')], 'what was there is gone');
-  t.equal((await store.evals.settings(ownerId)).run_name, 'Planted');
-  t.equal((await store.sessions.find(ownerId, 'two'))?.simulation?.deleted, true);
-  t.equal((await store.documents.list(ownerId, 'agent', 9)).length, 1);
-  const third = await store.owners.idOf('third');
-  t.equal((await store.owners.byKey(digest('new')))?.ownerId, third);
-});
-
-void t.test('while a seed is planted, the thread has time for others', async (t) => {
-  const { store, ownerId } = await withStore(t);
-  const names = Array.from({ length: 1000 }, (_, nth) => `s-${nth}`);
-  const turn = { userInput: 'hi', userReason: undefined, agentResponse: 'ho' };
-  const turns = Array.from({ length: 3 }, (_, nth) => ({ ...turn, sequence: nth + 1 }));
-  let rounds = 0;
-  let over = false;
-  const round = (): void => {
-    rounds += 1;
-    if (!over) setImmediate(round);
-  };
-  round();
-  await store.plant({
-    ...{ ownerId, afresh: false, keys: [], evals: [], settings: {}, documents: [] },
-    ...{ sessions: names.map((id) => newSession(ownerId, id, { turns })), deletedSimulations: [] },
-  });
-  over = true;
-  t.ok(rounds >= 20, `${rounds} rounds of the event loop`);
-  t.equal((await store.sessions.turnsOf(ownerId, 's-999')).length, 3);
-});
 
 void t.test('settings change in what is given, and start as the interface says', async (t) => {
   const { store, ownerId } = await withStore(t);
@@ -246,14 +193,22 @@ void t.test('what was kept is there when the file is opened again', async (t) =>
   await second.close();
 });
 
-void t.test('commits are flushed to the disk, and the log of writes stands beside', async (t) => {
+void t.test('commits reach the disk, but for a file that ends with its service', async (t) => {
   const { file, store, ownerId } = await withStore(t);
   await store.evals.put(ownerId, newEval('a'));
   t.ok(statSync(`${file}-wal`).size > 0);
   const db = withFile(t, file);
   t.equal(valueOf(db, 'pragma page_size'), 4096);
   t.equal(valueOf(db, 'pragma journal_mode'), 'wal');
-  t.equal(valueOf(db, 'pragma synchronous'), 2, 'full: a power cut takes nothing along');
+  // A setting of the connection, not of the file: asked of one that is opened as the store's are.
+  for (const [isTemporary, setting] of [
+    [false, 2],
+    [true, 0],
+  ] as const) {
+    const own = openFile(file, { busyMs: 0, isTemporary });
+    t.equal(own.pragma('synchronous', { simple: true }), setting, `temporary: ${isTemporary}`);
+    own.close();
+  }
 });
 
 void t.test('a file of another program, of a newer kit, or no database is refused', async (t) => {

@@ -47,6 +47,8 @@ export interface DriveOptions {
   prompts: readonly string[];
   /** Stop after the preflight. */
   preflightOnly: boolean;
+  /** Drive these scenarios and the preflight alone; all when left out. */
+  scenarios?: readonly string[] | undefined;
   /** Told after every exchange. */
   onExchange: (exchange: Exchange) => void;
   /** Interrupts the run: nothing more is sent but what deletes the users that it created. */
@@ -69,13 +71,14 @@ export interface Plan extends Cost {
 
 /** The scenarios of some areas with what they cost, 429s apart. */
 export function plan(
-  options: Pick<DriveOptions, 'areas' | 'prompts' | 'preflightOnly' | 'intrusive'>,
+  options: Pick<DriveOptions, 'areas' | 'prompts' | 'preflightOnly' | 'intrusive' | 'scenarios'>,
 ): Plan {
   const suite = isServiceRun(options) ? serviceScenarios : scenarios;
   const chosen = suite.filter(
     (scenario) =>
       (options.areas.includes(scenario.area) || isFixture(scenario, options.areas)) &&
       (options.intrusive || !scenario.intrusive) &&
+      (scenario.phase === 'preflight' || (options.scenarios?.includes(scenario.id) ?? true)) &&
       (!options.preflightOnly || ['preflight', 'cleanup'].includes(scenario.phase)),
   );
   const total: Cost = { requests: 0, modelCalls: 0, users: 0 };

@@ -74,7 +74,9 @@ function interrupted(was: boolean): Gate | undefined {
 
 /** A probe that was put off and sent again says nothing. */
 function isSuperseded(one: Exchange, probes: Exchange[]): boolean {
-  return putOff(one) && probes.some(({ step, id }) => step === one.step && id > one.id);
+  const isAgain = ({ endpoint, step, id }: Exchange): boolean =>
+    endpoint === one.endpoint && step === one.step && id > one.id;
+  return putOff(one) && probes.some(isAgain);
 }
 
 const noConnection: Partial<Record<string, Pick<Gate, 'says' | 'cure'>>> = {

@@ -6,16 +6,20 @@ import {
   type Server,
   type Socket,
 } from 'node:net';
+import type { Area } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { Gate } from '../judge/gate.ts';
-import { acceptance, failure } from './combinators.ts';
+import { acceptance, failure, json } from './combinators.ts';
+import { EVERYTHING } from './judged-peer.ts';
 import { startProxy, type Listening } from './proxy.ts';
 import type { Transform } from './mutant.ts';
 
-/** What answers where a sandbox should, and is none: the judge names one cause and exits with 3. */
+/** What answers where a sandbox or a service should, and is none: the judge names one cause and exits with 3. */
 export interface DeadPeer {
   /** E.g. `dead/tls-not-trusted`. */
   id: string;
+  /** What a run must be of to see it. */
+  areas: readonly Area[];
   /** What it does, in one sentence. */
   is: string;
   gate: Gate['id'];
@@ -24,19 +28,16 @@ export interface DeadPeer {
   start: (clock: Clock) => Promise<Listening>;
 }
 
+/** A dead peer before it is said what it should have been. */
+type Dead = Omit<DeadPeer, 'id' | 'areas'> & { name: string };
+
 const peer = (
   name: string,
   is: string,
   gate: Gate['id'],
   start: DeadPeer['start'],
   clockFactor?: number,
-): DeadPeer => ({
-  id: `dead/${name}`,
-  is,
-  gate,
-  start,
-  ...(clockFactor === undefined ? {} : { clockFactor }),
-});
+): Dead => ({ name, is, gate, start, ...(clockFactor === undefined ? {} : { clockFactor }) });
 
 /** Listens on loopback; stops with every connection closed. */
 async function listen(server: Server, scheme = 'http'): Promise<Listening> {
@@ -74,7 +75,7 @@ const LOGIN = {
   body: '<!doctype html><form action="/login"><input type="password"></form>',
 };
 
-const unreachable: DeadPeer[] = [
+const unreachable: Dead[] = [
   peer('nothing-listens', 'Nothing listens.', 'refused', async () => {
     const listening = await http(() => {});
     await listening.stop();
@@ -122,20 +123,23 @@ const unreachable: DeadPeer[] = [
   ),
 ];
 
-const others: DeadPeer[] = [
+const redirects: Dead[] = [301, 302, 307, 308].map((status) =>
+  peer(
+    `redirects-${status}`,
+    `Redirects everything with ${status}.`,
+    'redirect',
+    answering(() =>
+      Promise.resolve({ status, headers: { location: 'https://elsewhere.example/' }, body: '' }),
+    ),
+  ),
+);
+
+const others: Dead[] = [
   peer(
     'login-page',
     'Shows a page to log in, whatever is asked.',
     'login_page',
     answering(() => Promise.resolve(LOGIN)),
-  ),
-  peer(
-    'login-page-for-health',
-    'Shows a page to log in when asked for health.',
-    'login_page',
-    answering((asked, _forward, clock) =>
-      Promise.resolve(asked.endpoint === 'health' ? LOGIN : acceptance(asked, clock)),
-    ),
   ),
   peer(
     'html-404',
@@ -155,28 +159,7 @@ const others: DeadPeer[] = [
     'empty',
     answering(() => Promise.resolve({ status: 200, headers: {}, body: '' })),
   ),
-  ...[301, 302, 307, 308].map((status) =>
-    peer(
-      `redirects-${status}`,
-      `Redirects everything with ${status}.`,
-      'redirect',
-      answering(() =>
-        Promise.resolve({ status, headers: { location: 'https://sandbox.example/' }, body: '' }),
-      ),
-    ),
-  ),
-  ...[401, 403].map((status) =>
-    peer(
-      `key-refused-${status}`,
-      `Is healthy, and refuses every key with ${status}.`,
-      'key_refused',
-      answering((asked, _forward, clock) =>
-        Promise.resolve(
-          asked.endpoint === 'health' ? acceptance(asked, clock) : failure(status, 'bad_request'),
-        ),
-      ),
-    ),
-  ),
+  ...redirects,
   peer(
     'always-429',
     'Puts every request off.',
@@ -196,7 +179,7 @@ const others: DeadPeer[] = [
 ];
 
 /** Conforms as far as it gets: when it has taken so many requests, it is gone. */
-const dies = (name: string, is: string, requests: number): DeadPeer =>
+const dies = (name: string, is: string, requests: number): Dead =>
   peer(name, is, 'gone', async (clock) => {
     let left = requests;
     const listening = await startProxy({
@@ -211,10 +194,62 @@ const dies = (name: string, is: string, requests: number): DeadPeer =>
     return listening;
   });
 
-const dying: DeadPeer[] = [
+const dying: Dead[] = [
   dies('gone-in-the-preflight', 'Dies after its first answers.', 2),
   dies('gone-in-the-run', 'Dies in the middle of the run.', 40),
 ];
 
-/** Every dead peer. */
-export const deadPeers: readonly DeadPeer[] = [...unreachable, ...others, ...dying];
+/** What is dead to a check of a sandbox alone. */
+const noSandbox: Dead[] = [
+  peer(
+    'login-page-for-health',
+    'Shows a page to log in when asked for health.',
+    'login_page',
+    answering((asked, _forward, clock) =>
+      Promise.resolve(asked.endpoint === 'health' ? LOGIN : acceptance(asked, clock)),
+    ),
+  ),
+  ...[401, 403].map((status) =>
+    peer(
+      `key-refused-${status}`,
+      `Is healthy, and refuses every key with ${status}.`,
+      'key_refused',
+      answering((asked, _forward, clock) =>
+        Promise.resolve(
+          asked.endpoint === 'health' ? acceptance(asked, clock) : failure(status, 'bad_request'),
+        ),
+      ),
+    ),
+  ),
+];
+
+/** What is dead to a check of the service alone. */
+const noService: Dead[] = [
+  ...[401, 403].map((status) =>
+    peer(
+      `key-refused-${status}`,
+      `Refuses every key with ${status}.`,
+      'key_refused',
+      answering(() => Promise.resolve(json(status, { message: 'No.' }))),
+    ),
+  ),
+  peer(
+    'nothing-here',
+    'Knows no path.',
+    'nothing_here',
+    answering(() => Promise.resolve(json(404, { message: 'Not Found' }))),
+  ),
+];
+
+/** Every dead peer of a check of a sandbox. */
+export const deadPeers: readonly DeadPeer[] = [
+  ...unreachable,
+  ...others,
+  ...noSandbox,
+  ...dying,
+].map(({ name, ...dead }) => ({ id: `dead/${name}`, areas: EVERYTHING, ...dead }));
+
+/** Every dead peer of a check of the service. */
+export const serviceDeadPeers: readonly DeadPeer[] = [...unreachable, ...others, ...noService].map(
+  ({ name, ...dead }) => ({ id: `dead/service-${name}`, areas: ['service'], ...dead }),
+);

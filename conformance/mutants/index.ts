@@ -4,7 +4,7 @@ import { healthMutants } from './health.ts';
 import type { Mutant } from './mutant.ts';
 import { usersMutants } from './users.ts';
 
-export { deadPeers, type DeadPeer } from './dead-peers.ts';
+export { deadPeers, serviceDeadPeers, type DeadPeer } from './dead-peers.ts';
 export { serviceMutants } from './service.ts';
 export { serviceVariants } from './service-variants.ts';
 export { variants } from './variants.ts';

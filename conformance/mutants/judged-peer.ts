@@ -3,6 +3,7 @@ import { systemClock, type Clock } from '../../src/shared/clock.ts';
 import { drive } from '../drive/run.ts';
 import { judge, type Judgement } from '../judge/judge.ts';
 import type { RequirementId } from '../requirements/index.ts';
+import type { Transcript } from '../transcript/transcript.ts';
 
 /** Who is judged, and with which key. */
 export interface Peer {
@@ -25,18 +26,27 @@ export interface Judging {
   seed: string;
   run?: (run: RunRecord) => RunRecord;
   intrusive?: boolean;
+  /** Of the service: these scenarios alone. */
+  scenarios?: readonly string[] | undefined;
 }
 
 /** Checks a peer, whatever it is, and judges what it did. */
-export async function judged(
-  { target, areas, clock, seed, run = (same) => same, intrusive = false }: Judging,
+export async function judged(judging: Judging, peer: Omit<Peer, 'url'>): Promise<Judgement> {
+  const { run = (same: RunRecord): RunRecord => same } = judging;
+  const transcript = await driven(judging, peer);
+  return judge({ ...transcript, run: run(transcript.run) });
+}
+
+function driven(
+  { target, areas, clock, seed, intrusive = false, scenarios }: Judging,
   { apiKey, kitVersion }: Omit<Peer, 'url'>,
-): Promise<Judgement> {
-  const transcript = await drive({
+): Promise<Transcript> {
+  return drive({
     target,
     areas,
     apiKey,
     intrusive,
+    scenarios,
     ca: undefined,
     seed,
     kitVersion,
@@ -49,31 +59,43 @@ export async function judged(
     preflightOnly: false,
     onExchange() {},
   });
-  return judge({ ...transcript, run: run(transcript.run) });
 }
 
-/** Why a sandbox can't be what the mutants are made of; undefined when it can. */
-export async function unfitSandbox(options: Peer, seed: string): Promise<string | undefined> {
-  const judgement = await judged(
-    { target: options.url, areas: EVERYTHING, clock: systemClock, seed: `${seed}/untouched` },
-    options,
-  );
-  const wrong = notConforming('sandbox', judgement);
-  if (wrong !== undefined) return wrong;
-  const lacking = (['USERS-001', 'USERS-030'] as const).some(
-    (id) => judgement.requirements.get(id)?.verdict !== 'pass',
-  );
-  return lacking ? 'The sandbox has no /users, which some mutants are about.' : undefined;
+/** What is fit to be changed, as it is untouched; or why it is not fit. */
+export type Untouched = { transcript: Transcript } | { cause: string };
+
+/** A sandbox that the mutants can be made of. */
+export async function untouchedSandbox(peer: Peer, seed: string): Promise<Untouched> {
+  return untouched('sandbox', peer, EVERYTHING, seed, (judgement) => {
+    const lacking = (['USERS-001', 'USERS-030'] as const).some(
+      (id) => judgement.requirements.get(id)?.verdict !== 'pass',
+    );
+    return lacking ? 'The sandbox has no /users, which some mutants are about.' : undefined;
+  });
 }
 
-/** Why a service can't be what the mutants of area A are made of; undefined when it can. */
-export async function unfitService(options: Peer, seed: string): Promise<string | undefined> {
-  const target = { target: options.url, areas: ['service'], clock: systemClock } as const;
-  const judgement = await judged({ ...target, seed: `${seed}/untouched` }, options);
-  const wrong = notConforming('service', judgement);
-  if (wrong !== undefined) return wrong;
-  const isSetUp = judgement.requirements.get('SERVICE-051')?.verdict === 'pass';
-  return isSetUp ? undefined : 'The service has no control API, which mutants are seen by.';
+/** A service that the mutants of area A can be made of. */
+export async function untouchedService(peer: Peer, seed: string): Promise<Untouched> {
+  return untouched('service', peer, ['service'], seed, (judgement) => {
+    const isSetUp = judgement.requirements.get('SERVICE-051')?.verdict === 'pass';
+    return isSetUp ? undefined : 'The service has no control API, which mutants are seen by.';
+  });
+}
+
+async function untouched(
+  what: string,
+  peer: Peer,
+  areas: readonly Area[],
+  seed: string,
+  lacks: (judgement: Judgement) => string | undefined,
+): Promise<Untouched> {
+  const transcript = await driven(
+    { target: peer.url, areas, clock: systemClock, seed: `${seed}/untouched` },
+    peer,
+  );
+  const judgement = judge(transcript);
+  const cause = notConforming(what, judgement) ?? lacks(judgement);
+  return cause === undefined ? { transcript } : { cause };
 }
 
 function notConforming(what: string, judgement: Judgement): string | undefined {

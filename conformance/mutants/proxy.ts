@@ -65,7 +65,8 @@ async function serve(
   return transform(asked, forward, clock);
 }
 
-function endpointOf(method: string, path: string): Endpoint | undefined {
+/** The endpoint of the interface that a request is for. */
+export function endpointOf(method: string, path: string): Endpoint | undefined {
   const [route = ''] = path.replace(/^\/users\/.+/, '/users/*').split('?');
   switch (`${method} ${route.replace(/^\/v1\/sessions\/[^/]*\/end$/, '/end')}`) {
     case 'POST /v1/chat/completions':

@@ -22,6 +22,8 @@ export interface Scenario {
   phase: Phase;
   /** Requirements that must have evidence of it, against a sandbox that has everything. */
   exercises: readonly RequirementId[];
+  /** Scenarios on what they leave behind it rests; it comes in a later phase. */
+  needs?: readonly string[];
   /** Only an intrusive run drives it. */
   intrusive?: true;
   cost: (prompts: readonly string[]) => Cost;

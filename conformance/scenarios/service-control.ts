@@ -63,7 +63,6 @@ function seedOf(service: ServiceWorld, owner: OwnerName): SeedDocument {
     case 'named':
       return { evals, settings: { ...live.settings, run_name: runNameOf(service) } };
     case 'paged':
-      return service.intrusive ? manyOf(service) : {};
     case 'bare':
     case 'limits':
     case 'backlog':
@@ -112,7 +111,8 @@ function simulationsOf(service: ServiceWorld): SeedDocument {
   };
 }
 
-function manyOf({ baseMs }: ServiceWorld): SeedDocument {
+/** More sessions than a page holds. */
+export function manyOf({ baseMs }: ServiceWorld): SeedDocument {
   const started = Array.from({ length: MANY }, (_, index) => isoTime(baseMs - index * 1000));
   const outcomes: SeedOutcome[] = [{ eval_name: 'Any', outcome: 'pass' }];
   const simulated = (at: string) => ({ scenario: 's', persona: 'p', started_at: at });

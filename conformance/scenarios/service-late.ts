@@ -48,6 +48,8 @@ const backlog: Scenario = {
   area: 'service',
   phase: 'accepted',
   exercises: ['SERVICE-062', 'SERVICE-063', 'SERVICE-064'],
+  // What days look like in the names of runs is seen there.
+  needs: ['service/conversations', 'service/production'],
   cost: cost(9),
   async drive(world) {
     const { service } = world;

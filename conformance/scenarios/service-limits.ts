@@ -72,7 +72,10 @@ const limits: Scenario = {
   area: 'service',
   phase: 'cleanup',
   intrusive: true,
-  exercises: ['SERVICE-023', 'SERVICE-026', 'SERVICE-058'],
+  exercises: [
+    ...(['SERVICE-023', 'SERVICE-024', 'SERVICE-026', 'SERVICE-027', 'SERVICE-028'] as const),
+    ...(['SERVICE-058', 'SERVICE-059'] as const),
+  ],
   cost: cost(4 + RATE_REQUESTS_MAX + 8),
   async drive(world) {
     const { service } = world;

@@ -139,6 +139,7 @@ const silences: Scenario = {
   id: 'service/silences',
   area: 'service',
   phase: 'refused',
+  needs: ['service/conversations'],
   exercises: ['SERVICE-011'],
   cost: cost(23),
   async drive(world) {

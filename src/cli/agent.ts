@@ -136,7 +136,7 @@ async function mutantJudge(
   id: string,
 ): Promise<typeof import('../../conformance/index.ts')> {
   const judge = await import('../../conformance/index.ts');
-  const ids = await judge.mutantIds();
+  const ids = await judge.mutantIds('sandbox');
   if (!ids.includes(id)) {
     const meant = suggestion(id, ids, 'sandbox-kit selftest --list shows all');
     throw new UsageError(`--mutant: there is no mutant ${JSON.stringify(id)}: ${meant}`);

@@ -18,7 +18,7 @@ const baselineFile = z.strictObject({
 /**
  * Reads the accepted failures from the file that `--baseline` names.
  *
- * @throws {UsageError} where it is no baseline, or names what is not a requirement or is twice there.
+ * @throws {UsageError} where it is no baseline, or names what is none of `ids` or is twice there.
  */
 export function readBaseline(path: string, ids: readonly string[]): Acceptance[] {
   const wrong = (why: string): UsageError => new UsageError(`--baseline: ${path}: ${why}`);
@@ -36,7 +36,7 @@ export function readBaseline(path: string, ids: readonly string[]): Acceptance[]
     const said = JSON.stringify(id);
     if (!ids.includes(id)) {
       const otherwise = 'sandbox-kit explain lists all';
-      throw wrong(`${said} is no requirement: ${suggestion(id, ids, otherwise)}`);
+      throw wrong(`${said} is no requirement of this run: ${suggestion(id, ids, otherwise)}`);
     }
     if (accepted.findIndex((one) => one.id === id) !== index) {
       throw wrong(`${said} is there twice: expected one comment for it`);

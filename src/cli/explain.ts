@@ -29,7 +29,8 @@ export const explainVerb: CommandModule = {
     const text = await judge.explanation(id, out);
     if (text === undefined) {
       const otherwise = 'sandbox-kit explain lists all requirements';
-      const meant = suggestion(id, [...judge.areas, ...judge.requirementIds], otherwise);
+      const known = [...judge.areas, ...judge.serviceArea, ...judge.requirementIds];
+      const meant = suggestion(id, [...known, ...judge.serviceRequirementIds], otherwise);
       throw new UsageError(`ID: nothing is called ${JSON.stringify(id)}: ${meant}`);
     }
     out.write(text);

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { UsageError } from './usage-error.ts';
+import { OutputLost, UsageError } from './usage-error.ts';
 
 /**
  * Reads a text file that a flag names.
@@ -71,9 +71,14 @@ function orUnwritable(path: string, flag: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    throw new UsageError(`${flag}: ${path} can't be written: ${reasonOf(error)}.`);
+    const says = `${flag}: ${path} can't be written: ${reasonOf(error)}.`;
+    throw isFull(error) ? new OutputLost(says) : new UsageError(says);
   }
 }
+
+/** No mistake of the caller's, and found only when there is something to write. */
+const isFull = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT', 'EIO'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 const reasons: Partial<Record<string, string>> = {
   ENOENT: 'no such file or folder',
@@ -84,7 +89,8 @@ const reasons: Partial<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-function reasonOf(error: unknown): string {
+/** Why a file or a stream can't be read or written, in a few words. */
+export function reasonOf(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return reasons[code] ?? message;
 }

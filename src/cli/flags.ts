@@ -84,20 +84,28 @@ export const seed = z
   .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'expected 1 to 64 letters, digits, dots, hyphens, underscores');
 
 const areaNames = ['chat', 'health', 'users'] as const;
+const everyAreaName = [...areaNames, 'service'] as const;
 
-/** Areas as `chat,users`, also repeated. */
-export const areas = z
-  .union([z.string(), z.array(z.string())], { error: 'expected chat, health, users' })
-  .transform((given, context) => {
-    const names = [given].flat().flatMap((text) => text.split(','));
-    const wrong = names.find((name) => !areaNames.some((area) => area === name));
-    if (wrong !== undefined) {
-      const message = `expected some of ${areaNames.join(', ')}, got ${JSON.stringify(wrong)}`;
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    }
-    return areaNames.filter((area) => names.includes(area));
-  });
+/** Some of these names, as `chat,users`, also repeated. */
+const someOf = <Name extends string>(known: readonly Name[]): z.ZodType<Name[]> =>
+  z
+    .union([z.string(), z.array(z.string())], { error: `expected ${known.join(', ')}` })
+    .transform((given, context) => {
+      const names = [given].flat().flatMap((text) => text.split(','));
+      const wrong = names.find((name) => !known.some((area) => area === name));
+      if (wrong !== undefined) {
+        const message = `expected some of ${known.join(', ')}, got ${JSON.stringify(wrong)}`;
+        context.addIssue({ code: 'custom', message });
+        return z.NEVER;
+      }
+      return known.filter((area) => names.includes(area));
+    });
+
+/** Areas of a sandbox. */
+export const areas = someOf(areaNames);
+
+/** Areas of a sandbox, and that of the service. */
+export const everyArea = someOf(everyAreaName);
 
 /** The areas of a check: those of a sandbox, or `service` alone, which is another server. */
 export const checkedAreas = z

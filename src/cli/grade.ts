@@ -42,7 +42,8 @@ export const gradeVerb: CommandModule = {
     const text = readTextFile(given.recording, 'RECORDING');
     const transcript = readRecording(text, given.recording, judge);
     const { baseline: file, strict } = given;
-    const baseline = file === undefined ? [] : readBaseline(file, judge.requirementIds);
+    const ids = judge.idsOfRun(transcript.run);
+    const baseline = file === undefined ? [] : readBaseline(file, ids);
     const out = openOutputs(given);
     const report = judge.reportOf(transcript, isoTime(systemClock.nowMs()), { strict });
     deliver(judge.withBaseline(report, baseline), { judge, transcript, out, outputs: given });

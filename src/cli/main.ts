@@ -8,7 +8,7 @@ import { checkValues, joinDashes } from './arguments.ts';
 import { kitVersion } from './kit-version.ts';
 import { surviveClosedPipes } from './signals.ts';
 import { suggestion } from './suggest.ts';
-import { exitCodes, UsageError } from './usage-error.ts';
+import { exitCodes, OutputLost, UsageError } from './usage-error.ts';
 import { agentVerb } from './agent.ts';
 import { checkVerb } from './check.ts';
 import { demoVerb } from './demo.ts';
@@ -66,28 +66,32 @@ export async function main(given: readonly string[]): Promise<void> {
 class Misunderstood extends Error {}
 
 function parserOf(args: readonly string[]): Argv {
-  return verbs
-    .reduce((parser, verb) => parser.command(verb), yargs([...args]))
-    .parserConfiguration({
-      // `--prompt one URL` must not take the URL for a second prompt.
-      'greedy-arrays': false,
-      'camel-case-expansion': false,
-      'dot-notation': false,
-      'populate--': true,
-    })
-    .middleware((parsed) => checkValues(args, parsed), true)
-    .scriptName('sandbox-kit')
-    .usage('$0 VERB\n\nCheck, build and try the two sides of an agent evaluation service.')
-    .epilogue(EPILOGUE)
-    .version(kitVersion())
-    .help()
-    .alias('help', 'h')
-    .wrap(80)
-    .strict()
-    .demandCommand(1, 'Say what to do, for example: sandbox-kit demo.')
-    .fail((message: string | null, error: Error | undefined) => {
-      throw error ?? new Misunderstood(message ?? 'The arguments are wrong.');
-    });
+  return (
+    verbs
+      .reduce((parser, verb) => parser.command(verb), yargs([...args]))
+      .parserConfiguration({
+        // `--prompt one URL` must not take the URL for a second prompt.
+        'greedy-arrays': false,
+        'camel-case-expansion': false,
+        'dot-notation': false,
+        'populate--': true,
+      })
+      .middleware((parsed) => checkValues(args, parsed), true)
+      .scriptName('sandbox-kit')
+      .usage('$0 VERB\n\nCheck, build and try the two sides of an agent evaluation service.')
+      .epilogue(EPILOGUE)
+      .version(kitVersion())
+      .help()
+      .alias('help', 'h')
+      .wrap(80)
+      // Its own exit would come before a full disk is noticed.
+      .exitProcess(false)
+      .strict()
+      .demandCommand(1, 'Say what to do, for example: sandbox-kit demo.')
+      .fail((message: string | null, error: Error | undefined) => {
+        throw error ?? new Misunderstood(message ?? 'The arguments are wrong.');
+      })
+  );
 }
 
 /** Says in our words what the parser did not understand, and what was meant perhaps. */
@@ -119,7 +123,7 @@ async function explained(complaint: string, args: readonly string[]): Promise<Us
 function complain(error: unknown): void {
   if (error instanceof UsageError) {
     process.stderr.write(`sandbox-kit: ${error.message}\n`);
-    process.exitCode = exitCodes.usage;
+    process.exitCode = error instanceof OutputLost ? exitCodes.notJudged : exitCodes.usage;
     return;
   }
   const stack = error instanceof Error ? error.stack : String(error);

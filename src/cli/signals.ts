@@ -1,4 +1,5 @@
-import { exitCodes, UsageError } from './usage-error.ts';
+import { reasonOf } from './files.ts';
+import { exitCodes, OutputLost } from './usage-error.ts';
 
 /**
  * Aborts when the process is asked to stop, after it has said so; asked again, the process ends at
@@ -34,8 +35,9 @@ export async function untilStopped(): Promise<void> {
 export function surviveClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') return;
-      throw new UsageError(`What was to be said can't be written: ${error.message}`);
+      // A socket says ECONNRESET where its reader left something unread.
+      if (error.code === 'EPIPE' || error.code === 'ECONNRESET') return;
+      throw new OutputLost(`What was found can't be written: ${reasonOf(error)}.`);
     });
   }
 }

@@ -9,6 +9,11 @@ export class UsageError extends Error {
   }
 }
 
+/** What was found can't be said: its reader refuses it, as a full disk does. Exit code 3. */
+export class OutputLost extends UsageError {
+  override name = 'OutputLost';
+}
+
 /** The exit codes of every verb. */
 export const exitCodes = {
   fine: 0,

@@ -112,10 +112,11 @@ async function start(
   const clock = adjustableClock(below);
   const dataDir = await openDataDir(options.dataDir, undo);
   const file = join(dataDir, 'service.db');
-  const store = await openStore({ file });
+  const isTemporary = options.dataDir === undefined;
+  const store = await openStore({ file, isTemporary });
   undo.push(() => store.close());
   const { apiKey, ownerName } = await letKeysIn(store, dataDir, options.keys);
-  const writer = await startWriter({ file });
+  const writer = await startWriter({ file, isTemporary });
   undo.push(() => writer.close());
 
   const chanceSeed = options.chanceSeed ?? randomSeed();

@@ -7,8 +7,13 @@ import { writeGroups } from './write-groups.ts';
 /** What the thread is told. */
 export interface ThreadData {
   file: string;
+  isTemporary: boolean;
 }
 
 if (!parentPort) throw new Error('writer-thread is started by startWriter, not by itself');
-const { file } = workerData as ThreadData;
-writeGroups({ port: parentPort, sink: openSpanSink({ file }), decode: decodeBody });
+const { file, isTemporary } = workerData as ThreadData;
+writeGroups({
+  port: parentPort,
+  sink: openSpanSink({ file, isTemporary }),
+  decode: decodeBody,
+});

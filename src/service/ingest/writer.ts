@@ -46,6 +46,8 @@ export interface Writer {
 export interface WriterOptions {
   /** The store's file. */
   file: string;
+  /** Removed at the stop, so that no power cut matters to it. */
+  isTemporary?: boolean;
   /** Bodies that are with the thread at a time, in bytes; 64 MiB unless given. */
   bytesInFlightMax?: number;
   /** What the thread runs; our own entry unless given. */
@@ -75,6 +77,7 @@ interface InFlight {
  */
 class ThreadedWriter implements Writer {
   readonly #file: string;
+  readonly #isTemporary: boolean;
   readonly #bytesMax: number;
   readonly #url: URL;
   #thread: Worker | undefined;
@@ -84,8 +87,9 @@ class ThreadedWriter implements Writer {
   #closed: Promise<void> | undefined;
   #whenIdle: () => void = () => undefined;
 
-  constructor({ file, bytesInFlightMax, threadUrl }: WriterOptions) {
+  constructor({ file, isTemporary = false, bytesInFlightMax, threadUrl }: WriterOptions) {
     this.#file = file;
+    this.#isTemporary = isTemporary;
     this.#bytesMax = bytesInFlightMax ?? bytesInFlightDefault;
     this.#url = threadUrl ?? ownThread;
   }
@@ -132,7 +136,7 @@ class ThreadedWriter implements Writer {
   }
 
   #spawn(): Worker {
-    const workerData: ThreadData = { file: this.#file };
+    const workerData: ThreadData = { file: this.#file, isTemporary: this.#isTemporary };
     const thread = new Worker(this.#url, { workerData });
     thread.on('message', (answers: Answer[]) => {
       for (const { id, result } of answers) this.#settle(id, result);

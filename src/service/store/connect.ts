@@ -1,5 +1,12 @@
 import Sqlite, { type Database } from 'better-sqlite3';
-import { Kysely, SqliteDialect, SqliteDriver, type DatabaseConnection } from 'kysely';
+import {
+  Kysely,
+  SqliteDialect,
+  SqliteDriver,
+  type DatabaseConnection,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from 'kysely';
 import { sql, CompiledQuery, type Transaction } from 'kysely';
 import { systemClock } from '../../shared/clock.ts';
 import { cacheKib, checkpointPages, isBusy, lockWaitMsMax, openFile } from './open-file.ts';
@@ -17,18 +24,29 @@ export interface Connections {
   close: () => Promise<void>;
 }
 
+/** The file of a store. */
+export interface StoreFile {
+  file: string;
+  /** Removed at the stop, so that no power cut matters to it. */
+  isTemporary: boolean;
+}
+
 /**
  * Two connections: reads never wait for a write, neither our own nor the span sink's. The writing
  * one does not wait inside SQLite, since that would stop the thread.
  */
-export function connect(file: string): Connections {
-  const forWrites = openFile(file, { busyMs: 0 });
+export function connect({ file, isTemporary }: StoreFile): Connections {
+  const forWrites = openFile(file, { busyMs: 0, isTemporary });
   // The span sink's thread does the checkpoints; here they would stop the thread that answers.
   forWrites.pragma(`wal_autocheckpoint = ${2 * checkpointPages}`);
   const forReads = new Sqlite(file, { readonly: true, timeout: lockWaitMsMax });
   forReads.pragma(`cache_size = -${cacheKib}`);
-  const writer = new Kysely<Tables>({ dialect: new ImmediateDialect({ database: forWrites }) });
-  const reader = new Kysely<Tables>({ dialect: new SqliteDialect({ database: forReads }) });
+  const writer = new Kysely<Tables>({
+    dialect: new ImmediateDialect({ database: preparingOnce(forWrites) }),
+  });
+  const reader = new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: preparingOnce(forReads) }),
+  });
   return {
     reader,
     write: (change) => writer.transaction().execute(change),
@@ -47,10 +65,30 @@ export function exact<Name extends string>(column: Name) {
   return sql<string>`cast(${sql.ref(column)} as text)`.as(column.replace(/^.*\./, '') as Name);
 }
 
-class ImmediateDialect extends SqliteDialect {
-  readonly #database: Database;
+/** Statements that a connection keeps; lists of values make more texts than are worth keeping. */
+const statementsKeptMax = 256;
 
-  constructor({ database }: { database: Database }) {
+/** Keeps the statements that were prepared, which takes longer than to run most of them. */
+function preparingOnce(db: Database): SqliteDatabase {
+  const kept = new Map<string, SqliteStatement>();
+  return {
+    close: () => db.close(),
+    prepare(text) {
+      const statement = kept.get(text) ?? db.prepare(text);
+      // What was used last stands last; the first is given up.
+      kept.delete(text);
+      kept.set(text, statement);
+      const [first] = kept.keys();
+      if (kept.size > statementsKeptMax && first !== undefined) kept.delete(first);
+      return statement;
+    },
+  };
+}
+
+class ImmediateDialect extends SqliteDialect {
+  readonly #database: SqliteDatabase;
+
+  constructor({ database }: { database: SqliteDatabase }) {
     super({ database });
     this.#database = database;
   }

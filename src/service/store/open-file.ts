@@ -20,8 +20,16 @@ const lockRetryMs = 5;
 /** Keeps in memory, for each connection: 64 MiB of pages. */
 export const cacheKib = 65_536;
 
+/** How a file is opened. */
+export interface FileOptions {
+  /** How long a statement waits for the lock before it fails. */
+  busyMs: number;
+  /** The file ends with the process that made it: commits need not reach the disk. */
+  isTemporary?: boolean;
+}
+
 /** Opens a file with our settings, for one thread, and makes it if there is none. */
-export function openFile(file: string, { busyMs }: { busyMs: number }): Database {
+export function openFile(file: string, { busyMs, isTemporary = false }: FileOptions): Database {
   // It holds conversations, and keys of sandboxes: nobody else's to read. The log takes its mode.
   closeSync(openSync(file, 'a', 0o600));
   const db = new Sqlite(file, { timeout: lockWaitMsMax });
@@ -31,7 +39,7 @@ export function openFile(file: string, { busyMs }: { busyMs: number }): Database
     db.pragma(`page_size = ${pageBytes}`);
     whenUnlocked(() => db.pragma('journal_mode = WAL'));
     // better-sqlite3 sets NORMAL with WAL: a power cut would then take acknowledged spans along.
-    db.pragma('synchronous = FULL');
+    db.pragma(`synchronous = ${isTemporary ? 'OFF' : 'FULL'}`);
     db.pragma('foreign_keys = ON');
     db.pragma(`cache_size = -${cacheKib}`);
     db.pragma(`wal_autocheckpoint = ${checkpointPages}`);

@@ -1,4 +1,4 @@
-import { connect } from './connect.ts';
+import { connect, type StoreFile } from './connect.ts';
 import { conversationStore } from './conversations.ts';
 import { documentStore } from './documents.ts';
 import { evalStore } from './evals.ts';
@@ -9,13 +9,16 @@ import { emptyOwner, plant } from './plant.ts';
 import { sessionStore } from './sessions.ts';
 import type { Store } from './store.ts';
 
+/** How to open a store; its file is to be kept unless it says otherwise. */
+export type StoreOptions = Pick<StoreFile, 'file'> & Partial<StoreFile>;
+
 /**
  * Opens the store in a SQLite file, which is made, with its tables, if there is none. Several may be
  * open on one file, in one process or many. Throws when the file is another program's or a newer
  * kit's.
  */
-export async function openStore({ file }: { file: string }): Promise<Store> {
-  const connections = connect(file);
+export async function openStore({ file, isTemporary = false }: StoreOptions): Promise<Store> {
+  const connections = connect({ file, isTemporary });
   return Promise.resolve({
     owners: ownerStore(connections),
     conversations: conversationStore(connections),

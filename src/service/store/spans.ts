@@ -14,13 +14,19 @@ const nsMax = 2n ** 63n - 1n;
 /** How to open the span sink. */
 export interface SpanSinkOptions {
   file: string;
+  /** Removed at the stop, so that no power cut matters to it. */
+  isTemporary?: boolean;
   /** How long it stops its thread for other connections' writes; 10 s unless given. */
   lockWaitMsMax?: number;
 }
 
 /** Opens the place where spans go in, on a connection of its own; makes the file if there is none. */
-export function openSpanSink({ file, lockWaitMsMax = 10_000 }: SpanSinkOptions): SpanSink {
-  const db = openFile(file, { busyMs: lockWaitMsMax });
+export function openSpanSink({
+  file,
+  isTemporary = false,
+  lockWaitMsMax = 10_000,
+}: SpanSinkOptions): SpanSink {
+  const db = openFile(file, { busyMs: lockWaitMsMax, isTemporary });
   const statements = prepare(db);
   return {
     keep: (requests) => keep(db, statements, requests),

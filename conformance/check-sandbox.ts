@@ -4,6 +4,7 @@ import { drive, plan, type DriveOptions, type Plan } from './drive/run.ts';
 import { failedGate } from './judge/gate.ts';
 import type { Diagnosis } from './reports/diagnosis.ts';
 import { reportOf } from './reports/report.ts';
+import { isServiceRun } from './requirements/index.ts';
 import type { Transcript } from './transcript/transcript.ts';
 
 /** All areas of a sandbox, which a check is of unless it says otherwise. */
@@ -72,10 +73,11 @@ export async function check(options: CheckOptions): Promise<Checked> {
   };
 }
 
-/** Runs the preflight alone: whether there is a sandbox here that could be checked. */
+/** Runs the preflight alone: whether there is a sandbox, or a service, that could be checked. */
 export async function diagnose(options: CheckOptions): Promise<Diagnosis> {
   const transcript = await drive(withDefaults(options, true));
-  return { gate: failedGate(transcript), exchanges: transcript.exchanges };
+  const peer = isServiceRun(transcript.run) ? 'service' : 'sandbox';
+  return { peer, gate: failedGate(transcript), exchanges: transcript.exchanges };
 }
 
 /** What may be left out of a plan. */

@@ -166,14 +166,23 @@ export function faultFromText(text: string): AgentFault {
   return toFault(value);
 }
 
-function fromShortForm(text: string): Record<string, unknown> {
+function fromShortForm(text: string): unknown {
   const [kind, ...pairs] = text.split(';').map((part) => part.trim());
-  const fault: Record<string, unknown> = { kind };
-  const latency: Record<string, unknown> = {};
+  // Maps, so that no key, such as `__proto__`, means anything but itself.
+  const fault = new Map<string, unknown>([['kind', kind]]);
+  const latency = new Map<string, unknown>();
   for (const pair of pairs.filter((pair) => pair !== '')) {
     const [key = '', word = ''] = pair.split('=').map((part) => part.trim());
-    const value = /^\d+$/.test(word) ? Number(word) : word;
-    (key === 'min_ms' || key === 'max_ms' ? latency : fault)[key] = value;
+    const of = key === 'min_ms' || key === 'max_ms' ? latency : fault;
+    if (of.has(key)) throw twice(key);
+    of.set(key, /^\d+$/.test(word) ? Number(word) : word);
   }
-  return Object.keys(latency).length > 0 ? { ...fault, latency } : fault;
+  if (latency.size > 0) {
+    if (fault.has('latency')) throw twice('latency');
+    fault.set('latency', Object.fromEntries(latency));
+  }
+  return Object.fromEntries(fault);
 }
+
+const twice = (key: string): Refusal =>
+  new Refusal('bad_request', `not a fault: ${key} is there twice`);

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Conversation } from './dialogue.ts';
 import { CannotStart } from './errors.ts';
+import { told } from './script-issue.ts';
 
 const patternLengthMax = 200;
 const charactersMatchedMax = 2_000;
@@ -11,7 +12,7 @@ const rulesMax = 1_000;
 const pattern = z
   .string()
   .max(patternLengthMax)
-  .refine(isPattern, { message: 'is not a regular expression' });
+  .refine(isPattern, { message: 'a regular expression' });
 
 const object = z.record(z.string(), z.unknown());
 
@@ -64,7 +65,7 @@ export function readScript(path: string): Script {
   }
   const parsed = script.safeParse(value);
   if (!parsed.success) {
-    throw new CannotStart(`the script ${path} is wrong: ${z.prettifyError(parsed.error)}`);
+    throw new CannotStart(`the script ${path} ${told(value, parsed.error.issues)}`);
   }
   return parsed.data;
 }

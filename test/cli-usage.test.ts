@@ -148,7 +148,7 @@ const agents: Row[] = [
   [['agent', '--port', '0', '--tls', '--ca-out', missing], /--ca-out: .* can't be written/],
   [['agent', '--log-level', 'loud'], /--log-level: expected one of silent, error, warn, info/],
   [['agent', '--mutant', 'chat/content-nul'], /did you mean chat\/content-null\?/],
-  [['agent', '--mutant', 'nope'], /no mutant "nope": sandbox-kit selftest --list/],
+  [['agent', '--mutant', 'nope'], /no mutant "nope" of a sandbox: sandbox-kit selftest --list/],
   [['agent', '--mutant', 'chat/content-null', '--tls'], /--mutant speaks plain http/],
   [['agent', '--mutant', 'chat/content-null', '--port', '9'], /omit --host and --port/],
 ];

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
 import { readScript } from '../reference-agent/index.ts';
@@ -221,6 +222,64 @@ void t.test('a script that is wrong is refused with its name and what is wrong',
     t.throws(() => readScript(`${folder}/${name}`), { message: new RegExp(`/${name}`) }, name);
   }
   t.throws(() => readScript(`${folder}/unknown-key`), { message: /wen/ });
+  for (const [name, text, says] of [
+    ['null', 'null', 'is wrong: expected an object, got null'],
+    ['list', '[]', 'is wrong: expected an object, got []'],
+    ['none', '{}', 'is wrong at /rules: expected a list, got nothing'],
+    ['no-reply', '{"rules":[{}]}', 'is wrong at /rules/0/reply: expected an object, got nothing'],
+    [
+      'number',
+      '{"rules":[{"reply":{"content":17}}]}',
+      'is wrong at /rules/0/reply/content: expected text, got 17',
+    ],
+    [
+      'turn',
+      '{"rules":[{"when":{"turn":0},"reply":{"content":""}}]}',
+      'is wrong at /rules/0/when/turn: expected 1 or more, got 0',
+    ],
+    [
+      'pattern',
+      '{"rules":[{"when":{"regex":"("},"reply":{"content":""}}]}',
+      'is wrong at /rules/0/when/regex: expected a regular expression, got "("',
+    ],
+    [
+      'delay',
+      '{"rules":[{"reply":{"content":"","delay_ms":600001}}]}',
+      'is wrong at /rules/0/reply/delay_ms: expected 600000 at most, got 600001',
+    ],
+    [
+      'half',
+      '{"rules":[{"reply":{"content":"","delay_ms":0.5}}]}',
+      'is wrong at /rules/0/reply/delay_ms: expected a whole number, got 0.5',
+    ],
+    [
+      'empty',
+      '{"rules":[{"when":{"contains":""},"reply":{"content":""}}]}',
+      'is wrong at /rules/0/when/contains: expected a length of 1 or more, got ""',
+    ],
+    [
+      'more',
+      '{"rules":[{"wen":1,"reply":{"content":1,"x":2}}]}',
+      'is wrong at /rules/0/reply/content: expected text, got 1; and at 2 more places',
+    ],
+    [
+      'key',
+      '{"rules":[{"wen~/":1,"reply":{"content":""}}]}',
+      'is wrong at /rules/0/wen~0~1: no such key is known',
+    ],
+    [
+      'proto',
+      '{"rules":[{"__proto__":1,"reply":{"content":""}}]}',
+      'is wrong at /rules/0/__proto__: no such key is known',
+    ],
+  ] as const) {
+    const path = `${folder}/${name}.json`;
+    writeFileSync(path, text);
+    t.throws(() => readScript(path), {
+      name: 'CannotStart',
+      message: `the script ${path} ${says}`,
+    });
+  }
   t.equal(readScript(`${folder}/fine`).rules.length, 1);
   t.end();
 });

@@ -195,6 +195,18 @@ void t.test('a fault is read from JSON and from its short form', (t) => {
   for (const text of ['', '{', 'rate_limit;times=many', 'rate_limit;times', 'latency', '[]']) {
     t.throws(() => readFault(text), { name: 'CannotStart' }, text);
   }
+  for (const [text, message] of [
+    ['unhealthy;__proto__=1', /\/__proto__ must be absent/],
+    ['{"kind":"unhealthy","__proto__":{"times":1}}', /\/__proto__ must be absent/],
+    ['unhealthy;constructor=1', /\/constructor must be absent/],
+    ['unhealthy;toString=1', /\/toString must be absent/],
+    ['latency;min_ms=1;max_ms=2;__proto__=1', /\/__proto__ must be absent/],
+    ['rate_limit;times=1;times=2', /times is there twice/],
+    ['rate_limit;kind=unhealthy', /kind is there twice/],
+    ['latency;min_ms=1;max_ms=2;latency=3', /latency is there twice/],
+  ] as const) {
+    t.throws(() => readFault(text), { name: 'CannotStart', message }, text);
+  }
   t.end();
 });
 

@@ -13,6 +13,7 @@ import {
   type Phase,
   type Scenario,
 } from '../scenarios/index.ts';
+import { PREFLIGHT } from '../transcript/reading.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
 import { httpClient } from './http-client.ts';
 import { recorder } from './recorder.ts';
@@ -79,7 +80,7 @@ export function plan(
       (options.areas.includes(scenario.area) || isFixture(scenario, options.areas)) &&
       (options.intrusive || !scenario.intrusive) &&
       (scenario.phase === 'preflight' || (options.scenarios?.includes(scenario.id) ?? true)) &&
-      (!options.preflightOnly || ['preflight', 'cleanup'].includes(scenario.phase)),
+      (!options.preflightOnly || scenario.id === PREFLIGHT || scenario.phase === 'cleanup'),
   );
   const total: Cost = { requests: 0, modelCalls: 0, users: 0 };
   for (const scenario of chosen) {

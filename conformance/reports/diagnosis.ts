@@ -5,13 +5,15 @@ import { type Exchange, outcome, tookMs } from '../transcript/reading.ts';
 
 /** What the preflight saw. */
 export interface Diagnosis {
+  /** What was looked for. */
+  peer: 'sandbox' | 'service';
   gate: Gate | undefined;
   exchanges: readonly Exchange[];
 }
 
 /** The diagnosis for people: each request of the preflight, then what follows, or how to go on. */
 export function diagnosisText(
-  { gate, exchanges }: Diagnosis,
+  { peer, gate, exchanges }: Diagnosis,
   checkCommand: string,
   { paint, width }: ListingOptions,
 ): string {
@@ -23,10 +25,10 @@ export function diagnosisText(
   const ending = gate
     ? [...fold(gate.says, width).map((line) => paint('red', line)), ...fold(gate.cure, width)]
     : [
-        paint('green', 'A sandbox can be reached here. What it answered is for the judge:'),
+        paint('green', `A ${peer} can be reached here. What it answered is for the judge:`),
         `  ${checkCommand}`,
       ];
-  return [paint('bold', 'The way to the sandbox'), ...lines, '', ...ending, ''].join('\n');
+  return [paint('bold', `The way to the ${peer}`), ...lines, '', ...ending, ''].join('\n');
 }
 
 /** The diagnosis for programs. */

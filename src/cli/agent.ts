@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { stderrLog } from '../shared/log.ts';
 import { readTextFile, reserveFile, writeTextFile } from './files.ts';
 import * as flags from './flags.ts';
+import { mutantJudge } from './mutant-judge.ts';
 import { untilStopped } from './signals.ts';
-import { suggestion } from './suggest.ts';
 import { terminalOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -88,7 +88,7 @@ The key to ask for is read from SANDBOX_KIT_API_KEY, or with --api-key-file.
 With --json the first line of stdout is {"url":…,"apiKey":…}.`;
 
 async function runAgent(given: AgentFlags): Promise<void> {
-  const judge = given.mutant === undefined ? undefined : await mutantJudge(given, given.mutant);
+  const judge = given.mutant === undefined ? undefined : await mutantOf(given);
   const wing = await import('../../reference-agent/index.ts');
   if (given.tls) reserveFile(given['ca-out'], '--ca-out');
   const agent = await start(wing, given);
@@ -130,23 +130,11 @@ function introduce(
 
 type AgentPlace = Pick<Awaited<ReturnType<AgentWing['startAgent']>>, 'url' | 'apiKey' | 'caPem'>;
 
-/** The judge's wing, which has the mutants; refuses what does not go with one. */
-async function mutantJudge(
-  given: AgentFlags,
-  id: string,
-): Promise<typeof import('../../conformance/index.ts')> {
-  const judge = await import('../../conformance/index.ts');
-  const ids = await judge.mutantIds('sandbox');
-  if (!ids.includes(id)) {
-    const meant = suggestion(id, ids, 'sandbox-kit selftest --list shows all');
-    throw new UsageError(`--mutant: there is no mutant ${JSON.stringify(id)}: ${meant}`);
-  }
-  const { tls, cert, key, host, port } = given;
+async function mutantOf(given: AgentFlags): ReturnType<typeof mutantJudge> {
+  const judge = await mutantJudge(given, 'sandbox');
+  const { tls, cert, key } = given;
   if (tls || cert !== undefined || key !== undefined) {
     throw new UsageError('--mutant speaks plain http: expected neither --tls nor --cert.');
-  }
-  if (host !== '127.0.0.1' || (port ?? 0) !== 0) {
-    throw new UsageError('--mutant listens on loopback, on a free port: omit --host and --port.');
   }
   return judge;
 }

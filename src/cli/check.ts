@@ -95,7 +95,7 @@ function sendingOptions(yargs: Argv): Argv {
     .option('api-key-file', { type: 'string', describe: 'file that holds the bearer key' })
     .option('api-key-header', {
       type: 'string',
-      default: 'x-service-api-key',
+      default: flags.API_KEY_HEADER,
       describe: "header of the service's key",
     })
     .option('intrusive', {
@@ -147,7 +147,7 @@ async function runCheck(
     target,
     kitVersion: kitVersion(),
     seed,
-    ...keysOf(given),
+    ...flags.keysOf(given),
     ca: flags.caPem(given.ca),
     allowHttp: given['allow-http'],
     strict: given.strict,
@@ -182,12 +182,6 @@ async function runCheck(
 
 const idsOf = (given: CheckFlags, judge: Judge): readonly string[] =>
   isOfService(given) ? judge.serviceRequirementIds : judge.requirementIds;
-
-function keysOf(given: CheckFlags): { apiKey: string | undefined; apiKeyHeader?: string } {
-  const file = given['api-key-file'];
-  if (!isOfService(given)) return { apiKey: flags.sandboxKey(file) };
-  return { apiKey: flags.serviceKey(file), apiKeyHeader: given['api-key-header'].toLowerCase() };
-}
 
 /** Gives a report to all who are to have it, and to the caller as the exit code. */
 export function deliver(

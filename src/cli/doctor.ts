@@ -9,19 +9,24 @@ import { exitCodes } from './usage-error.ts';
 
 const doctorFlags = z.object({
   url: flags.sandboxUrl,
-  area: flags.areas.optional(),
+  area: flags.checkedAreas.optional(),
   json: flags.filePath.optional(),
   'api-key-file': flags.filePath.optional(),
+  'api-key-header': flags.headerName,
   ca: flags.filePath.optional(),
   'timeout-ms': flags.wholeNumber(100, 600_000),
 });
 
+type DoctorFlags = z.infer<typeof doctorFlags>;
+
 /** The check that may follow, with what it needs to get there. */
-function checkCommand(given: z.infer<typeof doctorFlags>): string {
+function checkCommand(given: DoctorFlags): string {
+  const header = given['api-key-header'];
   const options = [
     ['--area', given.area?.join(',')],
     ['--ca', given.ca],
     ['--api-key-file', given['api-key-file']],
+    ['--api-key-header', header === flags.API_KEY_HEADER ? undefined : header],
   ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
   return ['sandbox-kit check', given.url, ...options].join(' ');
 }
@@ -29,25 +34,33 @@ function checkCommand(given: z.infer<typeof doctorFlags>): string {
 /** `sandbox-kit doctor URL`: the preflight alone. */
 export const doctorVerb: CommandModule = {
   command: 'doctor <url>',
-  describe: 'See whether a sandbox can be reached and checked',
+  describe: 'See whether a sandbox or service can be reached and checked',
   builder: (yargs) =>
     yargs
-      .usage('sandbox-kit doctor URL\n\nTries the way to a sandbox: address, TLS, key, answers.')
-      .positional('url', { type: 'string', describe: 'base address of the sandbox' })
-      .option('area', { type: 'string', describe: 'only these: chat,health,users' })
+      .usage(
+        'sandbox-kit doctor URL\n\nTries the way to a sandbox, or to the service: address, TLS, key, answers.',
+      )
+      .positional('url', { type: 'string', describe: 'base address of what is tried' })
+      .option('area', { type: 'string', describe: 'only these: chat,health,users; or service' })
       .option('json', { type: 'string', describe: 'write what was seen as JSON; - is stdout' })
-      .option('api-key-file', { type: 'string', describe: 'file that holds the bearer key' })
+      .option('api-key-file', { type: 'string', describe: 'file that holds the key' })
+      .option('api-key-header', {
+        type: 'string',
+        default: flags.API_KEY_HEADER,
+        describe: "header of the service's key",
+      })
       .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' })
       .option('timeout-ms', { type: 'number', default: 30_000, describe: 'for chat and users' })
       .epilogue(`Examples:
   sandbox-kit doctor https://sandbox.example.com
   sandbox-kit doctor https://localhost:8443 --ca sandbox-kit-ca.pem
+  sandbox-kit doctor URL --area service
 
-The bearer key is read from SANDBOX_KIT_API_KEY, or with --api-key-file.`),
+The bearer key is read from SANDBOX_KIT_API_KEY, the service's from
+SANDBOX_KIT_SERVICE_API_KEY, or either with --api-key-file.`),
   handler: async (argv) => {
     const given = flags.parseFlags(doctorFlags, argv);
     const judge = await import('../../conformance/index.ts');
-    const apiKey = flags.sandboxKey(given['api-key-file']);
     const ca = flags.caPem(given.ca);
     const out = openOutputs({ json: given.json });
     const diagnosis = await judge.diagnose({
@@ -55,7 +68,7 @@ The bearer key is read from SANDBOX_KIT_API_KEY, or with --api-key-file.`),
       kitVersion: kitVersion(),
       seed: randomSeed(),
       ...(given.area ? { areas: given.area } : {}),
-      apiKey,
+      ...flags.keysOf(given),
       ca,
       timeoutMs: given['timeout-ms'],
     });

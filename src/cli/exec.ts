@@ -18,8 +18,6 @@ const execFlags = z.object({
     .optional(),
 });
 
-const API_KEY_HEADER = 'x-service-api-key';
-
 /** `sandbox-kit exec -- CMD`: the service around a command, as a contract test needs it. */
 export const execVerb: CommandModule = {
   command: 'exec',
@@ -60,14 +58,14 @@ async function around(
     ...given,
     host: '127.0.0.1',
     port: 0,
-    'api-key-header': API_KEY_HEADER,
+    'api-key-header': flags.API_KEY_HEADER,
   });
   const agent = given.agent
     ? await (await import('../../reference-agent/index.ts')).startAgent()
     : undefined;
   try {
     return await run(command, args, {
-      ...exporterVariables(service, API_KEY_HEADER),
+      ...exporterVariables(service, flags.API_KEY_HEADER),
       SANDBOX_KIT_SERVICE_URL: service.url,
       SANDBOX_KIT_SERVICE_API_KEY: service.apiKey,
       SANDBOX_KIT_ADMIN_URL: service.adminUrl,

@@ -135,6 +135,20 @@ export function serviceKey(apiKeyFile: string | undefined): string | undefined {
   return keyFrom(apiKeyFile, 'SANDBOX_KIT_SERVICE_API_KEY');
 }
 
+/** The header of the service's key, unless `--api-key-header` renames it. */
+export const API_KEY_HEADER = 'x-service-api-key';
+
+/** The key of what is checked, the service or a sandbox, and the header that carries it. */
+export function keysOf(given: {
+  area?: readonly Area[] | undefined;
+  'api-key-file'?: string | undefined;
+  'api-key-header': string;
+}): { apiKey: string | undefined; apiKeyHeader?: string } {
+  const file = given['api-key-file'];
+  if (!given.area?.includes('service')) return { apiKey: sandboxKey(file) };
+  return { apiKey: serviceKey(file), apiKeyHeader: given['api-key-header'].toLowerCase() };
+}
+
 function keyFrom(
   apiKeyFile: string | undefined,
   variable: 'SANDBOX_KIT_API_KEY' | 'SANDBOX_KIT_SERVICE_API_KEY',

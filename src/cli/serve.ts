@@ -3,14 +3,17 @@ import { z } from 'zod';
 import { stderrLog } from '../shared/log.ts';
 import { readEnvironment } from './environment.ts';
 import * as flags from './flags.ts';
+import { mutantJudge } from './mutant-judge.ts';
 import { readSeedFile } from './seed-file.ts';
 import { untilStopped } from './signals.ts';
 import { terminalOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
+const PORT = 9090;
+
 const serveFlags = z.object({
   host: z.string({ error: 'expected one address' }).min(1, 'expected an address'),
-  port: flags.wholeNumber(0, 65_535),
+  port: flags.wholeNumber(0, 65_535).optional(),
   data: flags.filePath.optional(),
   json: z.boolean(),
   'api-key-file': flags.filePath.optional(),
@@ -18,14 +21,16 @@ const serveFlags = z.object({
   'seed-file': flags.filePath.optional(),
   seed: flags.seed.optional(),
   'app-url': flags.sandboxUrl.optional(),
+  mutant: flags.word.optional(),
   'log-level': flags.logLevel,
 });
 
+type ServeFlags = z.infer<typeof serveFlags>;
+
 /** What of the flags `startService` needs. */
-export type ServiceFlags = Pick<
-  z.infer<typeof serveFlags>,
+export type ServiceFlags = { port: number } & Pick<
+  ServeFlags,
   | 'host'
-  | 'port'
   | 'data'
   | 'api-key-file'
   | 'api-key-header'
@@ -42,6 +47,9 @@ const EPILOGUE = `Examples:
   sandbox-kit serve --data ./service
   sandbox-kit serve --port 0 --json
   sandbox-kit serve --seed-file demo.yaml
+  sandbox-kit serve --mutant service/traces-202
+
+sandbox-kit selftest --list shows all mutants.
 
 A model that judges: SANDBOX_KIT_JUDGE_URL, _MODEL and _API_KEY, of any
 OpenAI-compatible endpoint. The service's own key: SANDBOX_KIT_SERVICE_API_KEY,
@@ -55,28 +63,35 @@ export const serveVerb: CommandModule = {
   builder: (yargs) =>
     yargs
       .usage('sandbox-kit serve\n\nRuns the service on this machine until it is stopped.')
-      .option('port', { type: 'number', default: 9090, describe: '0 takes a free one' })
+      .option('port', { type: 'number', describe: `${PORT} when left out; 0 takes a free one` })
       .option('host', { type: 'string', default: '127.0.0.1', describe: 'where to listen' })
       .option('data', { type: 'string', describe: 'folder to keep everything in' })
       .option('json', { type: 'boolean', default: false, describe: 'say address and key as JSON' })
       .option('api-key-file', { type: 'string', describe: 'file with the key to take' })
       .option('api-key-header', {
         type: 'string',
-        default: 'x-service-api-key',
+        default: flags.API_KEY_HEADER,
         describe: 'header that carries it',
       })
       .option('seed-file', { type: 'string', describe: 'what it holds at start, YAML or JSON' })
       .option('seed', { type: 'string', describe: 'all ids follow from it' })
+      .option('mutant', { type: 'string', describe: 'break one rule, on a port of its own' })
       .option('app-url', { type: 'string', describe: 'base of deep links' })
       .option('log-level', { type: 'string', default: 'warn', describe: flags.LOG_LEVELS })
       .epilogue(EPILOGUE),
   handler: async (argv) => {
     const given = flags.parseFlags(serveFlags, argv);
-    const service = await startFrom(given);
+    const judge = given.mutant === undefined ? undefined : await mutantJudge(given, 'service');
+    const service = await startFrom({ ...given, port: given.port ?? (judge ? 0 : PORT) });
+    const mutant = await judge?.startMutant(given.mutant ?? '', service.url);
     const stopped = untilStopped();
-    introduce(service, given);
-    await stopped;
-    await service.stop();
+    try {
+      introduce({ ...service, ...(mutant && { url: mutant.url, breaks: mutant.breaks }) }, given);
+      await stopped;
+    } finally {
+      await mutant?.stop();
+      await service.stop();
+    }
   },
 };
 
@@ -143,8 +158,8 @@ export function exporterVariables(
   };
 }
 
-function introduce(service: RunningService, given: z.infer<typeof serveFlags>): void {
-  const { url, apiKey, appUrl, adminUrl } = service;
+function introduce(service: RunningService & { breaks?: string }, given: ServeFlags): void {
+  const { url, apiKey, appUrl, adminUrl, breaks } = service;
   if (given.json) {
     process.stdout.write(`${JSON.stringify({ url, apiKey, appUrl, adminUrl })}\n`);
     return;
@@ -153,7 +168,8 @@ function introduce(service: RunningService, given: z.infer<typeof serveFlags>): 
   const variables = Object.entries(exporterVariables(service, given['api-key-header']));
   out.write(
     [
-      `The service listens at ${out.paint('bold', url)}`,
+      `The ${breaks === undefined ? 'service' : 'mutant'} listens at ${out.paint('bold', url)}`,
+      ...(breaks === undefined ? [] : [`  breaks   ${breaks}`]),
       `  key      ${apiKey}`,
       `  control  ${adminUrl}`,
       `  data     ${given.data ?? 'kept until the stop; --data FOLDER keeps it for good'}`,

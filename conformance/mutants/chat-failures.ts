@@ -59,7 +59,7 @@ export const chatFailureMutants: readonly Mutant[] = [
     'Never answers a request with a history.',
     ['CHAT-010', 'CHAT-015', 'CHAT-016'],
     delays(to('chat', said(/"role":"system"/)), 60_000),
-    { clockFactor: 100 },
+    { clockFactor: 30 },
   ),
   mutant(
     'slow',
@@ -82,7 +82,7 @@ export const chatFailureMutants: readonly Mutant[] = [
     'Answers no new session after a request that was not JSON.',
     ['CHAT-013', 'CHAT-016'],
     hangsAfterMalformedJson,
-    { clockFactor: 100 },
+    { clockFactor: 30 },
   ),
   {
     id: 'chat/plain-http',

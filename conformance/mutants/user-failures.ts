@@ -60,6 +60,6 @@ export const userFailureMutants: readonly Mutant[] = [
     'Answers no second creation.',
     ['USERS-002', 'USERS-010'],
     counting((creation) => creation % 2 === 0, 'silently'),
-    100,
+    20,
   ),
 ];

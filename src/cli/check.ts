@@ -28,6 +28,7 @@ const checkFlags = z.object({
   ca: flags.filePath.optional(),
   'allow-http': z.boolean(),
   strict: z.boolean(),
+  verbose: z.boolean(),
   seed: flags.seed.optional(),
   concurrency: flags.wholeNumber(1, 64),
   rate: flags.positive.optional(),
@@ -75,6 +76,9 @@ function checkServiceFlags(given: CheckFlags): void {
   throw new UsageError('--intrusive: expected only together with --area service.');
 }
 
+/** What `--verbose` of a report does. */
+export const VERBOSE = 'tell every note and the whole dialect';
+
 function reportOptions(yargs: Argv): Argv {
   return yargs
     .usage('sandbox-kit check URL\n\nChecks a sandbox over the network and says what holds.')
@@ -85,7 +89,8 @@ function reportOptions(yargs: Argv): Argv {
     .option('markdown', { type: 'string', describe: 'write a summary as Markdown' })
     .option('record', { type: 'string', describe: 'write the recording, for grade' })
     .option('baseline', { type: 'string', describe: 'JSON file of accepted failures' })
-    .option('strict', { type: 'boolean', default: false, describe: 'a warn is a fail' });
+    .option('strict', { type: 'boolean', default: false, describe: 'a warn is a fail' })
+    .option('verbose', { type: 'boolean', default: false, describe: VERBOSE });
 }
 
 function sendingOptions(yargs: Argv): Argv {
@@ -172,7 +177,13 @@ async function runCheck(
   if (given.record !== undefined) {
     writeTextFile(given.record, judge.writeTranscript(transcript), '--record');
   }
-  deliver(judge.withBaseline(report, baseline), { judge, out, tookMs, outputs: given });
+  deliver(judge.withBaseline(report, baseline), {
+    judge,
+    out,
+    tookMs,
+    outputs: given,
+    verbose: given.verbose,
+  });
 }
 
 const idsOf = (given: CheckFlags, judge: Judge): readonly string[] =>
@@ -181,12 +192,17 @@ const idsOf = (given: CheckFlags, judge: Judge): readonly string[] =>
 /** Gives a report to all who are to have it, and to the caller as the exit code. */
 export function deliver(
   report: CheckReport,
-  to: { judge: Judge; out: Terminal; outputs: Outputs; tookMs?: number },
+  to: { judge: Judge; out: Terminal; outputs: Outputs; verbose: boolean; tookMs?: number },
 ): void {
-  const { judge, out, outputs, tookMs } = to;
+  const { judge, out, outputs, verbose, tookMs } = to;
   const { paint, width } = out;
   out.write(
-    judge.terminalReport(report, { paint, width, ...(tookMs === undefined ? {} : { tookMs }) }),
+    judge.terminalReport(report, {
+      paint,
+      width,
+      verbose,
+      ...(tookMs === undefined ? {} : { tookMs }),
+    }),
   );
   const { json, junit, markdown } = outputs;
   if (json !== undefined) writeTextFile(json, `${JSON.stringify(report, null, 2)}\n`, '--json');

@@ -47,6 +47,34 @@ void t.test('a conforming sandbox: exit 0, and the verdict last', async (t) => {
   noEscapes(t, ran);
 });
 
+void t.test('a conforming sandbox is told in short, and in full with --verbose', async (t) => {
+  const url = await agentFor(t);
+  const record = join(t.testdir({}), 'run.ndjson');
+  const short = await run(['check', url, '--record', record], { env: { NO_COLOR: '1' } });
+  t.equal(short.code, 0, short.stderr);
+  const lines = short.stdout.trimEnd().split('\n');
+  t.ok(lines.length <= 15, `${lines.length} lines`);
+  t.ok(lines.every((line) => line.length <= 80));
+  t.match(short.stdout, /\nNoted {4}CHAT-083 USERS-080 081 083\nDialect {2}POST \/users 201, /);
+  t.match(
+    short.stdout,
+    /\nMore {5}--verbose tells the notes, why \d+ got no verdict and the whole/,
+  );
+  t.match(lines.at(-1), /^CONFORMING {2}\d+ pass, 4 note, \d+ not applicable, .* s$/);
+  noEscapes(t, short);
+
+  const full = await run(['check', url, '--verbose']);
+  const graded = await run(['grade', record, '--verbose']);
+  for (const { code, stdout } of [full, graded]) {
+    t.equal(code, 0);
+    t.match(stdout, /^Noted, not judged\n {2}CHAT-083 {2}A chat request/m);
+    t.match(stdout, /\nWithout a verdict\n {2}not observed: No request was answered with 429\./);
+    t.match(stdout, /\nIts dialect, [^]*\n {2}deleting a user twice +404 user_not_found\n/);
+    t.notMatch(stdout, /^More/m);
+    t.ok(stdout.split('\n').every((line) => line.length <= 80));
+  }
+});
+
 void t.test('a broken sandbox: exit 1, and which requirement, where and why', async (t) => {
   const ran = await run(['check', await mutantFor(t, 'chat/content-null')]);
   t.equal(ran.code, 1, ran.stderr);

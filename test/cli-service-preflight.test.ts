@@ -46,7 +46,9 @@ void t.test('what is no service: one cause, its cure, and exit 3', { jobs: 3 }, 
     void t.test(id, { buffered: true }, async (t) => {
       const peer = await startPeer(systemClock);
       t.teardown(() => peer.stop());
-      const args = [peer.url, ...SERVICE, '--timeout-ms', '400', '--json', '-'];
+      // Only who never answers is given up soon: a busy machine may be slow to see the rest.
+      const patience = gate === 'timeout' ? ['--timeout-ms', '400'] : [];
+      const args = [peer.url, ...SERVICE, ...patience, '--json', '-'];
       const env = { SANDBOX_KIT_SERVICE_API_KEY: 'a-key' };
       for (const verb of ['doctor', 'check']) {
         const { code, stdout, stderr } = await run([verb, ...args], { env });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { SelftestResult } from '../conformance/index.ts';
 import { startAgent } from '../reference-agent/index.ts';
+import { startService } from '../src/service/index.ts';
 import { run, start } from './helpers/command.ts';
 import { root } from './helpers/source-tree.ts';
 
@@ -139,6 +140,9 @@ void t.test('demo: all of it holds', async (t) => {
 void t.test('help: fits a terminal, and its examples work', async (t) => {
   const agent = await startAgent();
   t.teardown(() => agent.stop());
+  const service = await startService();
+  t.teardown(() => service.stop());
+  const env = { SANDBOX_KIT_SERVICE_API_KEY: service.apiKey };
   const folder = t.testdir({ 'accepted.json': '{"accepted":[]}', 'sandbox-kit-ca.pem': '' });
   const byHelp = (args: string[]): boolean => ['demo', 'agent', 'selftest'].includes(args[0] ?? '');
   for (const verb of ['', ...verbs]) {
@@ -149,9 +153,11 @@ void t.test('help: fits a terminal, and its examples work', async (t) => {
     const shown = stdout.includes('Examples:') && examples.length > 0;
     t.ok(shown, `${verb} --help has examples`);
     for (const [, line = ''] of stdout.includes('Commands:') ? [] : examples) {
-      const args = wordsOf(line).map((word) => (/^(URL|https?:.*)$/.test(word) ? agent.url : word));
+      const args = wordsOf(line).map((word) =>
+        word === 'SERVICE_URL' ? service.url : /^(URL|https?:.*)$/.test(word) ? agent.url : word,
+      );
       if (byHelp(args) || args.includes('--ca')) continue;
-      const ran = await run(args, { cwd: folder });
+      const ran = await run(args, { cwd: folder, env });
       t.equal(ran.code, 0, `${line}: ${ran.stderr}`);
     }
   }

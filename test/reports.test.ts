@@ -76,16 +76,35 @@ const UNPRINTABLE = /(?!\n)[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 
 void t.test('terminal: nothing of a sandbox is more than text, and all fits 80 columns', (t) => {
   t.same(violations('CheckReport', evil), [], 'the report itself conforms');
-  const text = terminalReport(evil, { paint: plainPaint, width: 80, tookMs: 1_234 });
-  t.notMatch(text, UNPRINTABLE);
-  t.notMatch(text, /undefined|\[object/);
-  for (const line of text.split('\n')) {
-    if (!line.trim().startsWith('curl -i ')) t.ok(line.length <= 80, line);
+  for (const verbose of [false, true]) {
+    const text = terminalReport(evil, { paint: plainPaint, width: 80, tookMs: 1_234, verbose });
+    t.notMatch(text, UNPRINTABLE);
+    t.notMatch(text, /undefined|\[object/);
+    for (const line of text.split('\n')) {
+      if (!line.trim().startsWith('curl -i ')) t.ok(line.length <= 80, line);
+    }
   }
-  const painted = terminalReport(evil, { paint: ansiPaint, width: 80 });
+  const painted = terminalReport(evil, { paint: ansiPaint, width: 80, verbose: true });
   const [, ...codes] = painted.split('\u001B');
   t.ok(codes.length > 0);
   for (const code of codes) t.match(code, /^\[\d\d?m/, 'only our own codes');
+  t.end();
+});
+
+void t.test('terminal: what is blocked is told, and no count is torn from its word', (t) => {
+  const rows = [
+    row('CHAT-001', { verdict: 'blocked', reason: 'The plain request was refused.' }),
+    row('CHAT-002', { verdict: 'not_observed', reason: 'It was not seen.' }),
+  ];
+  const given = report(rows, { verdict: 'not-judged', exitCode: 3 });
+  const text = terminalReport(given, { paint: plainPaint, width: 80 });
+  t.match(text, /Without a verdict\n {2}blocked: The plain request was refused\. \[CHAT-001\]\n/);
+  t.notMatch(text, /not seen/);
+  t.match(text, /^More {5}--verbose tells why 1 got no verdict/m);
+  for (let width = 60; width <= 100; width++) {
+    const tally = terminalReport(given, { paint: plainPaint, width, tookMs: 12_345 });
+    t.match(tally, /\b1 not observed, *\n? *12\.3 s\n$/, `${width} columns`);
+  }
   t.end();
 });
 

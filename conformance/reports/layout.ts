@@ -19,6 +19,27 @@ export function hanging(head: string, text: string, width: number): string[] {
   return [`${head}${first}`.trimEnd(), ...more.map((line) => `${' '.repeat(head.length)}${line}`)];
 }
 
+/** Lays a list out so that no line breaks within one of its parts: "0.2 s" stays whole. */
+export function unbroken(parts: readonly string[], lay: (text: string) => string[]): string[] {
+  const held = parts.map((part) => part.replaceAll(' ', HELD)).join(', ');
+  return lay(held).map((line) => line.replaceAll(HELD, ' '));
+}
+
+/** No text that is shown has it: `showable` takes control characters out. */
+const HELD = '\u0001';
+
+/** "CHAT-040 041 USERS-080": the area once. */
+export function shortList(ids: readonly string[]): string {
+  let last = '';
+  const words = ids.map((id) => {
+    const [area = '', number = ''] = id.split('-');
+    const word = area === last ? number : id;
+    last = area;
+    return word;
+  });
+  return words.join(' ');
+}
+
 // Control characters move the cursor and colour the screen; marks of direction turn text around.
 const UNPRINTABLE = /[\p{Cc}\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
 

@@ -1,6 +1,7 @@
 import type { CheckReport, RequirementVerdict, Verdict } from '../../src/contract/index.ts';
 import type { Paint, Style } from '../../src/shared/paint.ts';
-import { fold, hanging, showable } from './layout.ts';
+import { fold, hanging, shortList, showable, unbroken } from './layout.ts';
+import { summaryBlock } from './terminal-summary.ts';
 
 /** How a report is written for people. */
 export interface TerminalOptions {
@@ -9,6 +10,8 @@ export interface TerminalOptions {
   width: number;
   /** Milliseconds that the run took; left out of the text when undefined. */
   tookMs?: number;
+  /** Tells every note, every reason for no verdict and the whole dialect, where a line will do. */
+  verbose?: boolean;
 }
 
 const styles: Record<Verdict, Style> = {
@@ -29,7 +32,7 @@ const headings: Record<CheckReport['verdict'], readonly [Style, string]> = {
   'not-judged': ['yellow', 'NOT JUDGED'],
 };
 
-/** The report for people: what fails first and in full, then what is only worth knowing. */
+/** The report for people: what fails first and in full, then what is only worth knowing, in short. */
 export function terminalReport(given: CheckReport, options: TerminalOptions): string {
   const report = showable(given);
   const blocks = [
@@ -37,9 +40,9 @@ export function terminalReport(given: CheckReport, options: TerminalOptions): st
     ...findingBlocks(report, options, ['error', 'fail', 'warn']),
     ...causesBlock(report, options),
     ...acceptedBlock(report, options),
-    ...notesBlock(report, options),
+    ...(options.verbose ? notesBlock(report, options) : []),
     ...unjudgedBlock(report, options),
-    ...dialectBlock(report, options),
+    ...(options.verbose ? dialectBlock(report, options) : summaryBlock(report, options)),
     verdictBlock(report, options),
   ];
   return `${blocks.join('\n\n')}\n`;
@@ -134,35 +137,23 @@ function notesBlock({ requirements }: CheckReport, { paint, width }: TerminalOpt
   return [[paint('bold', 'Noted, not judged'), ...lines].join('\n')];
 }
 
-/** What got no verdict, by reason: many requirements share one. */
+/** What got no verdict, by reason: many requirements share one. In short what is blocked alone. */
 function unjudgedBlock({ requirements, gate }: CheckReport, options: TerminalOptions): string[] {
   if (gate) return [];
-  const { paint, width } = options;
+  const { paint, width, verbose = false } = options;
+  const told = verbose ? ['blocked', 'not_applicable', 'not_observed'] : ['blocked'];
   const byReason = new Map<string, string[]>();
   for (const { id, verdict, accepted, reason = '' } of requirements) {
-    if (accepted !== undefined || !['blocked', 'not_applicable', 'not_observed'].includes(verdict))
-      continue;
+    if (accepted !== undefined || !told.includes(verdict)) continue;
     const key = `${verdict.replace('_', ' ')}: ${reason}`;
     byReason.set(key, [...(byReason.get(key) ?? []), id]);
   }
   if (byReason.size === 0) return [];
   const lines = [...byReason].flatMap(([reason, ids]) => {
-    const [first = '', ...more] = fold(`${reason} ${shortList(ids)}`, width - 4);
+    const [first = '', ...more] = fold(`${reason} [${shortList(ids)}]`, width - 4);
     return [`  ${first}`, ...more.map((line) => `    ${line}`)];
   });
   return [[paint('bold', 'Without a verdict'), ...lines].join('\n')];
-}
-
-/** "CHAT-040 041 042": the area once. */
-function shortList(ids: string[]): string {
-  let last = '';
-  const words = ids.map((id) => {
-    const [area = '', number = ''] = id.split('-');
-    const word = area === last ? number : id;
-    last = area;
-    return word;
-  });
-  return `[${words.join(' ')}]`;
 }
 
 function dialectBlock({ dialect }: CheckReport, { paint, width }: TerminalOptions): string[] {
@@ -185,7 +176,7 @@ function verdictBlock(report: CheckReport, { paint, width, tookMs }: TerminalOpt
       paint('red', row),
     ),
   ];
-  const tally = hanging(`${heading}  `, words.join(', '), width);
+  const tally = unbroken(words, (text) => hanging(`${heading}  `, text, width));
   const painted = tally.map((row) => paintCounts(row, paint));
   painted[0] = (painted[0] ?? '').replace(heading, () => paint(style, paint('bold', heading)));
   return [...rows, ...painted].join('\n');

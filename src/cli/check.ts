@@ -29,6 +29,7 @@ const checkFlags = z.object({
   ca: flags.filePath.optional(),
   'allow-http': z.boolean(),
   strict: z.boolean(),
+  verbose: z.boolean(),
   seed: flags.seed.optional(),
   concurrency: flags.wholeNumber(1, 64),
   rate: flags.positive.optional(),
@@ -76,6 +77,9 @@ function checkServiceFlags(given: CheckFlags): void {
   throw new UsageError('--intrusive: expected only together with --area service.');
 }
 
+/** What `--verbose` of a report does. */
+export const VERBOSE = 'tell every note and the whole dialect';
+
 function reportOptions(yargs: Argv): Argv {
   return yargs
     .usage('sandbox-kit check URL\n\nChecks a sandbox over the network and says what holds.')
@@ -87,7 +91,8 @@ function reportOptions(yargs: Argv): Argv {
     .option('html', { type: 'string', describe: 'write the report as one HTML page' })
     .option('record', { type: 'string', describe: 'write the recording, for grade' })
     .option('baseline', { type: 'string', describe: 'JSON file of accepted failures' })
-    .option('strict', { type: 'boolean', default: false, describe: 'a warn is a fail' });
+    .option('strict', { type: 'boolean', default: false, describe: 'a warn is a fail' })
+    .option('verbose', { type: 'boolean', default: false, describe: VERBOSE });
 }
 
 function sendingOptions(yargs: Argv): Argv {
@@ -177,6 +182,7 @@ async function runCheck(
   deliver(judge.withBaseline(report, baseline), {
     ...{ judge, transcript, out, tookMs },
     outputs: given,
+    verbose: given.verbose,
   });
 }
 
@@ -191,13 +197,19 @@ export function deliver(
     transcript: Parameters<Judge['htmlReport']>[1];
     out: Terminal;
     outputs: Outputs;
+    verbose: boolean;
     tookMs?: number;
   },
 ): void {
-  const { judge, out, outputs, tookMs } = to;
+  const { judge, out, outputs, verbose, tookMs } = to;
   const { paint, width } = out;
   out.write(
-    judge.terminalReport(report, { paint, width, ...(tookMs === undefined ? {} : { tookMs }) }),
+    judge.terminalReport(report, {
+      paint,
+      width,
+      verbose,
+      ...(tookMs === undefined ? {} : { tookMs }),
+    }),
   );
   const { json, junit, markdown, html } = outputs;
   if (json !== undefined) writeTextFile(json, `${JSON.stringify(report, null, 2)}\n`, '--json');

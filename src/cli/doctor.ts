@@ -54,7 +54,7 @@ export const doctorVerb: CommandModule = {
       .epilogue(`Examples:
   sandbox-kit doctor https://sandbox.example.com
   sandbox-kit doctor https://localhost:8443 --ca sandbox-kit-ca.pem
-  sandbox-kit doctor URL --area service
+  sandbox-kit doctor SERVICE_URL --area service
 
 The bearer key is read from SANDBOX_KIT_API_KEY, the service's from
 SANDBOX_KIT_SERVICE_API_KEY, or either with --api-key-file.`),

@@ -2,7 +2,7 @@ import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import { isoTime, systemClock } from '../shared/clock.ts';
 import { readBaseline } from './baseline.ts';
-import { deliver } from './check.ts';
+import { deliver, VERBOSE } from './check.ts';
 import { readTextFile } from './files.ts';
 import * as flags from './flags.ts';
 import { openOutputs } from './outputs.ts';
@@ -16,6 +16,7 @@ const gradeFlags = z.object({
   html: flags.filePath.optional(),
   baseline: flags.filePath.optional(),
   strict: z.boolean(),
+  verbose: z.boolean(),
 });
 
 /** `sandbox-kit grade RECORDING`: judge a recorded run again, without any network. */
@@ -32,7 +33,7 @@ export const gradeVerb: CommandModule = {
       .option('html', { type: 'string', describe: 'write the report as one HTML page' })
       .option('baseline', { type: 'string', describe: 'JSON file of accepted failures' })
       .option('strict', { type: 'boolean', default: false, describe: 'a warn is a fail' })
-      .epilogue(`Examples:
+      .option('verbose', { type: 'boolean', default: false, describe: VERBOSE }).epilogue(`Examples:
   sandbox-kit check http://127.0.0.1:8080 --record run.ndjson
   sandbox-kit grade run.ndjson
   sandbox-kit grade run.ndjson --strict --markdown summary.md`),
@@ -46,7 +47,11 @@ export const gradeVerb: CommandModule = {
     const baseline = file === undefined ? [] : readBaseline(file, ids);
     const out = openOutputs(given);
     const report = judge.reportOf(transcript, isoTime(systemClock.nowMs()), { strict });
-    deliver(judge.withBaseline(report, baseline), { judge, transcript, out, outputs: given });
+    deliver(judge.withBaseline(report, baseline), {
+      ...{ judge, transcript, out },
+      outputs: given,
+      verbose: given.verbose,
+    });
   },
 };
 

@@ -14,6 +14,7 @@ import { gate, isLoopback, keyDigestOf } from './gate.ts';
 import { idsFrom } from './ids.ts';
 import { startWriter } from './ingest/writer.ts';
 import { createJudge, type JudgeOptions } from './scoring/judge.ts';
+import { erroredEvals } from './scoring/errored-evals.ts';
 import { startRunner } from './scoring/runner.ts';
 import { scoredSessionOf } from './scored-session-of.ts';
 import { buildService, type Service } from './service.ts';
@@ -124,7 +125,8 @@ async function start(
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, chance });
   const sessionOf = scoredSessionOf(store);
   const worker = `service-${randomSeed()}`;
-  const runner = startRunner({ store, sessionOf, judge, clock, log, worker });
+  const errored = erroredEvals({ ingestLog: store.ingestLog, clock, log });
+  const runner = startRunner({ store, sessionOf, judge, errored, clock, log, worker });
   undo.push(() => runner.stop());
 
   const stopping = new AbortController();
@@ -138,6 +140,8 @@ async function start(
     store,
     writer,
     runner,
+    errored,
+    hasJudge: judge !== undefined,
     makeId: idsFrom(chanceSeed),
     ownerName,
     appUrl,
@@ -145,6 +149,7 @@ async function start(
   });
   undo.push(() => closeDoors(service, stopping));
   await plant(service, store, { ownerName, seed: options.seed });
+  for (const ownerId of await store.owners.ids()) await service.warnings(ownerId);
   await listen(service.app, host, port);
   address.url = addressOf(service.app, host);
   log.info('service listens', { url: address.url });

@@ -1417,6 +1417,10 @@ export interface SessionVerdict {
    */
   verdict: 'passed' | 'failed' | 'undecided';
   /**
+   * Its page; absent when its simulation was deleted.
+   */
+  url?: string;
+  /**
    * Of production sessions: the caller's own id of the conversation.
    */
   source_session_id?: string;

@@ -9,6 +9,7 @@ import { checkKnown, toEval } from './evals.ts';
 import { newKey } from './keys.ts';
 import type { Owners } from './owners.ts';
 import { sessionsOf, simulationsOf } from './seed-sessions.ts';
+import type { Warnings } from './warnings.ts';
 import { toSession, type TranscriptDeps } from './transcripts.ts';
 
 /** The seeds that `reset` goes back to: of each owner the last that was planted. */
@@ -64,11 +65,14 @@ export function seedBed(deps: TranscriptDeps): Seeds {
 /** `POST /seed`. */
 export function seedRoutes(
   app: FastifyInstance,
-  { owners, seeds }: { owners: Owners; seeds: Seeds },
+  { owners, seeds, warnings }: { owners: Owners; seeds: Seeds; warnings: Warnings },
 ): void {
   app.post('/seed', async (request) => {
     const document = asMessage('SeedDocument', request.body);
-    return { seeded: await seeds.plant(await owners.namedOrNew(request), document) };
+    const ownerId = await owners.namedOrNew(request);
+    const seeded = await seeds.plant(ownerId, document);
+    const said = await warnings(ownerId);
+    return { seeded, ...(said.length > 0 && { warnings: said }) };
   });
 }
 

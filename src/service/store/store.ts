@@ -221,6 +221,8 @@ export interface SessionStore {
   /** A page, newest first, and how many match in all, from one read. */
   page(filter: SessionFilter): Promise<{ sessions: Session[]; total: number }>;
   find(ownerId: string, id: string): Promise<Session | undefined>;
+  /** Newest first, of both kinds, with results or without. */
+  newest(ownerId: string, limit: number): Promise<Session[]>;
   /** The turns that were handed in; empty for sessions of live traces. */
   turnsOf(ownerId: string, id: string): Promise<KeptTurn[]>;
   /** Adds a session, with its jobs, in one transaction. A known id is replaced. */

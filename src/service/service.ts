@@ -129,7 +129,7 @@ export function buildService(parts: ServiceParts): Service {
     await idleCloser.sweep();
     wake();
   };
-  const work = { store, clock, owners, makeId, sessionIdOf, wake, drain: () => runner.drain() };
+  const work = { store, clock, owners, sessionIdOf, wake, drain: () => runner.drain() };
   const seeds = seedBed(work);
   const warnings = settingsWarnings({ evals: store.evals, hasJudge: parts.hasJudge, log });
   const shown = { faults, journal, warnings, appUrl };

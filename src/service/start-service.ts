@@ -41,7 +41,10 @@ export interface ServiceOptions {
   clock: Clock;
   /** What the service holds at the start, and after each reset to it. */
   seed: SeedDocument;
-  /** All ids follow from it; unforeseeable when left out. */
+  /**
+   * The ids of sessions of live traces follow from it; unforeseeable when left out. Ids of what is
+   * in a seed or a transcript follow from the document itself.
+   */
   chanceSeed: string;
   log: Log;
   /** The header that holds the key; `x-service-api-key` (spec 5). */

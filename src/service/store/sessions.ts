@@ -135,6 +135,7 @@ async function putRow(db: Writing, session: NewSession): Promise<number> {
     persona: session.persona ?? null,
     end_reason: session.endReason ?? null,
     metadata: toText(session.metadata),
+    seed_digest: session.seedDigest ?? null,
   } as const;
   const { key } = await db
     .insertInto('sessions')

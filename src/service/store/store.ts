@@ -215,6 +215,8 @@ export interface NewSession extends Omit<Session, 'run' | 'outcomes'> {
   outcomes: readonly Outcome[];
   /** Evals that are to score it. */
   evals: readonly EvalDefinition[];
+  /** Of a session of a seed: a digest of all that the seed says of it. */
+  seedDigest?: string;
 }
 
 export interface SessionStore {

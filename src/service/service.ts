@@ -100,7 +100,7 @@ export function buildService(parts: ServiceParts): Service {
     const { ingestLog } = store;
     const ingest = { clock, log, gate, rate, budget, writer, ingestLog };
     ingestRoute(api, { ...ingest, suffer: suffer('traces') });
-    closeRoute(api, { gate, close, suffer: suffer('end') });
+    closeRoute(api, { gate, close, ingestLog, suffer: suffer('end') });
     resultsRoutes(api, { store, gate, appUrl, suffer: suffer('results') });
     refuseOtherMethods(api, '/v1/traces', ['POST']);
     refuseOtherMethods(api, '/v1/sessions/:conversation_id/end', ['POST']);

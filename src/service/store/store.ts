@@ -277,4 +277,6 @@ export interface IngestLogStore {
   add(ownerId: string, atMs: number, notes: readonly IngestNote[]): Promise<void>;
   /** Newest first. */
   list(ownerId: string, limit: number): Promise<(IngestNote & { atMs: number })[]>;
+  /** The code of the newest note that tells of spans that were dropped, if there is one. */
+  newestDrop(ownerId: string): Promise<string | undefined>;
 }

@@ -31,6 +31,7 @@ const ofOwner: [route: string, body?: unknown][] = [
   ['POST /seed', { simulations }],
   ['POST /score-backlog'],
   ['GET /ingest-log'],
+  ['GET /sessions'],
 ];
 
 const atTheEnd: [route: string, body?: unknown][] = [

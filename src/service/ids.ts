@@ -15,3 +15,9 @@ export function idsFrom(seed: string): MakeId {
   return (prefix, parts) =>
     `${prefix}_${chance.fork(JSON.stringify([prefix, ...parts])).id(idLength)}`;
 }
+
+/**
+ * Ids of what is handed in as a document, be it a seed or a transcript. They follow from the owner
+ * and from what names the thing, so that the same document means the same things after a restart.
+ */
+export const documentId: MakeId = idsFrom('document');

@@ -14,6 +14,7 @@ import { requestJournal, type Journal } from './control/journal.ts';
 import { ownersByName } from './control/owners.ts';
 import { controlRoutes, type ControlDeps } from './control/routes.ts';
 import { seedBed, type Seeds } from './control/seed.ts';
+import { settingsWarnings, type Warnings } from './control/warnings.ts';
 import { Refusal, toRefusal } from './errors.ts';
 import { rateWindow, type Gate } from './gate.ts';
 import type { MakeId } from './ids.ts';
@@ -22,6 +23,7 @@ import { ingestRoute } from './ingest/route.ts';
 import type { Writer } from './ingest/writer.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { resultsPaths, resultsRoutes } from './results/routes.ts';
+import type { ErroredEvals } from './scoring/errored-evals.ts';
 import type { Runner } from './scoring/runner.ts';
 import type { Store } from './store/store.ts';
 import {
@@ -40,6 +42,9 @@ export interface ServiceParts {
   store: Store;
   writer: Writer;
   runner: Runner;
+  errored: ErroredEvals;
+  /** Whether a model is configured that evals of kind `judge` can ask. */
+  hasJudge: boolean;
   makeId: MakeId;
   /** Name of the owner that `/__admin` is about unless it names another. */
   ownerName: string;
@@ -54,6 +59,7 @@ export interface Service {
   app: FastifyInstance;
   idleCloser: IdleCloser;
   seeds: Seeds;
+  warnings: Warnings;
 }
 
 // A peer that sends its request slower than this is cut off; Node's own default is 300 s.
@@ -94,7 +100,7 @@ export function buildService(parts: ServiceParts): Service {
     const { ingestLog } = store;
     const ingest = { clock, log, gate, rate, budget, writer, ingestLog };
     ingestRoute(api, { ...ingest, suffer: suffer('traces') });
-    closeRoute(api, { gate, close, suffer: suffer('end') });
+    closeRoute(api, { gate, close, ingestLog, suffer: suffer('end') });
     resultsRoutes(api, { store, gate, appUrl, suffer: suffer('results') });
     refuseOtherMethods(api, '/v1/traces', ['POST']);
     refuseOtherMethods(api, '/v1/sessions/:conversation_id/end', ['POST']);
@@ -116,15 +122,18 @@ export function buildService(parts: ServiceParts): Service {
     rate.clear();
     faults.set([]);
     journal.clear();
+    parts.errored.clear();
   };
   // What was due by the new time is closed before anybody is told that it has come.
   const settle = async (): Promise<void> => {
     await idleCloser.sweep();
     wake();
   };
-  const work = { store, clock, owners, makeId, sessionIdOf, wake, drain: () => runner.drain() };
+  const work = { store, clock, owners, sessionIdOf, wake, drain: () => runner.drain() };
   const seeds = seedBed(work);
-  const control: ControlDeps = { ...work, gate, seeds, faults, journal, settle, forget };
+  const warnings = settingsWarnings({ evals: store.evals, hasJudge: parts.hasJudge, log });
+  const shown = { faults, journal, warnings, appUrl };
+  const control: ControlDeps = { ...work, gate, seeds, ...shown, settle, forget };
   void app.register(
     (admin, _options, registered) => {
       controlRoutes(admin, control);
@@ -132,7 +141,7 @@ export function buildService(parts: ServiceParts): Service {
     },
     { prefix: '/__admin' },
   );
-  return { app, idleCloser, seeds };
+  return { app, idleCloser, seeds, warnings };
 }
 
 function createApp(log: Log): FastifyInstance {

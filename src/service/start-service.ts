@@ -14,6 +14,7 @@ import { gate, isLoopback, keyDigestOf } from './gate.ts';
 import { idsFrom } from './ids.ts';
 import { startWriter } from './ingest/writer.ts';
 import { createJudge, type JudgeOptions } from './scoring/judge.ts';
+import { erroredEvals } from './scoring/errored-evals.ts';
 import { startRunner } from './scoring/runner.ts';
 import { scoredSessionOf } from './scored-session-of.ts';
 import { buildService, type Service } from './service.ts';
@@ -40,7 +41,10 @@ export interface ServiceOptions {
   clock: Clock;
   /** What the service holds at the start, and after each reset to it. */
   seed: SeedDocument;
-  /** All ids follow from it; unforeseeable when left out. */
+  /**
+   * The ids of sessions of live traces follow from it; unforeseeable when left out. Ids of what is
+   * in a seed or a transcript follow from the document itself.
+   */
   chanceSeed: string;
   log: Log;
   /** The header that holds the key; `x-service-api-key` (spec 5). */
@@ -125,7 +129,8 @@ async function start(
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, chance });
   const sessionOf = scoredSessionOf(store);
   const worker = `service-${randomSeed()}`;
-  const runner = startRunner({ store, sessionOf, judge, clock, log, worker });
+  const errored = erroredEvals({ ingestLog: store.ingestLog, clock, log });
+  const runner = startRunner({ store, sessionOf, judge, errored, clock, log, worker });
   undo.push(() => runner.stop());
 
   const stopping = new AbortController();
@@ -139,6 +144,8 @@ async function start(
     store,
     writer,
     runner,
+    errored,
+    hasJudge: judge !== undefined,
     makeId: idsFrom(chanceSeed),
     ownerName,
     appUrl,
@@ -146,6 +153,7 @@ async function start(
   });
   undo.push(() => closeDoors(service, stopping));
   await plant(service, store, { ownerName, seed: options.seed });
+  for (const ownerId of await store.owners.ids()) await service.warnings(ownerId);
   await listen(service.app, host, port);
   address.url = addressOf(service.app, host);
   log.info('service listens', { url: address.url });

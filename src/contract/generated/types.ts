@@ -1264,7 +1264,7 @@ export interface UploadedTurn {
 }
 export interface SeedSimulation {
   /**
-   * Made from the seed of chance when left out.
+   * Made from the name when left out.
    */
   id?: string;
   name: string;
@@ -1285,7 +1285,7 @@ export interface SeedSimulationSession {
   scenario: string;
   persona: string;
   /**
-   * Made from the seed of chance when left out.
+   * Made from its simulation and its place in it when left out.
    */
   id?: string;
   /**
@@ -1329,7 +1329,7 @@ export interface SeedRun {
 export interface SeedProductionSession {
   source_session_id: string;
   /**
-   * Made from the seed of chance when left out.
+   * Made from its run and source_session_id when left out.
    */
   id?: string;
   /**
@@ -1416,6 +1416,10 @@ export interface SessionVerdict {
    * failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided.
    */
   verdict: 'passed' | 'failed' | 'undecided';
+  /**
+   * Its page; absent when its simulation was deleted.
+   */
+  url?: string;
   /**
    * Of production sessions: the caller's own id of the conversation.
    */
@@ -1513,7 +1517,7 @@ export interface CallMetadata {
  */
 export interface TestedAgent {
   /**
-   * That of the agent of the same name when left out, else made from the seed of chance.
+   * That of the agent of the same name when left out, else made from the name.
    */
   id?: string;
   /**

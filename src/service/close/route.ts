@@ -2,12 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { brief, type ClosedConversation } from '../../contract/index.ts';
 import { Refusal } from '../errors.ts';
 import type { Gate } from '../gate.ts';
-import type { Closed } from '../store/store.ts';
+import type { Closed, IngestLogStore } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 
 /** What the end call works with. */
 export interface EndCallDeps {
   gate: Gate;
+  ingestLog: Pick<IngestLogStore, 'newestDrop'>;
   close: (conversation: ConversationRef) => Promise<Closed | undefined>;
   /** Lets the request suffer what faults are set; throws the refusal that it shows. */
   suffer: () => Promise<void>;
@@ -17,7 +18,8 @@ export interface EndCallDeps {
  * `POST /v1/sessions/{conversation_id}/end` (spec 4.2). A body, and what it is said to be, is
  * ignored. A repeated call queues nothing.
  */
-export function closeRoute(app: FastifyInstance, { gate, close, suffer }: EndCallDeps): void {
+export function closeRoute(app: FastifyInstance, deps: EndCallDeps): void {
+  const { gate, close, suffer } = deps;
   app.post<{ Params: { conversation_id: string } }>(
     '/v1/sessions/:conversation_id/end',
     async ({ raw, params }): Promise<ClosedConversation> => {
@@ -25,14 +27,21 @@ export function closeRoute(app: FastifyInstance, { gate, close, suffer }: EndCal
       await suffer();
       const conversationId = params.conversation_id;
       const closed = await close({ ownerId, conversationId });
-      if (!closed) {
-        const which = `there is no conversation ${brief(conversationId)}`;
-        const cure = 'its id is the gen_ai.conversation.id of spans that this key has sent';
-        throw new Refusal('unknown_conversation', `${which}; ${cure}`);
-      }
+      if (!closed) throw await unknown(deps, { ownerId, conversationId });
       return closedView(conversationId, closed);
     },
   );
+}
+
+async function unknown(
+  { ingestLog }: EndCallDeps,
+  { ownerId, conversationId }: ConversationRef,
+): Promise<Refusal> {
+  const which = `there is no conversation ${brief(conversationId)}`;
+  const cure = 'its id is the gen_ai.conversation.id of spans that this key has sent';
+  const code = await ingestLog.newestDrop(ownerId);
+  const dropped = `; spans were dropped (${code}): GET /__admin/ingest-log tells which`;
+  return new Refusal('unknown_conversation', `${which}; ${cure}${code ? dropped : ''}`);
 }
 
 /** The close response (spec 2.3). */

@@ -6,7 +6,7 @@ import {
   type TestedAgent,
 } from '../../contract/index.ts';
 import { Misfit, Refusal } from '../errors.ts';
-import type { MakeId } from '../ids.ts';
+import { documentId } from '../ids.ts';
 import type { Store } from '../store/store.ts';
 import type { DocumentKind, KeptAgent, NewDocument } from '../store/setup.ts';
 import { asMessage } from '../wire.ts';
@@ -16,7 +16,6 @@ import { checkScenario } from './check-scenario.ts';
 interface Deps {
   owners: Owners;
   store: Pick<Store, 'documents' | 'evals'>;
-  makeId: MakeId;
 }
 
 /** What an owner has by now. */
@@ -32,7 +31,6 @@ export interface DocumentContext {
   ownerId: string;
   /** What it may refer to. */
   known: Known;
-  makeId: MakeId;
 }
 
 /** How many documents of a kind an owner can have. */
@@ -69,14 +67,14 @@ interface Shelf {
 }
 
 function shelfRoutes(app: FastifyInstance, deps: Deps, { path, kind, read }: Shelf): void {
-  const { owners, store, makeId } = deps;
+  const { owners, store } = deps;
   const none = (id: string): Refusal =>
     new Refusal('not_found', `there is no ${kind} ${brief(id)}`);
   const list = (ownerId: string) => store.documents.list(ownerId, kind, documentsMax);
 
   app.post(`/${path}`, async (request) => {
     const ownerId = await owners.namedOrNew(request);
-    const added = read(request.body, { ownerId, known: await knownOf(store, ownerId), makeId });
+    const added = read(request.body, { ownerId, known: await knownOf(store, ownerId) });
     checkRoom(kind, [...(await list(ownerId)), added.document]);
     await store.documents.put(ownerId, added);
     return added.document;
@@ -117,7 +115,7 @@ export function checkRoom(kind: DocumentKind, all: readonly { id: string }[]): v
 export function toAgent(agent: TestedAgent, context: DocumentContext): NewDocument {
   const { api_key: secret, name, url } = agent;
   const known = context.known.agents.find((one) => one.name === name)?.id;
-  const id = agent.id ?? known ?? context.makeId('agt', [context.ownerId, name]);
+  const id = agent.id ?? known ?? documentId('agt', [context.ownerId, name]);
   return { kind: 'agent', document: { id, name, url, has_api_key: secret !== undefined }, secret };
 }
 

@@ -6,10 +6,16 @@ import { readPath } from '../json-path.ts';
 import type { EvalStore } from '../store/store.ts';
 import { asMessage } from '../wire.ts';
 import type { Owners } from './owners.ts';
+import type { Warnings } from './warnings.ts';
 
 interface Deps {
   owners: Owners;
   store: EvalStore;
+}
+
+interface SettingsDeps extends Deps {
+  /** Says, also to the log, which evals of the live set no judge is there for. */
+  warnings: Warnings;
 }
 
 /** `/evals`: one scoring criterion each. */
@@ -36,13 +42,17 @@ export function evalRoutes(app: FastifyInstance, { owners, store }: Deps): void 
 }
 
 /** `/settings`: which evals score live traces, and the base name of the daily run (spec 2.2). */
-export function settingsRoutes(app: FastifyInstance, { owners, store }: Deps): void {
+export function settingsRoutes(
+  app: FastifyInstance,
+  { owners, store, warnings }: SettingsDeps,
+): void {
   app.get('/settings', async (request) => store.settings(await owners.named(request)));
   app.put('/settings', async (request) => {
     const ownerId = await owners.namedOrNew(request);
     const known = (await store.list(ownerId)).map(({ id }) => id);
     await store.putSettings(ownerId, toSettings(request.body, known));
-    return store.settings(ownerId);
+    const said = await warnings(ownerId);
+    return { ...(await store.settings(ownerId)), ...(said.length > 0 && { warnings: said }) };
   });
 }
 

@@ -15,6 +15,7 @@ import type { Owners } from './owners.ts';
 import { seedRoutes, type Seeds } from './seed.ts';
 import { sessionRoutes } from './sessions.ts';
 import { transcriptRoutes } from './transcripts.ts';
+import type { Warnings } from './warnings.ts';
 import { workRoutes, type WorkDeps } from './work.ts';
 
 /** What `/__admin` works on. */
@@ -26,6 +27,9 @@ export interface ControlDeps extends WorkDeps {
   seeds: Seeds;
   faults: FaultBoard;
   journal: Journal;
+  warnings: Warnings;
+  /** Base of the deep links; known once the service listens. */
+  appUrl: () => string;
   /** Resolves when what a move of the clock set off is done: idle conversations are closed. */
   settle: () => Promise<void>;
   /** Forgets what is kept in memory: faults, requests, rate windows. */
@@ -50,11 +54,11 @@ export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
   app.get('/ready', () => ({ ready: true }));
   keyRoutes(app, { owners: deps.owners, store: deps.store.owners });
   evalRoutes(app, { owners: deps.owners, store: deps.store.evals });
-  settingsRoutes(app, { owners: deps.owners, store: deps.store.evals });
+  settingsRoutes(app, { ...deps, store: deps.store.evals });
   documentRoutes(app, deps);
   transcriptRoutes(app, deps);
   seedRoutes(app, deps);
-  sessionRoutes(app, { owners: deps.owners, store: deps.store.sessions });
+  sessionRoutes(app, { ...deps, store: deps.store.sessions });
   workRoutes(app, deps);
   clockRoutes(app, deps);
   resetRoute(app, deps);

@@ -6,14 +6,13 @@ import type {
   SeedTurn,
 } from '../../contract/index.ts';
 import { Misfit } from '../errors.ts';
-import type { MakeId } from '../ids.ts';
+import { documentId } from '../ids.ts';
 import type { KeptTurn, NewSession, Outcome } from '../store/store.ts';
 import { checkKnown } from './evals.ts';
 import { readInstant } from './read-instant.ts';
 
 /** What the sessions of a seed are read with. */
 interface SeedContext {
-  makeId: MakeId;
   ownerId: string;
   known: readonly EvalDefinition[];
 }
@@ -21,11 +20,11 @@ interface SeedContext {
 /** The simulations of a seed, each with an id. */
 export function simulationsOf(
   document: SeedDocument,
-  { makeId, ownerId }: Pick<SeedContext, 'makeId' | 'ownerId'>,
+  { ownerId }: Pick<SeedContext, 'ownerId'>,
 ): (SeedSimulation & { id: string })[] {
   return (document.simulations ?? []).map((simulation) => ({
     ...simulation,
-    id: simulation.id ?? makeId('sim', [ownerId, simulation.name]),
+    id: simulation.id ?? documentId('sim', [ownerId, simulation.name]),
   }));
 }
 
@@ -70,14 +69,14 @@ type SeedSession = Omit<NonNullable<SeedSimulation['sessions']>[number], 'scenar
 
 function common(
   session: SeedSession,
-  { ownerId, makeId, known }: SeedContext,
+  { ownerId, known }: SeedContext,
   { idParts, at }: { idParts: readonly string[]; at: string },
 ) {
   const startedAtMs = readInstant(`${at}/started_at`, session.started_at);
   const ids = known.map(({ id }) => id);
   checkKnown(session.evals ?? [], ids, at);
   return {
-    id: session.id ?? makeId('ses', [ownerId, ...idParts]),
+    id: session.id ?? documentId('ses', [ownerId, ...idParts]),
     ownerId,
     status: session.status ?? ('completed' as const),
     startedAtMs,

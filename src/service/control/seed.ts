@@ -1,15 +1,18 @@
+import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { EvalDefinition, SeedDocument } from '../../contract/index.ts';
+import type { EvalDefinition, SeedDocument, TranscriptUpload } from '../../contract/index.ts';
 import { Misfit, Refusal } from '../errors.ts';
 import { keyDigestOf } from '../gate.ts';
+import { documentId } from '../ids.ts';
 import type { NewDocument, Planting } from '../store/setup.ts';
+import type { NewSession } from '../store/store.ts';
 import { asMessage } from '../wire.ts';
 import { checkRoom, knownOf, toAgent, toScenario, type Known } from './documents.ts';
 import { checkKnown, toEval } from './evals.ts';
-import { newKey } from './keys.ts';
 import type { Owners } from './owners.ts';
 import { sessionsOf, simulationsOf } from './seed-sessions.ts';
-import { toSession, type TranscriptDeps } from './transcripts.ts';
+import type { Warnings } from './warnings.ts';
+import { toSession, type TranscriptContext, type TranscriptDeps } from './transcripts.ts';
 
 /** The seeds that `reset` goes back to: of each owner the last that was planted. */
 export interface Seeds {
@@ -64,11 +67,14 @@ export function seedBed(deps: TranscriptDeps): Seeds {
 /** `POST /seed`. */
 export function seedRoutes(
   app: FastifyInstance,
-  { owners, seeds }: { owners: Owners; seeds: Seeds },
+  { owners, seeds, warnings }: { owners: Owners; seeds: Seeds; warnings: Warnings },
 ): void {
   app.post('/seed', async (request) => {
     const document = asMessage('SeedDocument', request.body);
-    return { seeded: await seeds.plant(await owners.namedOrNew(request), document) };
+    const ownerId = await owners.namedOrNew(request);
+    const seeded = await seeds.plant(ownerId, document);
+    const said = await warnings(ownerId);
+    return { seeded, ...(said.length > 0 && { warnings: said }) };
   });
 }
 
@@ -83,7 +89,7 @@ const nothing: Known = { evals: [], agents: [], personaIds: [], scenarioIds: [] 
 
 /** Finds what is wrong before anything is written. @throws Refusal. */
 async function readSeed(deps: TranscriptDeps, given: Given): Promise<Planting> {
-  const { store, clock, makeId } = deps;
+  const { store, clock } = deps;
   const { ownerId, document, afresh } = given;
   const { settings = {}, transcripts = [] } = document;
   const before = afresh ? nothing : await knownOf(store, ownerId);
@@ -97,33 +103,57 @@ async function readSeed(deps: TranscriptDeps, given: Given): Promise<Planting> {
   );
   const liveIds = settings.evals ?? (afresh ? [] : (await store.evals.settings(ownerId)).evals);
   const live = liveIds.flatMap((id) => known.find((one) => one.id === id) ?? []);
-  const context = { ownerId, makeId, known, live, nowMs: clock.nowMs() };
+  const context = { ownerId, known, live, nowMs: clock.nowMs() };
   const uploaded = transcripts.map((upload, nth) =>
-    toSession(upload, context, `/transcripts/${nth}`),
+    seededTranscript(upload, context, `/transcripts/${nth}`),
   );
   const simulations = simulationsOf(document, context);
   return {
     ownerId,
     afresh,
-    keys: (document.keys ?? []).map(({ key = newKey(), owner }) => ({
-      keyDigest: keyDigestOf(key),
+    keys: (document.keys ?? []).map(({ key, owner }) => ({
+      // One that is left out nobody would ever learn.
+      keyDigest: key === undefined ? undefined : keyDigestOf(key),
       ownerName: owner,
     })),
     evals,
     settings,
-    documents: documentsOf(deps, given, { ...before, evals: known }),
-    sessions: [...sessionsOf(document, context), ...uploaded],
+    documents: documentsOf(given, { ...before, evals: known }),
+    sessions: [...sessionsOf(document, context).map(withDigest), ...uploaded],
     deletedSimulations: simulations.filter(({ deleted }) => deleted).map(({ id }) => id),
   };
 }
 
+/**
+ * A transcript of a seed. Where it says neither when it was nor in which run, it has the time and
+ * the run of its first planting; its id, and whether it has changed, do not follow from them.
+ */
+function seededTranscript(
+  upload: TranscriptUpload,
+  context: TranscriptContext,
+  at: string,
+): NewSession {
+  const session = toSession(upload, context, at);
+  const { run, started_at: startedAt, session_id: sessionId } = upload;
+  if (startedAt !== undefined) return withDigest(session);
+  const id = documentId('ses', ['seeded transcript', context.ownerId, run ?? '', sessionId]);
+  const undated = { ...session, id, startedAtMs: 0, endedAtMs: 0, runName: run };
+  return { ...session, id, seedDigest: digestOf(undated) };
+}
+
+const withDigest = (session: NewSession): NewSession => ({
+  ...session,
+  seedDigest: digestOf(session),
+});
+
+const digestOf = (session: NewSession): string => hash('sha256', JSON.stringify(session), 'hex');
+
 /** The agents, personas and scenarios of a seed. @throws Refusal. */
 function documentsOf(
-  { makeId }: TranscriptDeps,
   { ownerId, document }: Given,
   known: Known & { evals: readonly EvalDefinition[] },
 ): NewDocument[] {
-  const context = { ownerId, makeId, known };
+  const context = { ownerId, known };
   const agents = (document.agents ?? []).flatMap(({ url, ...agent }, nth) => {
     if (url !== undefined) return toAgent({ ...agent, url }, context);
     if (agent.api_key === undefined) return [];

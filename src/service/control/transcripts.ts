@@ -7,13 +7,12 @@ import { asMessage } from '../wire.ts';
 import { checkKnown } from './evals.ts';
 import { readInstant } from './read-instant.ts';
 import type { Owners } from './owners.ts';
-import type { MakeId } from '../ids.ts';
+import { documentId } from '../ids.ts';
 
 /** What transcripts are taken in with. */
 export interface TranscriptDeps {
   store: Store;
   clock: Clock;
-  makeId: MakeId;
   /** Told that there is something to score. */
   wake: () => void;
 }
@@ -49,10 +48,9 @@ async function takeTranscript(
   ownerId: string,
   upload: TranscriptUpload,
 ): Promise<TakenTranscript> {
-  const { store, clock, makeId } = deps;
+  const { store, clock } = deps;
   const session = toSession(upload, {
     ownerId,
-    makeId,
     nowMs: clock.nowMs(),
     known: await store.evals.list(ownerId),
     live: (await liveEvals(store.evals, ownerId)).evals,
@@ -66,7 +64,6 @@ async function takeTranscript(
 /** What a transcript is read with. */
 export interface TranscriptContext {
   ownerId: string;
-  makeId: MakeId;
   nowMs: number;
   known: readonly EvalDefinition[];
   /** The evals that score it unless it names others. */
@@ -76,7 +73,7 @@ export interface TranscriptContext {
 /** A transcript as it is kept. `at` is the pointer to where it stands. @throws Misfit. */
 export function toSession(
   upload: TranscriptUpload,
-  { ownerId, makeId, nowMs, known, live }: TranscriptContext,
+  { ownerId, nowMs, known, live }: TranscriptContext,
   at = '',
 ): NewSession & { runName: string } {
   const { evals: evalIds, turns, session_id: sourceSessionId } = upload;
@@ -86,7 +83,7 @@ export function toSession(
   const startedAtMs = readInstant(`${at}/started_at`, upload.started_at) ?? nowMs;
   const runName = upload.run ?? `${runNameDefault} ${isoTime(startedAtMs).slice(0, 10)}`;
   return {
-    id: makeId('ses', ['transcript', ownerId, runName, sourceSessionId]),
+    id: documentId('ses', ['transcript', ownerId, runName, sourceSessionId]),
     kind: 'production',
     ownerId,
     status: evals.length > 0 ? 'evaluating' : 'completed',

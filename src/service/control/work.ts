@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import { brief } from '../../contract/index.ts';
 import { systemClock, type Clock } from '../../shared/clock.ts';
 import { Refusal } from '../errors.ts';
-import type { MakeId } from '../ids.ts';
 import { liveEvals } from '../live-evals.ts';
 import type { Store } from '../store/store.ts';
 import type { Owners } from './owners.ts';
@@ -12,7 +11,6 @@ export interface WorkDeps {
   store: Store;
   clock: Clock;
   owners: Owners;
-  makeId: MakeId;
   sessionIdOf: (ownerId: string, conversationId: string) => string;
   wake: () => void;
   /** Resolves when nothing is queued or running. */

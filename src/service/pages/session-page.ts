@@ -26,6 +26,7 @@ export function sessionPage({ session, turns, tags }: SessionPage): string {
         )}
       </dl>
       <h2>Outcomes</h2>
+      ${erroredNote(session)}
       <ul>
         ${session.outcomes.map(outcomeItem)}
       </ul>
@@ -42,6 +43,16 @@ export function sessionPage({ session, turns, tags }: SessionPage): string {
           : ''
       }`,
   );
+}
+
+function erroredNote({ outcomes }: Session): Html | '' {
+  const errored = outcomes.filter(({ outcome }) => outcome === 'error').length;
+  if (errored === 0) return '';
+  const which = errored === 1 ? '1 eval' : `${errored} evals`;
+  const all = errored === outcomes.length ? ' As no other is there, no results list it.' : '';
+  return html`<p class="soft">
+    ${which} errored: that counts neither as pass nor as fail, and no result shows it.${all}
+  </p>`;
 }
 
 function factsOf(session: Session): [string, string][] {

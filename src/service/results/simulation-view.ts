@@ -1,4 +1,5 @@
 import type { SimulationSession } from '../../contract/index.ts';
+import { deepLink } from '../deep-link.ts';
 import type { SessionTurn } from '../session-turns.ts';
 import type { Session } from '../store/store.ts';
 import { sessionView } from './session-view.ts';
@@ -15,10 +16,8 @@ export interface ViewOptions {
 export function simulationView(session: Session, options: ViewOptions): SimulationSession {
   const { simulation, agent } = session;
   const { appUrl, failedOnly, turns } = options;
-  const link = simulation && !simulation.deleted ? simulation.id : undefined;
   return {
-    url:
-      link === undefined ? null : `${appUrl}/simulation/${enc(link)}?sessionId=${enc(session.id)}`,
+    url: deepLink(session, appUrl),
     simulation: simulation?.name ?? '',
     agent: agent?.name ?? '',
     scenario: session.scenario ?? '',
@@ -34,5 +33,3 @@ export function simulationView(session: Session, options: ViewOptions): Simulati
     }),
   };
 }
-
-const enc = encodeURIComponent;

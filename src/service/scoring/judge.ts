@@ -1,5 +1,6 @@
 import type { Chance } from '../../shared/chance.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { judgeMissing } from '../judge-missing.ts';
 import { readAnswer } from './judge-answer.ts';
 import { openEndpoint, type Endpoint, type Reply } from './judge-endpoint.ts';
 import { judgePrompt } from './judge-prompt.ts';
@@ -49,10 +50,6 @@ const firstWaitMs = 500;
 /** The longest wait that an endpoint may ask for by Retry-After. */
 const retryAfterMsMax = 20_000;
 
-const CONFIGURE =
-  'No judge is configured. Set SANDBOX_KIT_JUDGE_URL (any OpenAI-compatible API), ' +
-  'SANDBOX_KIT_JUDGE_MODEL and SANDBOX_KIT_JUDGE_API_KEY, and start the service again.';
-
 /** `judge`: a language model finds that the session meets the criteria. */
 export async function scoreJudge({ params, session, judge, signal }: Scoring): Promise<Score> {
   const judged: Case = {
@@ -60,7 +57,7 @@ export async function scoreJudge({ params, session, judge, signal }: Scoring): P
     session,
     model: params.optionalText('model'),
   };
-  return judge ? await judge.score(judged, signal) : unscored(CONFIGURE);
+  return judge ? await judge.score(judged, signal) : unscored(judgeMissing);
 }
 
 /** A judge behind an OpenAI-compatible endpoint. Nothing is sent before the first scoring. */

@@ -14,6 +14,7 @@
 import { systemClock, type Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Store } from '../store/store.ts';
+import type { ErroredEvals } from './errored-evals.ts';
 import { HeldJobs, type Held } from './held-jobs.ts';
 import type { Judge } from './judge.ts';
 import { outcomeOf } from './outcome.ts';
@@ -49,6 +50,8 @@ export interface RunnerOptions {
   /** Undefined when the session is no longer kept. */
   sessionOf: (ownerId: string, sessionId: string) => Promise<ScoredSession | undefined>;
   judge: Judge | undefined;
+  /** Told of each outcome that is an error, once it is written. */
+  errored?: Pick<ErroredEvals, 'tell'>;
   /** The service's clock: when jobs are due, when leases end. */
   clock: Clock;
   /** The machine's clock, unless given. */
@@ -238,10 +241,13 @@ class JobRunner implements Runner {
   }
 
   async #finish(held: Held, score: Score): Promise<void> {
-    const { store, worker, clock, log } = this.#options;
+    const { store, worker, clock, log, errored } = this.#options;
     const { job } = held;
     const outcome = outcomeOf(job.definition, score);
-    if (await store.jobs.finish(worker, job, outcome, clock.nowMs())) return;
+    if (await store.jobs.finish(worker, job, outcome, clock.nowMs())) {
+      if (score.outcome === 'error') await errored?.tell(job, score.reasoning);
+      return;
+    }
     // It may have been overtaken, and have come back at the last moment.
     if (held.job !== job) await this.#finish(held, score);
     else log.info('job_overtaken', { job: job.id, attempt: job.attempt });

@@ -5,7 +5,7 @@ import type { ScoredSession } from './scored-session.ts';
 /** What an eval found of a session. An error is neither pass nor fail: nothing was found out. */
 export interface Score {
   outcome: 'pass' | 'fail' | 'error';
-  /** What was looked for and what was found; may quote the conversation. */
+  /** What was looked for and what was found; may quote the conversation, unless it is an error. */
   reasoning: string;
 }
 
@@ -25,7 +25,7 @@ export function verdict(passes: boolean, reasoning: string): Score {
   return { outcome: passes ? 'pass' : 'fail', reasoning };
 }
 
-/** Nothing could be found out, and why. */
+/** Nothing could be found out, and why; logs show the reason, so it never quotes the conversation. */
 export function unscored(reasoning: string): Score {
   return { outcome: 'error', reasoning };
 }

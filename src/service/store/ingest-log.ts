@@ -3,6 +3,15 @@ import type { Connections } from './connect.ts';
 import { forgetNotes, insertNote, noteRows, notesMax } from './note-rows.ts';
 import type { IngestLogStore, IngestNote } from './store.ts';
 
+/** Notes of spans that belong to a conversation and were not kept. */
+const dropCodes = [
+  'span_id_taken',
+  'repeated_span_id',
+  'malformed_ids',
+  'unresolved_conversation',
+  'no_conversation_id',
+] as const;
+
 /** What ingest noticed. */
 export function ingestLogStore({ reader, write }: Connections): IngestLogStore {
   return {
@@ -13,6 +22,17 @@ export function ingestLogStore({ reader, write }: Connections): IngestLogStore {
         }
         await db.executeQuery(CompiledQuery.raw(forgetNotes, [ownerId, ownerId, notesMax]));
       }),
+    async newestDrop(ownerId) {
+      const row = await reader
+        .selectFrom('ingest_log')
+        .select('code')
+        .where('owner_id', '=', ownerId)
+        .where('code', 'in', dropCodes)
+        .orderBy('number', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row?.code;
+    },
     async list(ownerId, limit) {
       const rows = await reader
         .selectFrom('ingest_log')

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import { firstTables } from './migrations/001-first-tables.ts';
 import { whatEvalsRead } from './migrations/002-what-evals-read.ts';
+import { seededOnce } from './migrations/003-seeded-once.ts';
 
 /** In order; a file that has run the first n says n in its `user_version`. None is ever changed. */
-const migrations: readonly string[] = [firstTables, whatEvalsRead];
+const migrations: readonly string[] = [firstTables, whatEvalsRead, seededOnce];
 
 /** Marks a file as one of ours, in the place that SQLite has for it: "sbxk". */
 const applicationId = 0x7362786b;

@@ -5,6 +5,7 @@ import { putEval, putSettings } from './evals.ts';
 import { addKey, ensureOwner, KeyTaken } from './owners.ts';
 import { addSession, deleteSimulation } from './sessions.ts';
 import type { Planting } from './setup.ts';
+import type { NewSession } from './store.ts';
 
 const sessionsAtOnce = 50;
 
@@ -20,7 +21,9 @@ export async function plant(
       for (const { keyDigest, ownerName } of planting.keys) {
         const ownerId =
           ownerName === undefined ? planting.ownerId : await ensureOwner(db, ownerName);
-        if (!(await addKey(db, { ownerId, keyDigest, configured: 0 }))) throw new KeyTaken();
+        const isKept =
+          keyDigest === undefined || (await addKey(db, { ownerId, keyDigest, configured: 0 }));
+        if (!isKept) throw new KeyTaken();
         keysTried += 1;
       }
       await plantRest(db, planting);
@@ -37,12 +40,32 @@ async function plantRest(db: Writing, planting: Planting): Promise<void> {
   for (const definition of evals) await putEval(db, ownerId, definition);
   await putSettings(db, ownerId, settings);
   for (const added of documents) await putDocument(db, ownerId, added);
-  for (const [nth, session] of sessions.entries()) {
+  for (let from = 0; from < sessions.length; from += sessionsAtOnce) {
     // SQLite answers at once, so that nothing else would be answered until all are kept.
-    if (nth % sessionsAtOnce === 0) await systemClock.sleep(0);
-    await addSession(db, session, 0);
+    await systemClock.sleep(0);
+    const some = sessions.slice(from, from + sessionsAtOnce);
+    for (const session of await notPlanted(db, ownerId, some)) await addSession(db, session, 0);
   }
   for (const id of deletedSimulations) await deleteSimulation(db, ownerId, id);
+}
+
+/** Those that are not there as the seed has them. */
+async function notPlanted(
+  db: Writing,
+  ownerId: string,
+  sessions: readonly NewSession[],
+): Promise<NewSession[]> {
+  const ids = sessions.map(({ id }) => id);
+  const rows = await db
+    .selectFrom('sessions')
+    .select(['id', 'seed_digest'])
+    .where('owner_id', '=', ownerId)
+    .where('id', 'in', ids)
+    .execute();
+  const digests = new Map(rows.map((row) => [row.id, row.seed_digest]));
+  return sessions.filter(({ id, seedDigest = null }) => {
+    return seedDigest === null || digests.get(id) !== seedDigest;
+  });
 }
 
 /** Forgets everything of an owner but the owner and its keys. */

@@ -3,7 +3,7 @@ import { queueJobs } from './jobs.ts';
 import { agentKey, runKey, simulationKey } from './names.ts';
 import { keepOutcomes } from './outcomes.ts';
 import { pageOfSessions, sessionsWhere, toObject } from './session-pages.ts';
-import type { JsonObject, NewSession, SessionStore } from './store.ts';
+import type { JsonObject, NewSession, Session, SessionKind, SessionStore } from './store.ts';
 
 /** Sessions, of simulations and of production, with their turns and outcomes. */
 export function sessionStore({ reader, write }: Connections): SessionStore {
@@ -15,6 +15,14 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
           query.where('sessions.owner_id', '=', ownerId).where('sessions.id', '=', id),
         );
         return found[0];
+      }),
+    newest: (ownerId, limit) =>
+      reader.transaction().execute(async (db) => {
+        const kinds = ['production', 'simulation'] as const;
+        const found = [];
+        for (const kind of kinds) found.push(...(await newestOf(db, { ownerId, kind, limit })));
+        found.sort((one, other) => other.startedAtMs - one.startedAtMs);
+        return found.slice(0, limit);
       }),
     async turnsOf(ownerId, id) {
       const rows = await reader
@@ -40,6 +48,21 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
       }),
     deleteSimulation: (ownerId, id) => write((db) => deleteSimulation(db, ownerId, id)),
   };
+}
+
+/** Of one kind, since the index has kinds apart. */
+function newestOf(
+  db: Connections['reader'],
+  { ownerId, kind, limit }: { ownerId: string; kind: SessionKind; limit: number },
+): Promise<Session[]> {
+  return sessionsWhere(db, (query) =>
+    query
+      .where('sessions.owner_id', '=', ownerId)
+      .where('sessions.kind', '=', kind)
+      .orderBy('sessions.started_at_ms', 'desc')
+      .orderBy('sessions.id')
+      .limit(limit),
+  );
 }
 
 // SQLite takes 32766 values in a statement, five of them a row.
@@ -112,6 +135,7 @@ async function putRow(db: Writing, session: NewSession): Promise<number> {
     persona: session.persona ?? null,
     end_reason: session.endReason ?? null,
     metadata: toText(session.metadata),
+    seed_digest: session.seedDigest ?? null,
   } as const;
   const { key } = await db
     .insertInto('sessions')

@@ -78,12 +78,16 @@ export interface Planting {
   ownerId: string;
   /** Whether everything that the owner has, but its keys, goes first. */
   afresh: boolean;
-  /** Keys and the names of those whose they are; undefined: the owner's. */
-  keys: readonly { keyDigest: string; ownerName: string | undefined }[];
+  /**
+   * Keys and the names of those whose they are; undefined: the owner's. Without a key, the owner is
+   * made alone.
+   */
+  keys: readonly { keyDigest: string | undefined; ownerName: string | undefined }[];
   evals: readonly EvalDefinition[];
   /** Changes what is given. */
   settings: LiveSettings;
   documents: readonly NewDocument[];
+  /** One that is there with the same digest stays as it is, scored or not. */
   sessions: readonly NewSession[];
   /** Ids of simulations that are gone: their sessions stay. */
   deletedSimulations: readonly string[];

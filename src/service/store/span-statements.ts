@@ -79,6 +79,11 @@ function forConversations(db: Database): ForConversations {
 interface ForSpans {
   /** In the order of the columns; changes nothing when the owner has a span of that id. */
   addSpan: Statement<(string | number | bigint | null)[]>;
+  /** Of a span id that the owner has: where it belongs. */
+  placeOfSpan: Statement<
+    [ownerId: string, spanId: string],
+    { trace_id: string; conversation_key: number }
+  >;
   /** The first conversation of a trace stays its conversation. */
   addTrace: Statement<[ownerId: string, traceId: string, key: number]>;
   conversationOfTrace: Statement<[ownerId: string, traceId: string], { id: string }>;
@@ -93,6 +98,8 @@ function forSpans(db: Database): ForSpans {
          attributes, input_messages, output_messages)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       on conflict (owner_id, span_id) do nothing`),
+    placeOfSpan: db.prepare(`
+      select trace_id, conversation_key from spans where owner_id = ? and span_id = ?`),
     addTrace: db.prepare(`
       insert into traces (owner_id, trace_id, conversation_key) values (?, ?, ?)
       on conflict do nothing`),

@@ -88,7 +88,9 @@ function keepRequest(statements: Statements, request: NewSpans): Kept {
     const repeated = spans.length - part.inserted;
     kept.inserted += part.inserted;
     kept.repeated += repeated;
-    found.add('repeated_spans', conversationId, repeated);
+    const { length: taken, 0: first } = part.taken;
+    found.add('repeated_spans', conversationId, repeated - taken);
+    found.add('span_id_taken', conversationId, taken, { span_id: first?.spanId ?? '' });
     if (part.inserted === 0) continue;
     if (part.late) {
       kept.late += part.inserted;
@@ -113,6 +115,8 @@ interface KeptOfConversation {
   key: number;
   tagCount: number;
   inserted: number;
+  /** Spans whose ids other traces or conversations have. */
+  taken: readonly NewSpan[];
   late: boolean;
 }
 
@@ -125,8 +129,13 @@ function keepConversation(
   const known = statements.findConversation.get(ownerId, conversationId);
   const key = known?.key ?? addConversation(statements, arrival, spans);
   const late = known?.state === 'closed';
-  const fresh = spans.filter((span) => addSpan(statements, span, { ...arrival, key, late }));
-  const part = { key, tagCount: known?.tag_count ?? 0, inserted: fresh.length, late };
+  const fresh: NewSpan[] = [];
+  const taken: NewSpan[] = [];
+  for (const span of spans) {
+    if (addSpan(statements, span, { ...arrival, key, late })) fresh.push(span);
+    else if (!isAgain(statements, span, { ownerId, key })) taken.push(span);
+  }
+  const part = { key, tagCount: known?.tag_count ?? 0, inserted: fresh.length, taken, late };
   if (fresh.length === 0) {
     // All its spans are known, under other conversations: there is none of this name.
     if (!known) statements.removeConversation.run(key);
@@ -180,6 +189,16 @@ function addSpan(
   return changes > 0;
 }
 
+/** Whether a span that was not added is there as the same: in its trace and its conversation. */
+function isAgain(
+  { placeOfSpan }: Statements,
+  { spanId, traceId }: NewSpan,
+  { ownerId, key }: { ownerId: string; key: number },
+): boolean {
+  const place = placeOfSpan.get(ownerId, spanId);
+  return place?.trace_id === traceId && place.conversation_key === key;
+}
+
 /** First start and last end. A span that brings no time is taken to have been when it came. */
 function bounds(spans: readonly NewSpan[], receivedAtMs: number): [bigint, bigint] {
   const receivedNs = BigInt(receivedAtMs) * 1_000_000n;
@@ -219,9 +238,14 @@ function keepTags(
 class Findings {
   readonly #found = new Map<keyof typeof noteTexts, IngestNote['about'] & { count: number }>();
 
-  add(code: keyof typeof noteTexts, conversationId: string, count: number): void {
+  add(
+    code: keyof typeof noteTexts,
+    conversationId: string,
+    count: number,
+    more: IngestNote['about'] = {},
+  ): void {
     if (count === 0) return;
-    const known = this.#found.get(code) ?? { conversation_id: conversationId, count: 0 };
+    const known = this.#found.get(code) ?? { conversation_id: conversationId, ...more, count: 0 };
     this.#found.set(code, { ...known, count: known.count + count });
   }
 
@@ -241,8 +265,14 @@ const noteTexts = {
   repeated_spans: {
     level: 'info',
     message:
-      'Nothing changed: spans that had been received before. A span id counts once for each owner, ' +
-      'whatever its trace and its conversation.',
+      'Nothing changed: spans that had been received before, such as those of a request that was ' +
+      'sent again.',
+  },
+  span_id_taken: {
+    level: 'warn',
+    message:
+      'Dropped: spans whose ids had been received before, in another trace or conversation. A span ' +
+      'id counts once for each owner; make a new id for each span, at random.',
   },
   tags_left_out: {
     level: 'warn',

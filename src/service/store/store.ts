@@ -215,12 +215,16 @@ export interface NewSession extends Omit<Session, 'run' | 'outcomes'> {
   outcomes: readonly Outcome[];
   /** Evals that are to score it. */
   evals: readonly EvalDefinition[];
+  /** Of a session of a seed: a digest of all that the seed says of it. */
+  seedDigest?: string;
 }
 
 export interface SessionStore {
   /** A page, newest first, and how many match in all, from one read. */
   page(filter: SessionFilter): Promise<{ sessions: Session[]; total: number }>;
   find(ownerId: string, id: string): Promise<Session | undefined>;
+  /** Newest first, of both kinds, with results or without. */
+  newest(ownerId: string, limit: number): Promise<Session[]>;
   /** The turns that were handed in; empty for sessions of live traces. */
   turnsOf(ownerId: string, id: string): Promise<KeptTurn[]>;
   /** Adds a session, with its jobs, in one transaction. A known id is replaced. */
@@ -273,4 +277,6 @@ export interface IngestLogStore {
   add(ownerId: string, atMs: number, notes: readonly IngestNote[]): Promise<void>;
   /** Newest first. */
   list(ownerId: string, limit: number): Promise<(IngestNote & { atMs: number })[]>;
+  /** The code of the newest note that tells of spans that were dropped, if there is one. */
+  newestDrop(ownerId: string): Promise<string | undefined>;
 }

@@ -83,6 +83,7 @@ interface SessionRow {
   persona: string | null;
   end_reason: string | null;
   metadata: string | null;
+  seed_digest: string | null;
   total: Generated<number>;
   passed: Generated<number>;
   failed: Generated<number>;

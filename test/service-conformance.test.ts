@@ -104,6 +104,51 @@ void t.test(
   },
 );
 
+void t.test(
+  'history whose times are shown coarser than they are kept makes nothing red',
+  async (t) => {
+    const service = await withCheckedService(t);
+    const startedAt = (index: number): string =>
+      new Date(Date.now() - 7_200_000 - index * 700).toISOString();
+    const sessions = Array.from({ length: 9 }, (_, index) => ({
+      source_session_id: `s-${index}`,
+      scenario: 'late',
+      persona: 'calm',
+      started_at: startedAt(index),
+      outcomes: [
+        { eval_name: 'Polite', outcome: index % 2 ? ('pass' as const) : ('fail' as const) },
+      ],
+    }));
+    const seed = {
+      runs: [
+        {
+          name: 'Nightly',
+          sessions: sessions.map(({ scenario: _scenario, persona: _persona, ...rest }) => rest),
+        },
+      ],
+      simulations: [
+        {
+          name: 'Nightly',
+          agent: 'Any',
+          sessions: sessions.map(({ source_session_id: _id, ...rest }) => rest),
+        },
+      ],
+    };
+    const seeded = await fetch(`${service.adminUrl}/seed`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(seed),
+    });
+    t.equal(seeded.status, 200, await seeded.text());
+    const toSeconds = (body: string): string => body.replaceAll(/(:\d\d)\.\d{3}Z/g, '$1Z');
+    const url = await withoutControl(t, service.url, toSeconds);
+    const transcript = await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false });
+    const judgement = judge(transcript);
+    t.same(idsWith(judgement, 'fail', 'warn', 'blocked', 'error'), []);
+    t.equal(judgement.requirements.get('SERVICE-112')?.verdict, 'pass', 'history is seen');
+  },
+);
+
 void t.test('a recording is judged alike, and holds no key', async (t) => {
   const service = await withCheckedService(t);
   const transcript = await recordedRun(service);

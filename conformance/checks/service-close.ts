@@ -174,6 +174,22 @@ function listedIn(
   );
 }
 
+const idleUnseen = needsIntrusion(
+  needsControl(
+    because('not_observed', 'It takes a control API whose clock can be moved on by a day.'),
+  ),
+);
+
+/** Judged where the clock of the service was moved on. */
+function onceMoved(check: Check): Check {
+  const isMoved = ({ exchanges }: Transcript): boolean =>
+    exchanges.filter((one) => one.endpoint === 'admin' && one.step === 'clock').every(accepted);
+  return {
+    ...check,
+    evidence: (transcript) => (isMoved(transcript) ? check.evidence(transcript) : []),
+  };
+}
+
 const repeats = answered('end', (step) => REPEATED.includes(step), notClosed);
 
 /** The checks of `POST /v1/sessions/{conversation_id}/end`, one for each requirement. */
@@ -232,22 +248,22 @@ export const serviceCloseChecks = {
   'SERVICE-055': comparedRuns(['close protobuf', 'close gzip'], true),
   'SERVICE-056': onSteps(
     ['close old', 'close json'],
-    (one) => String(runOf(one)).startsWith('Live traces'),
+    (one) => String(runOf(one)).includes('Live traces'),
     '/run',
-    'a name that begins with "Live traces"',
+    'a name that holds "Live traces"',
   ),
   'SERVICE-057': onSteps(
     ['close named'],
     (one, transcript) => {
       const base = valueAt(seedOf(transcript, 'named'), '/settings/run_name');
       const run = String(runOf(one));
-      return run.startsWith(String(base)) && run.length > String(base).length;
+      return run.includes(String(base)) && run.length > String(base).length;
     },
     '/run',
     'the base name, and a date',
   ),
-  'SERVICE-058': listedIn('after 24 hours', 'idle', true, needsIntrusion(needsControl(notClosed))),
-  'SERVICE-059': listedIn('after 23 hours', 'idle', false, needsIntrusion(needsControl(notClosed))),
+  'SERVICE-058': onceMoved(listedIn('after 24 hours', 'idle', true, idleUnseen)),
+  'SERVICE-059': onceMoved(listedIn('after 23 hours', 'idle', false, idleUnseen)),
   'SERVICE-105': ended((step) => step === 'close header'),
   'SERVICE-106': ended((step) => BYTES.includes(step)),
 } satisfies Record<keyof typeof serviceCloseRequirements, Check>;

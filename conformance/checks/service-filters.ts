@@ -7,14 +7,13 @@ import {
   isPage,
   itemsOf,
   needsControl,
-  startMs,
   type Item,
   type Results,
 } from './service-reading.ts';
 import { type Exchange, type Transcript, isObject } from '../transcript/reading.ts';
 
-/** Whether a session is one that a filtered page must list. */
-type Wanted = (item: Item, page: Exchange) => boolean;
+/** Whether a session is one that a filtered page must list; either way where that is not known. */
+export type Wanted = (item: Item, page: Exchange, transcript: Transcript) => boolean | 'either';
 
 /** Pages of some steps must list exactly the sessions of the whole that are wanted. */
 export function filtered(endpoint: Results, steps: readonly string[], wanted: Wanted): Check {
@@ -25,7 +24,7 @@ export function filtered(endpoint: Results, steps: readonly string[], wanted: Wa
     },
     judge: (evidence, transcript) => {
       const whole = wholeOf(transcript, endpoint);
-      return whole ? evidence.flatMap((page) => compared(page, whole, wanted)) : [];
+      return whole ? evidence.flatMap((page) => compared(page, whole, wanted, transcript)) : [];
     },
     unjudged: noWhole,
   };
@@ -37,12 +36,19 @@ const stepsOf = (
   steps: readonly string[],
 ): Exchange[] => exchanges.filter((one) => isPage(endpoint)(one) && steps.includes(one.step));
 
-function compared(page: Exchange, whole: Exchange, wanted: Wanted): Finding[] {
-  const expected = itemsOf(whole).filter((item) => wanted(item, page));
+function compared(
+  page: Exchange,
+  whole: Exchange,
+  wanted: Wanted,
+  transcript: Transcript,
+): Finding[] {
+  const isWanted = new Map(
+    itemsOf(whole).map((item) => [identity(item), wanted(item, page, transcript)]),
+  );
   const got = new Set(itemsOf(page).map(identity));
-  const right = new Set(expected.map(identity));
+  const right = new Set([...isWanted].filter(([, is]) => is === true).map(([name]) => name));
   const lacks = [...right].filter((name) => !got.has(name));
-  const extra = [...got].filter((name) => !right.has(name));
+  const extra = [...got].filter((name) => !(isWanted.get(name) ?? false));
   if (lacks.length + extra.length === 0) return [];
   const says = `${right.size} of the ${itemsOf(whole).length} sessions`;
   const first = lacks[0] === undefined ? `also ${extra[0] ?? ''}` : `not ${lacks[0]}`;
@@ -68,28 +74,6 @@ export const scoredBy: Wanted = (item, page) => {
     outcomes.some((outcome) => contains(valueAt(outcome, '/eval_name'), asked(page, 'eval')))
   );
 };
-
-/** The session started at the time that was asked for, or on the side of it that was. */
-export const startedAt =
-  (name: 'started_after' | 'started_before'): Wanted =>
-  (item, page) => {
-    const limitMs = startMs({ started_at: asked(page, name) });
-    const atMs = startMs(item);
-    if (limitMs === undefined || atMs === undefined) return false;
-    return name === 'started_after' ? atMs >= limitMs : atMs <= limitMs;
-  };
-
-/** A filter by time; a time without a zone can't be compared. */
-export function byTime(endpoint: Results, name: 'started_after' | 'started_before'): Check {
-  const judged = filtered(endpoint, [name.replace('_', ' ')], startedAt(name));
-  return {
-    ...judged,
-    evidence: (transcript) =>
-      judged
-        .evidence(transcript)
-        .filter((page) => startMs({ started_at: asked(page, name) }) !== undefined),
-  };
-}
 
 /** The session has a failing eval. */
 export const hasFailed: Wanted = (item) => (countOf(item, 'failed_count') ?? 0) > 0;

@@ -1,9 +1,15 @@
-import { isObject, accepted, putOff, type Exchange } from '../transcript/reading.ts';
+import {
+  isObject,
+  accepted,
+  putOff,
+  type Exchange,
+  type Transcript,
+} from '../transcript/reading.ts';
 import { ingestRequestsPerMinuteMax } from '../../src/contract/index.ts';
 import type { serviceIngestRequirements } from '../requirements/service-ingest.ts';
 import { oncePlain, refused } from './answers.ts';
 import { because, each, notAnswered, wrongOutcome, type Check, type Finding } from './check.ts';
-import { needsIntrusion } from './service-reading.ts';
+import { hasControl, needsIntrusion } from './service-reading.ts';
 
 const statusOf = (one: Exchange): number => one.response?.status ?? 0;
 const isTraces = (one: Exchange): boolean => one.endpoint === 'traces';
@@ -94,17 +100,19 @@ const isRate = (one: Exchange): boolean =>
   isTraces(one) && one.step === 'rate' && one.response !== undefined;
 const MINUTE_MS = 60_000;
 
-/** Trace requests with the key of the first that was put off, in the minute before it. */
-function admittedBefore(first: Exchange, exchanges: readonly Exchange[]): Exchange[] {
-  const isSameKey = (one: Exchange): boolean =>
-    one.scenario === first.scenario || !exchanges.some(({ endpoint }) => endpoint === 'admin');
-  return exchanges.filter(
+/**
+ * Trace requests with the key of the first that was put off, in the minute before it: of one that
+ * got no answer, too, nobody knows that it was not counted.
+ */
+function admittedBefore(first: Exchange, transcript: Transcript): Exchange[] {
+  const hasKeys = hasControl(transcript);
+  return transcript.exchanges.filter(
     (one) =>
       isTraces(one) &&
-      isSameKey(one) &&
-      one.response !== undefined &&
+      (one.scenario === first.scenario || !hasKeys) &&
       !putOff(one) &&
-      one.startedMs > first.startedMs - MINUTE_MS,
+      one.startedMs < first.endedMs &&
+      one.endedMs > first.startedMs - MINUTE_MS,
   );
 }
 
@@ -135,9 +143,9 @@ function putsOffNoneBefore(): Check {
   return {
     evidence: ({ exchanges }) =>
       exchanges.some((one) => isRate(one) && putOff(one)) ? exchanges.filter(isRate) : [],
-    judge(evidence, { exchanges }): Finding[] {
+    judge(evidence, transcript): Finding[] {
       const first = evidence.find(putOff);
-      const admitted = first ? admittedBefore(first, exchanges).length : 0;
+      const admitted = first ? admittedBefore(first, transcript).length : 0;
       if (!first || admitted >= ingestRequestsPerMinuteMax) return [];
       const expected = `429 after ${ingestRequestsPerMinuteMax} requests in a minute`;
       return [wrongOutcome(first, `${expected}, not after ${admitted}`)];
@@ -175,12 +183,22 @@ function keyWanted(step: string): Check {
       checks.flatMap((check) => {
         const own = check.evidence(transcript);
         return check.judge(
-          evidence.filter((one) => own.includes(one)),
+          evidence.filter((one) => own.includes(one) && !isSentElsewhere(one, transcript)),
           transcript,
         );
       }),
     unjudged: unsent,
   };
+}
+
+/** A redirect, say to a login, serves nothing: a refusal, unless the spans are there all the same. */
+function isSentElsewhere(one: Exchange, { exchanges }: Transcript): boolean {
+  if (statusOf(one) < 300 || statusOf(one) >= 400) return false;
+  if (!isTraces(one)) return true;
+  const isKept = exchanges.some(
+    (other) => other.step === `close ${one.step}` && accepted(other) && isObject(other.json),
+  );
+  return !isKept;
 }
 
 /** The checks of `POST /v1/traces` and of keys, one for each requirement. */

@@ -2,7 +2,6 @@ import { brief, valueAt } from '../../src/contract/index.ts';
 import type { productionRequirements } from '../requirements/service-production.ts';
 import { because, each, type Check } from './check.ts';
 import {
-  byTime,
   eachItem,
   failingOutcomes,
   failingTotal,
@@ -43,6 +42,7 @@ import {
   tracesAbsent,
   tracesPresent,
 } from './service-sessions.ts';
+import { byTime } from './service-times.ts';
 import { startsWithSpan, turnCount, turnTexts } from './service-turns.ts';
 import { wholeSummaries } from './service-filters.ts';
 import { type Exchange, type Transcript, accepted } from '../transcript/reading.ts';

@@ -2,7 +2,6 @@ import { brief, valueAt } from '../../src/contract/index.ts';
 import type { simulationResultRequirements } from '../requirements/service-simulations.ts';
 import { each, type Check, type Finding } from './check.ts';
 import {
-  byTime,
   failingOutcomes,
   failingTotal,
   filtered,
@@ -23,15 +22,7 @@ import {
   windowed,
   wrong,
 } from './service-pages.ts';
-import {
-  hasControl,
-  isPage,
-  itemsOf,
-  needsControl,
-  seedOf,
-  startMs,
-  type Item,
-} from './service-reading.ts';
+import { hasControl, isPage, itemsOf, needsControl, type Item } from './service-reading.ts';
 import {
   itemField,
   linkShape,
@@ -42,22 +33,10 @@ import {
   tracesAbsent,
   tracesPresent,
 } from './service-sessions.ts';
+import { byTime, seeded, seedOfItem } from './service-times.ts';
 import { type Exchange, type Transcript } from '../transcript/reading.ts';
 
 const AREA = 'simulations';
-
-/** The sessions that were seeded, each with its simulation's name and whether that was deleted. */
-function seeded(transcript: Transcript): { startMs: number; isDeleted: boolean; agent: unknown }[] {
-  const simulations = valueAt(seedOf(transcript, 'main'), '/simulations');
-  return (Array.isArray(simulations) ? simulations : []).flatMap((simulation) => {
-    const sessions = valueAt(simulation, '/sessions');
-    return (Array.isArray(sessions) ? sessions : []).map((session) => ({
-      startMs: startMs({ started_at: valueAt(session, '/started_at') }) ?? 0,
-      isDeleted: valueAt(simulation, '/deleted') === true,
-      agent: valueAt(simulation, '/agent'),
-    }));
-  });
-}
 
 const isOwn =
   (...steps: string[]) =>
@@ -83,7 +62,7 @@ function deletedKept(): Check {
         .filter(({ isDeleted }) => isDeleted)
         .flatMap((session) =>
           find(
-            itemsOf(page).find((item) => startMs(item) === session.startMs),
+            itemsOf(page).find(({ persona }) => persona === session.persona),
             page,
           ),
         ),
@@ -97,9 +76,9 @@ function byUrl(): Check {
     isOwn('agent by URL'),
     (page, transcript) => {
       const expected = seeded(transcript).filter(({ isDeleted }) => !isDeleted);
-      const got = itemsOf(page).map(startMs);
+      const got = itemsOf(page).map(({ persona }) => persona);
       const isRight =
-        got.length === expected.length && expected.every((one) => got.includes(one.startMs));
+        got.length === expected.length && expected.every((one) => got.includes(one.persona));
       const says = `the ${expected.length} sessions of the agent with that URL`;
       return isRight ? [] : [wrong(page, '/items', says, String(got.length))];
     },
@@ -138,12 +117,12 @@ function linkOrNull(): Check {
 
 /** Where a simulation is there, so is its link. */
 function nullsOf(evidence: Exchange[], transcript: Transcript): Finding[] {
-  const kept = seeded(transcript).filter(({ isDeleted }) => !isDeleted);
+  const isThere = (item: Item): boolean => seedOfItem(item, transcript)?.isDeleted === false;
   return evidence
     .filter((one) => isOwn('whole')(one, transcript))
     .flatMap((page) =>
       itemsOf(page)
-        .filter((item) => item['url'] === null && kept.some((one) => one.startMs === startMs(item)))
+        .filter((item) => item['url'] === null && isThere(item))
         .map(() => wrong(page, '/items', 'a link to a simulation that is there', 'null')),
     );
 }

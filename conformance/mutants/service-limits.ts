@@ -118,5 +118,26 @@ const keys: Mutant[] = (['traces', 'end', 'production', 'simulations'] as const)
   ],
 );
 
+/** Redirects who brings no key, and keeps what is sent all the same, for the key that came last. */
+function redirectsAndKeeps(): Transform {
+  let key = '';
+  return async (asked, forward) => {
+    const isRight = hasKey(asked) && !hasWrongKey(asked);
+    if (isRight) key = asked.headers[KEY_HEADER] ?? '';
+    if (asked.endpoint !== 'traces' || isRight) return forward(asked);
+    await forward({ ...asked, headers: { ...asked.headers, [KEY_HEADER]: key } });
+    return { status: 302, headers: { location: '/login' }, body: '' };
+  };
+}
+
+const redirected: Mutant[] = [
+  mutant(
+    'redirected-and-kept',
+    'Redirects who has no key, and keeps the spans.',
+    ['SERVICE-029', 'SERVICE-030'],
+    redirectsAndKeeps,
+  ),
+];
+
 /** Mutants of the limits of the service, and of its keys. */
-export const serviceLimitMutants: readonly Mutant[] = [...limits, ...keys];
+export const serviceLimitMutants: readonly Mutant[] = [...limits, ...keys, ...redirected];

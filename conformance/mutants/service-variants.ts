@@ -13,6 +13,7 @@ import {
 } from './combinators.ts';
 import { variantsOf, type Variant } from './mutant.ts';
 import { serviceLateVariants } from './service-late.ts';
+import { strangerVariants } from './service-strangers.ts';
 import { asks, listOf, onItems, onPages, param, type Item } from './service-edits.ts';
 
 const variant = variantsOf('service');
@@ -226,4 +227,5 @@ export const serviceVariants: readonly Variant[] = [
   ...responses,
   ...results,
   ...serviceLateVariants,
+  ...strangerVariants,
 ];

@@ -1,6 +1,6 @@
 import type { SeedDocument, SeedOutcome } from '../../src/contract/index.ts';
 import { isoTime } from '../../src/shared/clock.ts';
-import { PREFLIGHT, accepted } from '../transcript/reading.ts';
+import { PREFLIGHT, accepted, isObject } from '../transcript/reading.ts';
 import { cost, type Scenario } from './scenario.ts';
 import { PROMISE } from './service-spans.ts';
 import { ownerNames, type OwnerName, type ServiceWorld } from './service-world.ts';
@@ -46,6 +46,10 @@ export function evalsOf({ marker }: ServiceWorld): NonNullable<SeedDocument['eva
 export const runNameOf = ({ marker }: ServiceWorld): string => `Check ${marker}`;
 
 const HOUR_MS = 3_600_000;
+const MIDDLE_HOURS = 24;
+
+/** When the seeded session started that is neither the first nor the last. */
+export const middleSeedMs = ({ baseMs }: ServiceWorld): number => baseMs - MIDDLE_HOURS * HOUR_MS;
 
 /** More than the largest page holds. */
 const MANY = 505;
@@ -78,9 +82,9 @@ function simulationsOf(service: ServiceWorld): SeedDocument {
     outcome: verdict,
     reasoning: 'Made up.',
   });
-  const session = (hours: number, ...outcomes: SeedOutcome[]) => ({
+  const session = (persona: string, hours: number, ...outcomes: SeedOutcome[]) => ({
     scenario: 'late-parcel',
-    persona: 'calm',
+    persona,
     started_at: isoTime(baseMs - hours * HOUR_MS),
     ended_at: isoTime(baseMs - hours * HOUR_MS + 60_000),
     turns: [{ user_input: 'Where?', user_reason: 'asks', agent_response: 'There.' }],
@@ -96,16 +100,16 @@ function simulationsOf(service: ServiceWorld): SeedDocument {
         name: `Check nightly ${marker}`,
         agent: `Check Agent ${marker}`,
         sessions: [
-          session(48, outcome(parcel, 'pass'), outcome(promise, 'fail')),
-          session(24, outcome(parcel, 'pass'), outcome(promise, 'pass')),
-          session(4, outcome(parcel, 'fail')),
+          session('patient', 48, outcome(parcel, 'pass'), outcome(promise, 'fail')),
+          session('calm', MIDDLE_HOURS, outcome(parcel, 'pass'), outcome(promise, 'pass')),
+          session('brief', 4, outcome(parcel, 'fail')),
         ],
       },
       {
         name: `Check deleted ${marker}`,
         agent: `Check Other ${marker}`,
         deleted: true,
-        sessions: [session(2, outcome(parcel, 'pass'))],
+        sessions: [session('absent', 2, outcome(parcel, 'pass'))],
       },
     ],
   };
@@ -151,7 +155,8 @@ const control: Scenario = {
   cost: cost(ownerNames.length + 3),
   async drive(world) {
     const health = await world.send(admin('health', '/health', undefined, 'GET'));
-    if (!health || !accepted(health)) return;
+    // An application of one page shows that page at whatever path: it is no control API.
+    if (!health || !accepted(health) || !isObject(health.json)) return;
     const { service } = world;
     service.control = true;
     const made = await Promise.all(ownerNames.map((name) => makeOwner(world, name)));

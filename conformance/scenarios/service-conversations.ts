@@ -20,6 +20,9 @@ import type { Step, World } from './world.ts';
 
 const DAY_MS = 86_400_000;
 
+/** When the conversation starts that is in the middle of the others. */
+export const RESENT_AFTER_MS = 4_000;
+
 /** A trace request that must be taken; JSON unless another form is named. */
 export function traces(
   { service }: World,
@@ -82,7 +85,7 @@ function plotsOf(world: World): Plot[] {
     talk: the,
     requests: [traces(world, the.name, exportOf([chatSpan(service, the)]), { form })],
   });
-  const again = talk('re-sent', 4000, false);
+  const again = talk('re-sent', RESENT_AFTER_MS, false);
   const resent = exportOf([chatSpan(service, again)]);
   return [
     severalTurns(world, talk('json', 0)),

@@ -63,20 +63,35 @@ const keys: Scenario = {
       read(world, 'simulations', 'keys'),
     ];
     const answers = await Promise.all(right.map((step) => world.send(step)));
-    const pairs = [{ step: sending, control: sent }];
+    const pairs: { step: Step; control: Exchange }[] = [];
     for (const [index, step] of right.entries()) {
       const control = answers[index];
       if (control) pairs.push({ step, control });
     }
-    await Promise.all(
-      pairs.flatMap(({ step, control }) =>
+    await Promise.all([
+      ...pairs.flatMap(({ step, control }) =>
         (['none', 'wrong'] as const).map((key) =>
           world.send(edited(control, step, { step: `${key} key`, key })),
         ),
       ),
-    );
+      ...(['none', 'wrong'] as const).map((key) => sendWithoutKey(world, sent, key)),
+    ]);
   },
 };
+
+/** Spans without the right key, of a conversation of their own; a redirect may have kept them. */
+async function sendWithoutKey(
+  world: World,
+  control: Exchange,
+  key: 'none' | 'wrong',
+): Promise<void> {
+  const talk = conversation(world.service, `${key} key`, {});
+  const step = traces(world, `${key} key`, exportOf([chatSpan(world.service, talk)]));
+  const answer = await world.send(edited(control, step, { key }));
+  const status = answer?.response?.status ?? 0;
+  if (status < 300 || status >= 400) return;
+  await world.send({ ...end(world, `close ${key} key`, talk.id), intent: 'open' });
+}
 
 /** Trace requests about which the specification is silent. */
 function oddTraces(world: World): Step[] {

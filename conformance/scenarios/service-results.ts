@@ -1,8 +1,10 @@
 import { valueAt } from '../../src/contract/index.ts';
+import { isoTime } from '../../src/shared/clock.ts';
 import { type Exchange, accepted } from '../transcript/reading.ts';
 import { cost, type Scenario } from './scenario.ts';
-import { about, admin, evalsOf, manyOf } from './service-control.ts';
-import { read, windowOf } from './service-conversations.ts';
+import { about, admin, evalsOf, manyOf, middleSeedMs } from './service-control.ts';
+import { read, RESENT_AFTER_MS, windowOf } from './service-conversations.ts';
+import { conversation } from './service-spans.ts';
 import type { World } from './world.ts';
 
 type Endpoint = 'production' | 'simulations';
@@ -85,11 +87,26 @@ function knownOf({ service }: World, endpoint: Endpoint, { json }: Exchange): Kn
   const [, promise] = evalsOf(service);
   const theirs = at(0, endpoint === 'production' ? '/run' : '/agent');
   const evalName = at(0, '/eval_outcomes/0/eval_name');
+  const startMs = boundMs(service, endpoint, list);
   return {
-    startedAt: at(middle, '/started_at'),
+    startedAt: startMs === undefined ? at(middle, '/started_at') : isoTime(startMs),
     evalName: service.control ? (promise?.name ?? '').slice(6) : evalName.slice(1),
     name: service.control ? own : theirs.slice(1),
   };
+}
+
+/**
+ * When a session of the run started, to the millisecond: what a page shows of others may be cut, or
+ * rounded. Undefined where none is listed.
+ */
+function boundMs(
+  service: World['service'],
+  endpoint: Endpoint,
+  list: unknown[],
+): number | undefined {
+  if (endpoint === 'simulations') return service.control ? middleSeedMs(service) : undefined;
+  const { id, startMs } = conversation(service, 're-sent', { afterMs: RESENT_AFTER_MS });
+  return list.some((item) => valueAt(item, '/source_session_id') === id) ? startMs : undefined;
 }
 
 const production: Scenario = {

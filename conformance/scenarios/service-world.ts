@@ -54,7 +54,8 @@ export function serviceWorld({ clock, chance, intrusive }: ServiceWorldOptions):
   const marker = chance.fork('marker').id(8);
   const secretOf = (name: OwnerName): string => `sk_check_${chance.fork(`key/${name}`).id(20)}`;
   const world: ServiceWorld = {
-    baseMs: Math.floor(clock.nowMs()) - MINUTES_AGO * 60_000,
+    // A whole second, so that it is the same in whatever precision a service keeps it.
+    baseMs: Math.floor(clock.nowMs() / 1000) * 1000 - MINUTES_AGO * 60_000,
     marker,
     chance,
     intrusive,

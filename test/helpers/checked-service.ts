@@ -38,8 +38,15 @@ export function recordedRun(
   });
 }
 
-/** Stands before a service, and has no control API: what the service of somebody else looks like. */
-export async function withoutControl(t: Test, upstream: string): Promise<string> {
+/**
+ * Stands before a service, and has no control API: what the service of somebody else looks like. It
+ * may write its answers in another way.
+ */
+export async function withoutControl(
+  t: Test,
+  upstream: string,
+  rewrite: (body: string) => string = (body) => body,
+): Promise<string> {
   const server = createServer((request, response) => {
     void (async () => {
       if (request.url?.startsWith('/__admin')) {
@@ -58,7 +65,7 @@ export async function withoutControl(t: Test, upstream: string): Promise<string>
       });
       const type = answer.headers.get('content-type');
       response.writeHead(answer.status, type === null ? {} : { 'content-type': type });
-      response.end(Buffer.from(await answer.arrayBuffer()));
+      response.end(rewrite(await answer.text()));
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -43,6 +43,13 @@ const isOwn =
   (one: Exchange, transcript: Transcript): boolean =>
     isPage(AREA)(one) && steps.includes(one.step) && hasControl(transcript);
 
+/** A page of sessions that can be told apart: by their personas, which are the seed's own. */
+const isTold =
+  (step: string) =>
+  (one: Exchange, transcript: Transcript): boolean =>
+    isOwn(step)(one, transcript) &&
+    itemsOf(one).every(({ persona }) => typeof persona === 'string');
+
 /** A simulation that was deleted keeps its sessions and loses its link. */
 function deletedKept(): Check {
   const find = (item: Item | undefined, page: Exchange): Finding[] => {
@@ -56,7 +63,7 @@ function deletedKept(): Check {
     ];
   };
   return each(
-    isOwn('whole'),
+    isTold('whole'),
     (page, transcript) =>
       seeded(transcript)
         .filter(({ isDeleted }) => isDeleted)
@@ -73,7 +80,7 @@ function deletedKept(): Check {
 /** The agent whose URL was asked for, and no other. */
 function byUrl(): Check {
   return each(
-    isOwn('agent by URL'),
+    isTold('agent by URL'),
     (page, transcript) => {
       const expected = seeded(transcript).filter(({ isDeleted }) => !isDeleted);
       const got = itemsOf(page).map(({ persona }) => persona);

@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from '../../src/shared/clock.ts';
 import { serviceScenarios, type Scenario } from '../scenarios/index.ts';
+import { PREFLIGHT } from '../transcript/reading.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
 import type { Answer, Asked, Mutant } from './mutant.ts';
 import { endpointOf } from './proxy.ts';
@@ -34,6 +35,8 @@ export async function touchedScenarios(one: Mutant, { exchanges }: Transcript): 
     chosen.add(exchange.scenario);
     if (exchange.request.method !== 'GET') addAll(chosen, restingOn(exchange.scenario));
   }
+  // What the preflight finds, all that follows goes by.
+  if (chosen.has(PREFLIGHT)) return serviceScenarios.map(({ id }) => id);
   for (const id of [...chosen]) addAll(chosen, neededBy(id));
   return [...chosen];
 }

@@ -230,6 +230,9 @@ void t.test('spans that can not be kept are a 500, and the log says why', async 
     500,
     /again/,
   );
-  t.match(lines.join('\n'), /"event":"spans were not kept".*"reason":"no room"/);
+  t.match(
+    lines.join('\n'),
+    /"event":"spans were not kept".*"reason":"SqliteError SQLITE_CONSTRAINT_TRIGGER at /,
+  );
   t.notMatch(lines.join('\n'), /secret/);
 });

@@ -1,17 +1,22 @@
 import { randomSeed } from '../shared/chance.ts';
 import { readFile, writeFile, chmod } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CannotStart } from './errors.ts';
+import { isKey } from './gate.ts';
+import { withFileOf } from './start-failure.ts';
 
 const fileName = 'development-key';
 
 /**
  * The development key of a data folder: made at the first start, the same at each later one. Only
- * the user who made it can read its file.
+ * the user who made it can read its file. @throws CannotStart when the file can't be used.
  */
 export async function developmentKey(dataDir: string): Promise<string> {
-  const kept = await keptKey(dataDir);
-  if (kept !== undefined) return kept;
   const file = join(dataDir, fileName);
+  return withFileOf(file, async () => (await keptKey(file)) ?? (await makeKey(file)));
+}
+
+async function makeKey(file: string): Promise<string> {
   const key = `sk_dev_${randomSeed()}${randomSeed()}${randomSeed()}`;
   await writeFile(file, `${key}\n`, { mode: 0o600, flag: 'w' });
   // The mode of a file that was there before stays what it was.
@@ -19,12 +24,14 @@ export async function developmentKey(dataDir: string): Promise<string> {
   return key;
 }
 
-async function keptKey(dataDir: string): Promise<string | undefined> {
+async function keptKey(file: string): Promise<string | undefined> {
+  let text: string;
   try {
-    const text = (await readFile(join(dataDir, fileName), 'utf8')).trim();
-    return text === '' ? undefined : text;
+    text = (await readFile(file, 'utf8')).trim();
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
+  if (text === '' || isKey(text)) return text || undefined;
+  throw new CannotStart(`${file} holds no key that can be sent; delete it, and a new one is made`);
 }

@@ -22,6 +22,7 @@ export const serviceErrors = {
   headers_too_large: 431,
   failed: 500,
   busy: 503,
+  unwritable: 503,
 } as const satisfies Record<string, number>;
 
 /** A code of the service's error table. */
@@ -87,12 +88,29 @@ const ownCodes: Record<string, ServiceErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_type',
 };
 
+// A disk is not mended within a second; exporters keep what they have for some minutes.
+const unwritableRetryAfterS = 5;
+
+/** What is refused because the disk takes nothing: nothing of it was done. */
+export function unwritable(): Refusal {
+  const message = 'the service can not write to its disk; send it again later';
+  return new Refusal('unwritable', message, { 'retry-after': String(unwritableRetryAfterS) });
+}
+
+/** SQLite's code where an error says that the disk, and nothing in the request, is to blame. */
+export function diskFault(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error)) return undefined;
+  const code = String(error.code);
+  return /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code) ? code : undefined;
+}
+
 /**
  * The refusal that an error is answered with. A caller's mistake that fastify found keeps its
  * message; whatever else went wrong becomes `failed`, and says nothing of how.
  */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
+  if (diskFault(error) !== undefined) return unwritable();
   if (error instanceof Error && 'statusCode' in error && 'code' in error) {
     const { statusCode, code, message } = error;
     const isCallersMistake = typeof statusCode === 'number' && statusCode < 500;

@@ -74,6 +74,11 @@ export function gate({ host, owners, apiKeyHeader, apiKey }: GateOptions): Gate 
   };
 }
 
+/** Whether a text can be a key: 8 to 256 visible ASCII characters. */
+export function isKey(text: string): boolean {
+  return /^[\x21-\x7e]{8,256}$/.test(text);
+}
+
 /** What a key is kept and looked up by. */
 export function keyDigestOf(key: string): string {
   return hash('sha256', key, 'hex');

@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { SeedDocument } from '../contract/index.ts';
 import { adjustableClock } from '../shared/adjustable-clock.ts';
@@ -10,7 +11,7 @@ import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
 import { developmentKey } from './development-key.ts';
 import { CannotStart, Misfit, Refusal } from './errors.ts';
-import { gate, isLoopback, keyDigestOf } from './gate.ts';
+import { gate, isKey, isLoopback, keyDigestOf } from './gate.ts';
 import { idsFrom } from './ids.ts';
 import { startWriter } from './ingest/writer.ts';
 import { createJudge, type JudgeOptions } from './scoring/judge.ts';
@@ -18,6 +19,7 @@ import { erroredEvals } from './scoring/errored-evals.ts';
 import { startRunner } from './scoring/runner.ts';
 import { scoredSessionOf } from './scored-session-of.ts';
 import { buildService, type Service } from './service.ts';
+import { withFileOf } from './start-failure.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
 import { asMessage } from './wire.ts';
@@ -117,10 +119,12 @@ async function start(
   const dataDir = await openDataDir(options.dataDir, undo);
   const file = join(dataDir, 'service.db');
   const isTemporary = options.dataDir === undefined;
-  const store = await openStore({ file, isTemporary });
+  const store = await withFileOf(file, () => openStore({ file, isTemporary }));
   undo.push(() => store.close());
-  const { apiKey, ownerName } = await letKeysIn(store, dataDir, options.keys);
-  const writer = await startWriter({ file, isTemporary });
+  const { apiKey, ownerName } = await withFileOf(file, () =>
+    letKeysIn(store, dataDir, options.keys),
+  );
+  const writer = await withFileOf(file, () => startWriter({ file, isTemporary }));
   undo.push(() => writer.close());
 
   const chanceSeed = options.chanceSeed ?? randomSeed();
@@ -152,8 +156,8 @@ async function start(
     stopping: stopping.signal,
   });
   undo.push(() => closeDoors(service, stopping));
-  await plant(service, store, { ownerName, seed: options.seed });
-  for (const ownerId of await store.owners.ids()) await service.warnings(ownerId);
+  const { seed } = options;
+  await withFileOf(file, () => plant(service, store, { ownerName, seed }));
   await listen(service.app, host, port);
   address.url = addressOf(service.app, host);
   log.info('service listens', { url: address.url });
@@ -174,7 +178,7 @@ function checkKeys(host: string, keys: readonly ServiceKey[]): void {
     );
   }
   for (const { key } of keys) {
-    if (/^[\x21-\x7e]{8,256}$/.test(key)) continue;
+    if (isKey(key)) continue;
     throw new CannotStart('a key must be 8 to 256 visible ASCII characters without a space');
   }
 }
@@ -185,13 +189,18 @@ async function openDataDir(given: string | undefined, undo: Undo): Promise<strin
     undo.push(() => rm(made, { recursive: true, force: true }));
     return made;
   }
-  try {
-    await mkdir(given, { recursive: true });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : '';
-    throw new CannotStart(`the data folder can't be used: ${why}`, { cause: error });
-  }
+  await withFileOf(`the data folder ${given}`, () => makeEach(resolve(given)));
   return given;
+}
+
+/** Node's own recursion takes a disk that is read-only for a folder that is missing. */
+async function makeEach(folder: string): Promise<void> {
+  if (existsSync(folder)) return;
+  await makeEach(dirname(folder));
+  await mkdir(folder).catch((error: unknown) => {
+    // Another process may have been quicker.
+    if (!existsSync(folder)) throw error;
+  });
 }
 
 /**
@@ -218,11 +227,12 @@ async function letKeysIn(
 }
 
 async function plant(
-  { seeds }: Service,
+  { seeds, warnings }: Service,
   { owners }: Store,
   { ownerName, seed }: { ownerName: string; seed: SeedDocument | undefined },
 ): Promise<void> {
   if (seed) await seeds.plant(await owners.ensure(ownerName), asMessage('SeedDocument', seed));
+  for (const ownerId of await owners.ids()) await warnings(ownerId);
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {

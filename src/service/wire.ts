@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { explain, isMessage, violations } from '../contract/index.ts';
 import type { MessageName, Messages } from '../contract/index.ts';
 import type { Log } from '../shared/log.ts';
-import { Refusal, serviceErrors, toRefusal, type ServiceErrorCode } from './errors.ts';
+import { diskFault, Refusal, serviceErrors, toRefusal, type ServiceErrorCode } from './errors.ts';
 
 /** The type of every answer in JSON, to the letter: OpenTelemetry clients compare it. */
 export const jsonType = 'application/json';
@@ -29,7 +29,7 @@ export function speakTheContract(app: FastifyInstance, log: Log): void {
   app.removeAllContentTypeParsers();
   app.setErrorHandler((error, request, reply) => {
     const refusal = toRefusal(error);
-    if (refusal.code === 'failed' && error !== refusal) logFailure(log, request, error);
+    if (error !== refusal) logFailure(log, request, error);
     return answerRefusal(reply, refusal);
   });
 }
@@ -148,6 +148,12 @@ export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Duplex): 
 
 /** A failure of ours, told without what was said: an error's message may quote a conversation. */
 function logFailure(log: Log, request: FastifyRequest, error: unknown): void {
+  const code = diskFault(error);
+  if (code !== undefined) log.error('the disk takes nothing', { method: request.method, code });
+  else if (toRefusal(error).code === 'failed') logFault(log, request, error);
+}
+
+function logFault(log: Log, request: FastifyRequest, error: unknown): void {
   const { name, stack = '' } = error instanceof Error ? error : new Error();
   const where = stack.split('\n').find((line) => line.startsWith('    at ')) ?? '';
   log.error('a request failed', { method: request.method, error: name, where: where.trim() });

@@ -16,6 +16,8 @@ export interface RunOptions {
   input?: string | Uint8Array;
   timeoutMs?: number;
   cwd?: string;
+  /** No file that it writes may become longer; writing more fails as on a broken disk. */
+  fileBytesMax?: number;
 }
 
 /** What came of a command. */
@@ -80,10 +82,12 @@ export async function start(
 
 function launch(args: readonly string[], options: RunOptions): ChildProcessWithoutNullStreams {
   const { PATH = '', HOME = '' } = process.env;
-  return spawn(process.execPath, [main, ...args], {
-    cwd: options.cwd ?? root,
-    env: { PATH, HOME, ...options.env },
-  });
+  const settings = { cwd: options.cwd ?? root, env: { PATH, HOME, ...options.env } };
+  const { fileBytesMax } = options;
+  if (fileBytesMax === undefined) return spawn(process.execPath, [main, ...args], settings);
+  // POSIX counts in blocks of 512 bytes.
+  const limited = `ulimit -f ${Math.ceil(fileBytesMax / 512)}; exec "$0" "$@"`;
+  return spawn('sh', ['-c', limited, process.execPath, main, ...args], settings);
 }
 
 async function textOf(stream: NodeJS.ReadableStream): Promise<string> {

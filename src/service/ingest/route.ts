@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ingestBodyBytesMax } from '../../contract/index.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
-import { Refusal } from '../errors.ts';
+import { Refusal, unwritable, type ServiceErrorCode } from '../errors.ts';
 import type { Caller, Gate, RateWindow } from '../gate.ts';
 import type { IngestLogStore, IngestNote } from '../store/store.ts';
 import { readBody, shareOf, type ByteBudget, type Share } from './read-body.ts';
@@ -45,6 +45,8 @@ export function ingestRoute(app: FastifyInstance, deps: IngestDeps): void {
       if (result.kind === 'failed') {
         // The sender is told to come again; why, only who runs the service can mend.
         deps.log.error('spans were not kept', { owner: caller.ownerId, reason: result.message });
+      } else if (result.kind === 'unwritable') {
+        deps.log.error('the disk takes nothing', { owner: caller.ownerId, code: result.message });
       }
       return await answer(reply, format, result);
     } catch (error) {
@@ -137,20 +139,27 @@ function answer(reply: FastifyReply, format: BodyFormat, result: WriteResult): F
       throw new Refusal('too_large', result.message);
     case 'busy':
       throw tooBusy();
+    case 'unwritable':
+      throw unwritable();
     case 'failed':
       throw new Refusal('failed', 'the service could not keep the spans; send them again');
   }
 }
 
+/** The writer notes the first itself, with the spans that it is about; the other has no place. */
+const unnoted: readonly ServiceErrorCode[] = ['no_conversation_id', 'unwritable'];
+
 /** Tells the owner in the ingest log, where one asks why nothing appears. */
 async function noteRefusal(deps: IngestDeps, caller: Caller, refusal: Refusal): Promise<void> {
-  // The writer notes the last of these itself, with the spans that it is about.
-  if (refusal instanceof RepeatedRefusal || refusal.code === 'no_conversation_id') return;
+  if (refusal instanceof RepeatedRefusal || unnoted.includes(refusal.code)) return;
   const note: IngestNote = {
     level: 'error',
     code: refusal.code,
     message: refusal.message,
     about: { status: refusal.status },
   };
-  await deps.ingestLog.add(caller.ownerId, deps.clock.nowMs(), [note]);
+  await deps.ingestLog
+    .add(caller.ownerId, deps.clock.nowMs(), [note])
+    // The refusal is told to its caller all the same.
+    .catch(() => deps.log.error('ingest_log_failed', { refused: refusal.code }));
 }

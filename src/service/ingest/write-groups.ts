@@ -1,4 +1,5 @@
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
+import { diskFault } from '../errors.ts';
 import type { SpanSink } from '../store/span-sink.ts';
 import type { Kept, NewSpans } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';
@@ -121,7 +122,8 @@ function decodeOrFail({ decode }: GroupDeps, job: WriterJob, stored: Lookup): De
 export function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const frame = error.stack?.split('\n').find((line) => /^\s+at /.test(line));
-  return `${error.name} ${frame?.trim() ?? ''}`;
+  const code = 'code' in error ? ` ${String(error.code)}` : '';
+  return `${error.name}${code} ${frame?.trim() ?? ''}`;
 }
 
 /** One transaction for the whole group; a request that cannot be kept fails alone. */
@@ -145,9 +147,9 @@ function toResult(decoded: Decoded, kept: Kept | Error | undefined): WriteResult
   if (decoded.kind !== 'read') return { kind: decoded.kind, message: decoded.message };
   if (kept === undefined) return { kind: 'failed', message: 'the sink gave no result' };
   if (kept instanceof Error) {
-    // Messages of SQLite name tables and files, not values; those of others may quote anything.
-    const isOfStore = 'code' in kept && String(kept.code).startsWith('SQLITE_');
-    return { kind: 'failed', message: isOfStore ? kept.message : placeOf(kept) };
+    const fault = diskFault(kept);
+    if (fault !== undefined) return { kind: 'unwritable', message: fault };
+    return { kind: 'failed', message: placeOf(kept) };
   }
   return { kind: 'kept', kept, notes: decoded.toKeep.notes.length };
 }

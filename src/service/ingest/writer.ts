@@ -31,6 +31,8 @@ export type WriteResult =
   | { kind: 'too_large'; message: string }
   /** The writer holds as much as it may; nothing was done. */
   | { kind: 'busy'; message: string }
+  /** The disk takes nothing, as SQLite's code in `message` says: to be sent again. */
+  | { kind: 'unwritable'; message: string }
   /** Not kept, or not known to be: to be sent again, which is safe. */
   | { kind: 'failed'; message: string };
 

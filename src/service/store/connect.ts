@@ -100,6 +100,18 @@ class ImmediateDialect extends SqliteDialect {
 
 /** Takes the write lock with the first statement, so that no transaction fails half-way for it. */
 class ImmediateDriver extends SqliteDriver {
+  readonly #database: Database;
+
+  constructor({ database }: { database: Database }) {
+    super({ database });
+    this.#database = database;
+  }
+
+  /** A full disk has rolled back already; asking again would hide what went wrong. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.inTransaction) await super.rollbackTransaction(connection);
+  }
+
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     const giveUpAtMs = systemClock.monotonicMs() + lockWaitMsMax;
     for (;;) {

@@ -9,15 +9,20 @@ const migrations: readonly string[] = [firstTables, whatEvalsRead, seededOnce];
 /** Marks a file as one of ours, in the place that SQLite has for it: "sbxk". */
 const applicationId = 0x7362786b;
 
+/** A file that is no store of ours, or of a newer kit; the message names it and the cure. */
+export class ForeignFile extends Error {
+  override name = 'ForeignFile';
+}
+
 /** Throws when the file is another program's, or of a newer kit; changes nothing. */
 export function assertOurs(db: Database): void {
   const isEmpty = db.prepare('select 1 from sqlite_schema limit 1').get() === undefined;
   if (!isEmpty && db.pragma('application_id', { simple: true }) !== applicationId) {
-    throw new Error(`${db.name} is not a store of this program; give it a file of its own`);
+    throw new ForeignFile(`${db.name} is not a store of this program; give it a file of its own`);
   }
   const version = versionOf(db);
   if (version > migrations.length) {
-    throw new Error(
+    throw new ForeignFile(
       `${db.name} is of version ${version}, this program knows ${migrations.length}: update it`,
     );
   }

@@ -1,0 +1,32 @@
+/** Candidate lines of a session description. Takes any text; a description is never trusted. */
+
+const candidateLine = /^a=candidate:/;
+
+/** Whether a description has a candidate that can be tried. */
+export function hasCandidate(sdp: string): boolean {
+  return linesOf(sdp).some((line) => candidateLine.test(line));
+}
+
+/**
+ * The description without candidates that hide behind an mDNS name: looking one up asks the whole
+ * local network, and takes seconds.
+ */
+export function withoutHiddenCandidates(sdp: string): string {
+  const kept = linesOf(sdp).filter((line) => !candidateLine.test(line) || !isHidden(line));
+  return kept.join('\r\n');
+}
+
+/** Whether a candidate's address is an mDNS name. */
+export function isHidden(candidate: string): boolean {
+  return /^\S+ \S+ \S+ \S+ \S+\.local\.? /i.test(candidate);
+}
+
+/** The description with these candidates at the end of its one media section. */
+export function withCandidates(sdp: string, candidates: readonly string[]): string {
+  const lines = candidates.map((candidate) => `a=${candidate.replace(/^a=/, '')}\r\n`);
+  return `${sdp.replace(/(?:\r?\n)*$/, '\r\n')}${lines.join('')}`;
+}
+
+function linesOf(sdp: string): string[] {
+  return sdp.split(/\r?\n/);
+}

@@ -27,6 +27,14 @@ export function withCandidates(sdp: string, candidates: readonly string[]): stri
   return `${sdp.replace(/(?:\r?\n)*$/, '\r\n')}${lines.join('')}`;
 }
 
+/** Lines without which a call can't be secured or found; the first that a description lacks. */
+export function missingLine(sdp: string): string | undefined {
+  const lines = linesOf(sdp);
+  return ['m=audio ', 'a=ice-ufrag:', 'a=ice-pwd:', 'a=fingerprint:'].find(
+    (start) => !lines.some((line) => line.startsWith(start)),
+  );
+}
+
 function linesOf(sdp: string): string[] {
   return sdp.split(/\r?\n/);
 }

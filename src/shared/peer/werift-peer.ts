@@ -26,7 +26,13 @@ import {
   type PeerState,
   type PeerStatistics,
 } from './peer.ts';
-import { hasCandidate, isHidden, withCandidates, withoutHiddenCandidates } from './sdp-lines.ts';
+import {
+  hasCandidate,
+  isHidden,
+  missingLine,
+  withCandidates,
+  withoutHiddenCandidates,
+} from './sdp-lines.ts';
 
 const loopback = '127.0.0.1';
 const candidateMsDefault = 5_000;
@@ -190,6 +196,8 @@ class WeriftPeer implements Peer {
   }
 
   async #setRemote(type: 'offer' | 'answer', sdp: string): Promise<void> {
+    const missing = missingLine(sdp);
+    if (missing !== undefined) throw new PeerFailed(`the ${type} has no line "${missing}..."`);
     try {
       await this.#connection.setRemoteDescription({ type, sdp: withoutHiddenCandidates(sdp) });
     } catch (error) {

@@ -19,7 +19,7 @@ export interface Upgrade {
 }
 
 /** Whether a caller asks for the voice WebSocket. */
-export function isForVoice({ headers, url = '' }: IncomingMessage): boolean {
+function isForVoice({ headers, url = '' }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket' && url.split('?', 1)[0] === voicePath;
 }
 
@@ -49,14 +49,24 @@ export function refuseUpgrade(socket: Duplex, { status, headers, body }: Refusal
   socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
 }
 
+/**
+ * Hears who asks a server for the voice WebSocket. All other offers of an upgrade are answered as if
+ * there were none, as servers do that know none: many HTTP clients offer HTTP/2 in this way.
+ */
+export function hearUpgrades(server: Server, onVoice: (upgrade: Upgrade) => void): void {
+  // Node before 24.9 knows no such choice and gives all of them to whoever listens for one.
+  if ('shouldUpgradeCallback' in server) server.shouldUpgradeCallback = isForVoice;
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const upgrade = { request, socket, head };
+    if (isForVoice(request)) onVoice(upgrade);
+    else answerPlainly(server, upgrade);
+  });
+}
+
 const aboutUpgrade: ReadonlySet<string> = new Set(['upgrade', 'connection', 'http2-settings']);
 
-/**
- * Has a request answered as if it had asked for no upgrade, as servers do that know none: many HTTP
- * clients offer HTTP/2 in this way. Whoever listens for upgrades gets all of them from Node, so the
- * request is given back, without the offer.
- */
-export function answerPlainly(server: Server, { request, socket, head }: Upgrade): void {
+/** Gives a request back to its server, without the offer of an upgrade. */
+function answerPlainly(server: Server, { request, socket, head }: Upgrade): void {
   const { method = '', url = '', httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -1,5 +1,4 @@
 import type { IncomingMessage, Server } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { AgentFault } from '../../src/contract/index.ts';
 import type { Chance } from '../../src/shared/chance.ts';
@@ -17,9 +16,8 @@ import { callBook, callRecord } from './call-record.ts';
 import { pacer } from './pacer.ts';
 import { soundParts } from './sound-parts.ts';
 import {
-  answerPlainly,
   checkProtocol,
-  isForVoice,
+  hearUpgrades,
   refuseUpgrade,
   voiceProtocol,
   type Upgrade,
@@ -89,11 +87,7 @@ class VoiceSide implements Voice {
   }
 
   attach(server: Server): void {
-    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      const upgrade = { request, socket, head };
-      if (isForVoice(request)) this.#admit(upgrade);
-      else answerPlainly(server, upgrade);
-    });
+    hearUpgrades(server, (upgrade) => this.#admit(upgrade));
   }
 
   calls(): object {

@@ -6,7 +6,7 @@ import { TurnFinder, windowTicks, type Heard, type Speech } from './turn-finder.
 export interface HeardTurn extends Speech {
   /** The clip of the kit that it was; undefined for any other speech. */
   clipId: string | undefined;
-  /** The share of its packets that were known, 0 to 1. */
+  /** The share of its packets that were of that clip, 0 to 1. */
   recognised: number;
   /** The share of its packets that never came, 0 to 1. */
   lost: number;
@@ -29,6 +29,9 @@ const silenceDb = -50;
 
 /** A packet so small holds no sound: the codec says with it that there is none. */
 const silentBytesMax = 3;
+
+/** Other speech may begin or end with the same packet as a clip: half of them must be its own. */
+const recognisedMin = 0.5;
 
 /** A stream that leaps by more than this has begun anew: 10 s. */
 const leapTicksMax = 480_000;
@@ -110,10 +113,12 @@ export class Ear {
     if (heard?.kind === 'ended') {
       const { packets, lost, known } = this.#tally;
       const [best] = [...known].sort(([, one], [, other]) => other - one);
+      const share = (best?.[1] ?? 0) / Math.max(1, packets);
+      const isKnown = share >= recognisedMin;
       this.#parts.onTurn({
         ...heard.speech,
-        clipId: best?.[0],
-        recognised: best ? best[1] / Math.max(1, packets) : 0,
+        clipId: isKnown ? best?.[0] : undefined,
+        recognised: isKnown ? share : 0,
         lost: lost / Math.max(1, packets + lost),
       });
     }

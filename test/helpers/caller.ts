@@ -77,9 +77,41 @@ export interface CallUp extends Line {
   peer: Peer;
   ready: Message;
   callId: string;
+  /** All packets that came, oldest first. */
   heard: AudioPacket[];
-  /** Milliseconds on the monotonic clock when packet `nth` of what was said last was sent. */
+  /** Closes the WebSocket, then the media; gives the close code. */
   hangUp: () => Promise<number>;
+}
+
+/** A call as the agent's `/__admin/calls` has it; times in milliseconds since its WebSocket. */
+export interface CallView {
+  call_id: string;
+  state: string;
+  ending: string | null;
+  close_code: number | null;
+  ended_ms: number | null;
+  packets_sent: number;
+  packets_received: number;
+  unknown_messages: number;
+  turns: {
+    heard_clip: string | null;
+    reply_clip: string;
+    response_ms: number | null;
+    stated_response_ms: number | null;
+    interrupted: boolean;
+  }[];
+}
+
+/** The calls that an agent knows of, oldest first. */
+export async function callsOf(agentUrl: string): Promise<CallView[]> {
+  const answer = await fetch(`${agentUrl}/__admin/calls`);
+  return ((await answer.json()) as { calls: CallView[] }).calls;
+}
+
+/** Waits until the agent has said its greeting. */
+export async function greeted({ heard }: CallUp): Promise<void> {
+  const { packets } = await clipOf('how-can-i-help');
+  await until('the greeting', () => heard.length > packets.length + 5);
 }
 
 /** The answer to an offer, as the kit sends it. */

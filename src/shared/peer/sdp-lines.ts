@@ -1,5 +1,7 @@
 /** Candidate lines of a session description. Takes any text; a description is never trusted. */
 
+import { isIP } from 'node:net';
+
 const candidateLine = /^a=candidate:/;
 
 /** Whether a description has a candidate that can be tried. */
@@ -8,17 +10,18 @@ export function hasCandidate(sdp: string): boolean {
 }
 
 /**
- * The description without candidates that hide behind an mDNS name: looking one up asks the whole
- * local network, and takes seconds.
+ * The description without candidates that hide behind a name: looking one up asks a server, or with
+ * mDNS the whole local network, and takes seconds.
  */
 export function withoutHiddenCandidates(sdp: string): string {
   const kept = linesOf(sdp).filter((line) => !candidateLine.test(line) || !isHidden(line));
   return kept.join('\r\n');
 }
 
-/** Whether a candidate's address is an mDNS name. */
+/** Whether a candidate's address is a name, or missing. */
 export function isHidden(candidate: string): boolean {
-  return /^\S+ \S+ \S+ \S+ \S+\.local\.? /i.test(candidate);
+  const [, , , , address = ''] = candidate.split(' ');
+  return isIP(address) === 0;
 }
 
 /** The description with these candidates at the end of its one media section. */

@@ -2,12 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { toFault, toFaults, type Faults } from './faults.ts';
 import type { Gate } from './gate.ts';
 import type { Journal } from './journal.ts';
+import type { Voice } from './voice/voice-server.ts';
 
 /** What `/__admin` works on. */
 export interface AdminDeps {
   gate: Gate;
   faults: Faults;
   journal: Journal;
+  voice: Voice | undefined;
   /** Back to the state at the start: no users, no requests seen, the faults of the options. */
   reset: () => void;
 }
@@ -17,7 +19,7 @@ export interface AdminDeps {
  * see and set. They are not journalled, so that looking changes nothing.
  */
 export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
-  const { gate, faults, journal } = deps;
+  const { gate, faults, journal, voice } = deps;
   app.addHook('onRequest', (request, _reply, done) => {
     gate.checkAdmin(request);
     done();
@@ -32,6 +34,8 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     journal.clear();
     return { cleared: true };
   });
+
+  app.get('/calls', () => voice?.calls() ?? { open: 0, calls: [] });
 
   app.get('/faults', listFaults);
   app.put('/faults', ({ body }) => {

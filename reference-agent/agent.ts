@@ -14,6 +14,8 @@ import { journalBody, type Journal, type JournalEntry } from './journal.ts';
 import type { Prompter } from './script.ts';
 import type { KeyPair } from './tls.ts';
 import type { Users } from './users.ts';
+import { voicePath } from './voice/upgrade.ts';
+import type { Voice } from './voice/voice-server.ts';
 import { answerBrokenHttp, answerRefusal, bodyBytesMax, speakTheContract } from './wire.ts';
 
 declare module 'fastify' {
@@ -37,6 +39,7 @@ export interface AgentParts {
   journalBodies: boolean;
   health: HealthCheck;
   prompter: Prompter | undefined;
+  voice: Voice | undefined;
   keyPair: KeyPair | undefined;
   /** Waits so many milliseconds, or until the agent stops. */
   pause: (ms: number) => Promise<void>;
@@ -48,9 +51,9 @@ const requestReceiveMsMax = 60_000;
 // Longer than any id could be, so that one too long is told apart from a path that does not exist.
 const pathPartLengthMax = 16_384;
 
-/** The HTTP side of the agent: every route on one screen (spec 4.5 to 4.8). */
+/** The HTTP side of the agent: every route on one screen (spec 4.5 to 4.8), and the way to voice. */
 export function buildAgent(parts: AgentParts): FastifyInstance {
-  const { users, health, clock, pause, faults, journal, prompter, gate } = parts;
+  const { users, health, clock, pause, faults, journal, prompter, gate, voice } = parts;
   const app = createApp(parts);
   const faultDeps = {
     ...parts,
@@ -95,6 +98,7 @@ export function buildAgent(parts: AgentParts): FastifyInstance {
       ({ params }) => users.delete(params.user_id),
     );
 
+    if (voice) onlyByUpgrade(api, voicePath);
     refuseOtherMethods(api, '/v1/chat/completions', ['POST']);
     refuseOtherMethods(api, '/health', ['GET', 'HEAD']);
     refuseOtherMethods(api, '/users', ['POST']);
@@ -102,19 +106,20 @@ export function buildAgent(parts: AgentParts): FastifyInstance {
     registered();
   });
 
+  const kept = [users, journal, voice];
   const reset = (): void => {
-    users.clear();
+    for (const part of kept) part?.clear();
     faults.reset();
-    journal.clear();
     prompter?.reset();
   };
   void app.register(
     (admin, _options, registered) => {
-      adminRoutes(admin, { gate, faults, journal, reset });
+      adminRoutes(admin, { gate, faults, journal, voice, reset });
       registered();
     },
     { prefix: '/__admin' },
   );
+  voice?.attach(app.server);
   return app;
 }
 
@@ -172,6 +177,15 @@ function record(parts: AgentParts, request: FastifyRequest, reply: FastifyReply)
     responseBody: journalBodies ? journalBody(request.answerText) : undefined,
   };
   journal.record(entry);
+}
+
+/** Tells who comes by plain HTTP that there is only a WebSocket here. */
+function onlyByUpgrade(api: FastifyInstance, url: string): void {
+  api.get(url, () => {
+    const message = 'this is a WebSocket: ask for an upgrade, with the subprotocol voice-agent';
+    throw new Refusal('upgrade_required', message, { upgrade: 'websocket', connection: 'Upgrade' });
+  });
+  refuseOtherMethods(api, url, ['GET', 'HEAD']);
 }
 
 /** Answers every method that a path does not have with 405 and the ones that it has. */

@@ -13,6 +13,7 @@ export const agentErrors = {
   forbidden: { status: 403, type: 'permission_error' },
   not_found: { status: 404, type: 'invalid_request_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  upgrade_required: { status: 426, type: 'invalid_request_error' },
   body_too_large: { status: 413, type: 'invalid_request_error' },
 } as const satisfies Record<string, { status: number; type: string }>;
 

@@ -68,27 +68,25 @@ function show(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Refusal | undefined {
-  switch (fault.kind) {
-    case 'rate_limit': {
-      const seconds = fault.retry_after_s ?? retryAfterSecondsDefault;
-      const message = `too many requests; try again in ${seconds} s`;
-      return new Refusal('rate_limit_exceeded', message, { 'retry-after': String(seconds) });
-    }
-    case 'server_error':
-      return new Refusal('server_error', 'a server_error fault is set on this agent');
-    case 'health_check_failed':
-      return new Refusal('health_check_failed', 'the health check itself failed');
-    case 'degraded':
-    case 'unhealthy':
-      request.healthStatus = fault.kind;
-      return undefined;
-    case 'malformed_body':
-      reply.type(jsonType).serializer(firstHalf);
-      return undefined;
-    case 'latency':
-    case 'dropped_connection':
-      return undefined;
+  if (fault.kind === 'degraded' || fault.kind === 'unhealthy') request.healthStatus = fault.kind;
+  if (fault.kind === 'malformed_body') reply.type(jsonType).serializer(firstHalf);
+  return refusalOf(fault);
+}
+
+/** The refusal that a fault is; undefined for one that shows in another way. */
+export function refusalOf(fault: AgentFault): Refusal | undefined {
+  const { kind, retry_after_s: seconds = retryAfterSecondsDefault } = fault;
+  if (kind === 'rate_limit') {
+    const message = `too many requests; try again in ${seconds} s`;
+    return new Refusal('rate_limit_exceeded', message, { 'retry-after': String(seconds) });
   }
+  if (kind === 'server_error') {
+    return new Refusal('server_error', 'a server_error fault is set on this agent');
+  }
+  if (kind === 'health_check_failed') {
+    return new Refusal('health_check_failed', 'the health check itself failed');
+  }
+  return undefined;
 }
 
 /** The first half of an answer's JSON, which never parses: every answer is an object. */

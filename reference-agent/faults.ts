@@ -35,6 +35,11 @@ export interface Faults {
    * of each the first, by precedence: the request's own header, then admin, then options.
    */
   suffer(route: FaultRoute, fromHeader: AgentFault | undefined): Suffering;
+  /**
+   * What a call suffers, from its WebSocket to its last packet: of each kind the first, by the same
+   * precedence. Counts as shown.
+   */
+  sufferCall(fromHeader: AgentFault | undefined): AgentFault[];
   /** Replaces all that was set by admin. */
   setAdmin(faults: AgentFault[]): void;
   /** @throws Refusal `bad_request` when there are too many. */
@@ -47,18 +52,33 @@ export interface Faults {
 const faultsMax = 100;
 
 // Where a fault shows that names no route. A 429 and a 500 server_error are answers of chat and
-// users (spec 4.5, 7); what health may say of itself is said on health alone.
+// users (spec 4.5, 7); what health may say of itself is said on health alone, and media is voice's.
 const routesOf: Record<AgentFault['kind'], readonly FaultRoute[]> = {
-  latency: ['chat', 'health', 'users'],
+  latency: ['chat', 'health', 'users', 'voice'],
   rate_limit: ['chat', 'users'],
   server_error: ['chat', 'users'],
   degraded: ['health'],
   unhealthy: ['health'],
   health_check_failed: ['health'],
   malformed_body: ['chat', 'health', 'users'],
-  dropped_connection: ['chat', 'health', 'users'],
+  dropped_connection: ['chat', 'health', 'users', 'voice'],
+  no_media: ['voice'],
+  silent_media: ['voice'],
+  wrong_codec: ['voice'],
+  bad_sdp: ['voice'],
+  jitter: ['voice'],
+  late_reply: ['voice'],
+  buffered_audio: ['voice'],
+  dropped_call: ['voice'],
 };
-const healthOnly: ReadonlySet<string> = new Set(['degraded', 'unhealthy', 'health_check_failed']);
+
+/** Faults that make sense on one route alone. */
+const homeOf: Partial<Record<AgentFault['kind'], FaultRoute>> = Object.fromEntries(
+  Object.entries(routesOf)
+    .filter(([, routes]) => routes.length === 1)
+    .map(([kind, [route]]) => [kind, route]),
+);
+const needsBounds: ReadonlySet<string> = new Set(['latency', 'jitter', 'late_reply']);
 
 interface Armed {
   fault: AgentFault;
@@ -82,12 +102,24 @@ export function faultBoard(deps: { clock: Clock; chance: Chance; options: AgentF
 
   let admin: Armed[] = [];
   let options = armOptions();
+  const candidatesFor = (route: FaultRoute, fromHeader: AgentFault | undefined): Armed[] => {
+    const candidates = [...admin, ...options].filter((armed) => isActive(armed));
+    if (fromHeader) candidates.unshift(arm(fromHeader, 'admin'));
+    return candidates.filter(({ fault }) => showsOn(fault, route));
+  };
   return {
+    sufferCall(fromHeader) {
+      const here = candidatesFor('voice', fromHeader);
+      const kinds = new Set(here.map(({ fault }) => fault.kind));
+      return [...kinds].flatMap((kind) => {
+        const [first] = here.filter(({ fault }) => fault.kind === kind);
+        if (first) first.shown += 1;
+        return first ? [first.fault] : [];
+      });
+    },
     isEmpty: () => admin.length === 0 && options.length === 0,
     suffer(route, fromHeader) {
-      const candidates = [...admin, ...options].filter((armed) => isActive(armed));
-      if (fromHeader) candidates.unshift(arm(fromHeader, 'admin'));
-      const here = candidates.filter(({ fault }) => showsOn(fault, route));
+      const here = candidatesFor(route, fromHeader);
       const late = here.find(({ fault }) => fault.kind === 'latency');
       const wrong = here.find(({ fault }) => fault.kind !== 'latency');
       for (const armed of [late, wrong]) if (armed) armed.shown += 1;
@@ -132,11 +164,12 @@ export function toFault(value: unknown): AgentFault {
     throw new Refusal('bad_request', `not a fault: ${explain(violations('AgentFault', value))}`);
   }
   const { kind, route, latency } = value;
-  if (kind === 'latency' && (latency === undefined || latency.min_ms > latency.max_ms)) {
-    throw new Refusal('bad_request', 'a latency fault needs /latency with min_ms up to max_ms');
+  if (latency ? latency.min_ms > latency.max_ms : needsBounds.has(kind)) {
+    throw new Refusal('bad_request', `a ${kind} fault needs /latency with min_ms up to max_ms`);
   }
-  if (healthOnly.has(kind) && route !== undefined && route !== 'health') {
-    throw new Refusal('bad_request', `a fault ${kind} shows on health only, not on ${route}`);
+  const home = homeOf[kind];
+  if (home !== undefined && route !== undefined && route !== home) {
+    throw new Refusal('bad_request', `a fault ${kind} shows on ${home} only, not on ${route}`);
   }
   return value;
 }

@@ -1,15 +1,18 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import { Refusal } from './errors.ts';
+
+/** A request, of which its headers say who sent it. */
+type Request = Pick<IncomingMessage, 'headers'>;
 
 /** Who may do what. */
 export interface Gate {
   /** @throws Refusal `unauthorized` when the agent has a key and the request does not carry it. */
-  checkKey(request: FastifyRequest): void;
+  checkKey(request: Request): void;
   /** @throws Refusal `forbidden` or `unauthorized` for a request that may not use `/__admin`. */
-  checkAdmin(request: FastifyRequest): void;
+  checkAdmin(request: Request): void;
   /** Whether the request may choose its own fault; where not, its fault header means nothing. */
-  mayBringFault(request: FastifyRequest): boolean;
+  mayBringFault(request: Request): boolean;
 }
 
 /** A gate for an agent that listens on `host`, with the key it wants, or null for none. */
@@ -17,12 +20,12 @@ export function gate(options: { host: string; apiKey: string | null }): Gate {
   const { host, apiKey } = options;
   const wanted = apiKey === null ? null : digest(`Bearer ${apiKey}`);
   // Digests have one length whatever was sent, so the comparison tells nothing by its time.
-  const holdsKey = ({ headers }: FastifyRequest): boolean =>
+  const holdsKey = ({ headers }: Request): boolean =>
     wanted !== null &&
     timingSafeEqual(digest((headers.authorization ?? '').replace(/^bearer +/i, 'Bearer ')), wanted);
   const local = isLoopback(host);
 
-  const checkKey = (request: FastifyRequest): void => {
+  const checkKey = (request: Request): void => {
     if (wanted === null || holdsKey(request)) return;
     throw new Refusal('unauthorized', 'Authorization must be Bearer with the key of this agent', {
       'www-authenticate': 'Bearer',
@@ -53,7 +56,7 @@ export function isLoopback(host: string): boolean {
  * A page in a browser of this machine must not get in: its name that leads here shows in Host, and
  * where it comes from in Origin.
  */
-function checkLocal({ headers }: FastifyRequest): void {
+function checkLocal({ headers }: Request): void {
   if (!isLocalHost(headers.host)) {
     throw new Refusal('forbidden', 'Host must name this machine: localhost or a loopback address');
   }

@@ -14,8 +14,13 @@ export type HealthCheck = (status: Health['status']) => Health;
  * A health check that counts its uptime from now. The agent depends on nothing, so it is healthy
  * unless a fault says otherwise; then the named dependency plays the culprit.
  */
-export function healthCheck(deps: { clock: Clock; traffic: () => Traffic }): HealthCheck {
-  const { clock, traffic } = deps;
+export function healthCheck(deps: {
+  clock: Clock;
+  traffic: () => Traffic;
+  /** Whether the agent takes calls. */
+  hasVoice: boolean;
+}): HealthCheck {
+  const { clock, traffic, hasVoice } = deps;
   const startedMs = clock.monotonicMs();
   const cpuAtStart = cpuUsage();
   return (status) => {
@@ -27,6 +32,7 @@ export function healthCheck(deps: { clock: Clock; traffic: () => Traffic }): Hea
       timestamp: isoTime(clock.nowMs()),
       version: agentVersion,
       uptime: Math.floor(upMs / 1000),
+      ...(hasVoice && { webrtc_status: status === 'unhealthy' ? 'unavailable' : 'operational' }),
       dependencies: {
         database: status === 'unhealthy' ? 'unhealthy' : 'healthy',
         llm_service: 'healthy',

@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import { isIP, type AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { AgentFault } from '../src/contract/index.ts';
 import { seededChance } from '../src/shared/chance.ts';
@@ -13,6 +13,9 @@ import { requestJournal } from './journal.ts';
 import { prompter, type Script } from './script.ts';
 import { keyPairFor, type TlsOptions } from './tls.ts';
 import { userRegistry } from './users.ts';
+import type { VoiceSettings } from './voice/voice-limits.ts';
+import { voicePath } from './voice/upgrade.ts';
+import { voice, type Voice, type VoiceParts } from './voice/voice-server.ts';
 
 /** How an agent is started. */
 export interface AgentOptions {
@@ -34,20 +37,32 @@ export interface AgentOptions {
   faults: AgentFault[];
   /** Replies that come before the agent's own. */
   script: Script | null;
+  /** Limits of calls, and where their media can be reached; null for an agent without voice. */
+  voice: VoiceOptions | null;
   /** How many requests `/__admin/requests` remembers; 1000. */
   journalEntriesMax: number;
   /** Whether it remembers what was said, too; false. */
   journalBodies: boolean;
 }
 
+/** How an agent takes calls. */
+export interface VoiceOptions extends VoiceSettings {
+  /** The address that media is sent from and taken at; `host`, or loopback where that is no IP. */
+  address?: string;
+  /** UDP ports for media, both included; any free ones when left out. */
+  ports?: readonly [number, number];
+}
+
 /** An agent that listens. */
 export interface RunningAgent {
   /** Its base address, without a slash at the end. */
   url: string;
+  /** The address of its voice WebSocket; null where it takes no calls. */
+  voiceUrl: string | null;
   apiKey: string | null;
   /** The certificate to trust as CA, PEM; where the agent made one, else null. */
   caPem: string | null;
-  /** Takes no more connections, finishes what it is at, and ends after 5 s at the latest. */
+  /** Takes no more connections, finishes what it is at, hangs up, and ends after 5 s at the latest. */
   stop(): Promise<void>;
 }
 
@@ -71,21 +86,21 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   const keyPair = tls ? await keyPairFor(tls) : undefined;
   const journal = requestJournal(options.journalEntriesMax ?? 1000);
   const stopping = new AbortController();
-  const app = createAgent({
+  const faults = faultBoard({
     clock,
-    log,
+    chance: chance.fork('latency'),
+    options: orCannotStart(() => toFaults(options.faults ?? [])),
+  });
+  const shared = { clock, log, gate: gate({ host, apiKey }), faults, journal };
+  const calls = voiceOf(options, { ...shared, chance: chance.fork('voice') });
+  const app = createAgent({
+    ...shared,
     seed,
-    gate: gate({ host, apiKey }),
     users: userRegistry(clock),
-    faults: faultBoard({
-      clock,
-      chance: chance.fork('latency'),
-      options: orCannotStart(() => toFaults(options.faults ?? [])),
-    }),
-    journal,
     journalBodies: options.journalBodies ?? false,
-    health: healthCheck({ clock, traffic: journal.traffic }),
+    health: healthCheck({ clock, traffic: journal.traffic, hasVoice: calls !== undefined }),
     prompter: script ? prompter(script) : undefined,
+    voice: calls,
     keyPair,
     pause: (ms) => pause(clock, ms, stopping.signal),
   });
@@ -95,11 +110,25 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   let stopped: Promise<void> | undefined;
   return {
     url,
+    voiceUrl: calls ? url.replace(/^http/, 'ws') + voicePath : null,
     apiKey,
     caPem: tls?.kind === 'made' && keyPair ? keyPair.cert : null,
-    stop: () => (stopped ??= stop(app, clock, stopping)),
+    stop: () => (stopped ??= stop(app, calls, clock, stopping)),
   };
 }
+
+/** The voice side of an agent, unless it is to have none. */
+function voiceOf(
+  { host = '127.0.0.1', voice: given = {} }: Partial<AgentOptions>,
+  parts: Omit<VoiceParts, 'settings' | 'network'>,
+): Voice | undefined {
+  if (given === null) return undefined;
+  const { address = isIP(host) > 0 && !isAnyAddress(host) ? host : undefined, ports } = given;
+  const network = { ...(address !== undefined && { address }), ...(ports && { ports }) };
+  return voice({ ...parts, settings: given, network });
+}
+
+const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::';
 
 /** A certificate that can't be used shows when the server is made. */
 function createAgent(parts: AgentParts): FastifyInstance {
@@ -122,7 +151,12 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   }
 }
 
-async function stop(app: FastifyInstance, clock: Clock, stopping: AbortController): Promise<void> {
+async function stop(
+  app: FastifyInstance,
+  calls: Voice | undefined,
+  clock: Clock,
+  stopping: AbortController,
+): Promise<void> {
   // Requests that wait out a latency answer now.
   stopping.abort();
   // A connection that is in use is idle right after; it must not be kept for a next request.
@@ -130,7 +164,8 @@ async function stop(app: FastifyInstance, clock: Clock, stopping: AbortControlle
   app.server.keepAliveTimeoutBuffer = 0;
   using deadline = clock.deadline(stopMsMax);
   deadline.signal.addEventListener('abort', () => app.server.closeAllConnections());
-  await app.close();
+  // The server waits for the sockets of calls too.
+  await Promise.all([calls?.stop(), app.close()]);
 }
 
 async function pause(clock: Clock, ms: number, stopping: AbortSignal): Promise<void> {
@@ -151,7 +186,7 @@ export function readFault(text: string): AgentFault {
 /** An address that a client of this machine can use. */
 function addressOf(app: FastifyInstance, host: string, scheme: string): string {
   const { port } = app.server.address() as AddressInfo;
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const reachable = isAnyAddress(host) ? '127.0.0.1' : host;
   const name = reachable.includes(':') ? `[${reachable}]` : reachable;
   return `${scheme}://${name}:${port}`;
 }

@@ -19,7 +19,11 @@ void t.test('agent: the first line is an interface, and it ends when asked to', 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const env = { SANDBOX_KIT_API_KEY: 'a-key' };
     const agent = await start(t, ['agent', '--port', '0', '--json'], { env });
-    const { url, apiKey, ...rest } = JSON.parse(agent.firstLine) as Record<string, string>;
+    const { url, voiceUrl, apiKey, ...rest } = JSON.parse(agent.firstLine) as Record<
+      string,
+      string
+    >;
+    t.equal(voiceUrl, `${url?.replace('http', 'ws')}/voice`);
     t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
     t.equal(apiKey, 'a-key');
     t.same(rest, {});

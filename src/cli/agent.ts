@@ -24,6 +24,10 @@ const agentFlags = z.object({
   script: flags.filePath.optional(),
   fault: z.array(flags.word).optional(),
   mutant: flags.word.optional(),
+  voice: z.boolean(),
+  'media-address': flags.ipAddress.optional(),
+  'media-ports': flags.portRange.optional(),
+  'hang-over': flags.wholeNumber(20, 10_000).optional(),
   'journal-bodies': z.boolean(),
   'log-level': flags.logLevel,
 });
@@ -35,7 +39,7 @@ type AgentWing = typeof import('../../reference-agent/index.ts');
 export const agentVerb: CommandModule = {
   command: 'agent',
   describe: 'Run a sandbox that obeys the interface, or breaks it on demand',
-  builder: (yargs) => behaviourOptions(listeningOptions(yargs)).epilogue(EPILOGUE),
+  builder: (yargs) => voiceOptions(behaviourOptions(listeningOptions(yargs))).epilogue(EPILOGUE),
   handler: async (argv) => {
     await runAgent(flags.parseFlags(agentFlags, argv));
   },
@@ -77,6 +81,14 @@ function behaviourOptions(yargs: Argv): Argv {
     });
 }
 
+function voiceOptions(yargs: Argv): Argv {
+  return yargs
+    .option('voice', { type: 'boolean', default: true, describe: 'take calls; --no-voice: none' })
+    .option('media-address', { type: 'string', describe: 'IP for the media; that of --host' })
+    .option('media-ports', { type: 'string', describe: 'UDP ports for the media: 40000-40400' })
+    .option('hang-over', { type: 'number', describe: 'ms of silence that end a turn; 140' });
+}
+
 const EPILOGUE = `Examples:
   sandbox-kit agent --port 0 --json
   sandbox-kit agent --fault "rate_limit;times=3" --fault unhealthy
@@ -85,7 +97,7 @@ const EPILOGUE = `Examples:
 
 sandbox-kit selftest --list shows all mutants.
 The key to ask for is read from SANDBOX_KIT_API_KEY, or with --api-key-file.
-With --json the first line of stdout is {"url":…,"apiKey":…}.`;
+With --json the first line of stdout is {"url":…,"voiceUrl":…,"apiKey":…}.`;
 
 async function runAgent(given: AgentFlags): Promise<void> {
   const judge = given.mutant === undefined ? undefined : await mutantOf(given);
@@ -97,7 +109,9 @@ async function runAgent(given: AgentFlags): Promise<void> {
   const stopped = untilStopped();
   try {
     if (agent.caPem !== null) writeTextFile(given['ca-out'], agent.caPem, '--ca-out');
-    introduce({ ...agent, ...(mutant && { url: mutant.url, breaks: mutant.breaks }) }, given);
+    // What a mutant breaks shows behind its own address, where there is no voice.
+    const broken = mutant && { url: mutant.url, breaks: mutant.breaks, voiceUrl: null };
+    introduce({ ...agent, ...broken }, given);
     await stopped;
   } finally {
     await mutant?.stop();
@@ -107,12 +121,13 @@ async function runAgent(given: AgentFlags): Promise<void> {
 
 /** Says where the agent is: for programs in the first line, for people with what can be done. */
 function introduce(
-  { url, apiKey, caPem, breaks }: AgentPlace & { breaks?: string },
+  { url, voiceUrl, apiKey, caPem, breaks }: AgentPlace & { breaks?: string },
   given: AgentFlags,
 ): void {
   const caFile = caPem === null ? {} : { caFile: given['ca-out'] };
+  const voice = voiceUrl === null ? {} : { voiceUrl };
   if (given.json) {
-    process.stdout.write(`${JSON.stringify({ url, apiKey, ...caFile })}\n`);
+    process.stdout.write(`${JSON.stringify({ url, ...voice, apiKey, ...caFile })}\n`);
     return;
   }
   const out = terminalOf(process.stdout);
@@ -121,6 +136,7 @@ function introduce(
     `The ${breaks === undefined ? 'agent' : 'mutant'} listens at ${out.paint('bold', url)}`,
     ...(breaks === undefined ? [] : [`  breaks  ${breaks}`]),
     `  key     ${apiKey === null ? 'none asked for' : 'the one given'}`,
+    ...(voiceUrl === null ? [] : [`  voice   ${voiceUrl}`]),
     `  faults  ${url}/__admin/faults`,
     `  check   sandbox-kit check ${url}${trust}`,
     'Stop it with Ctrl-C.',
@@ -128,7 +144,10 @@ function introduce(
   out.write(`${lines.join('\n')}\n`);
 }
 
-type AgentPlace = Pick<Awaited<ReturnType<AgentWing['startAgent']>>, 'url' | 'apiKey' | 'caPem'>;
+type AgentPlace = Pick<
+  Awaited<ReturnType<AgentWing['startAgent']>>,
+  'url' | 'voiceUrl' | 'apiKey' | 'caPem'
+>;
 
 async function mutantOf(given: AgentFlags): ReturnType<typeof mutantJudge> {
   const judge = await mutantJudge(given, 'sandbox');
@@ -164,6 +183,7 @@ async function start(
       faults: (given.fault ?? []).map((text) => wing.readFault(text)),
       script: given.script === undefined ? null : wing.readScript(given.script),
       journalBodies: given['journal-bodies'],
+      voice: given.voice ? voiceOf(given) : null,
     });
   } catch (error) {
     if (error instanceof UsageError || !(error instanceof wing.CannotStart)) throw error;
@@ -172,6 +192,21 @@ async function start(
     }
     throw new UsageError(error.message);
   }
+}
+
+function voiceOf(
+  given: AgentFlags,
+): Parameters<AgentWing['startAgent']>[0] extends { voice?: infer Voice } | undefined
+  ? NonNullable<Voice>
+  : never {
+  const address = given['media-address'];
+  const ports = given['media-ports'];
+  const hangOverMs = given['hang-over'];
+  return {
+    ...(address !== undefined && { address }),
+    ...(ports && { ports }),
+    ...(hangOverMs !== undefined && { hangOverMs }),
+  };
 }
 
 function tlsOf({

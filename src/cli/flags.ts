@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Area } from '../contract/index.ts';
 import { checkedKey, readEnvironment } from './environment.ts';
@@ -71,6 +72,24 @@ export const positive: z.ZodType<number> = z
 /** What is not a number at all has become NaN, and is no more known. */
 const gotNumber = (input: unknown): string =>
   Number.isFinite(input) ? `, got ${Number(input)}` : '';
+
+/** An IP address of this machine. */
+export const ipAddress = z
+  .string({ error: 'expected an IP address' })
+  .refine((text) => isIP(text) > 0, {
+    error: ({ input }) => `expected an IP address, got ${JSON.stringify(input)}`,
+  });
+
+/** A range of ports such as 40000-40400, both included. */
+export const portRange = z
+  .string({ error: 'expected ports such as 40000-40400' })
+  .transform((text, context): readonly [number, number] => {
+    const [, from = 0, to = 0] = (/^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []).map(Number);
+    if (from > 0 && from <= to && to <= 65_535) return [from, to];
+    const message = `expected ports such as 40000-40400, got ${JSON.stringify(text)}`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
 
 /** A path, not empty. */
 export const filePath = z.string({ error: 'expected a path' }).min(1, 'expected a path, got ""');

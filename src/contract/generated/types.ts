@@ -54,11 +54,19 @@ export interface AgentFault {
     | 'unhealthy'
     | 'health_check_failed'
     | 'malformed_body'
-    | 'dropped_connection';
+    | 'dropped_connection'
+    | 'no_media'
+    | 'silent_media'
+    | 'wrong_codec'
+    | 'bad_sdp'
+    | 'jitter'
+    | 'late_reply'
+    | 'buffered_audio'
+    | 'dropped_call';
   /**
    * Where it shows; everywhere that it makes sense when left out.
    */
-  route?: 'chat' | 'health' | 'users';
+  route?: 'chat' | 'health' | 'users' | 'voice';
   latency?: LatencyProfile;
   /**
    * Seconds; the Retry-After of a rate_limit.
@@ -74,7 +82,7 @@ export interface AgentFault {
   ttl_ms?: number;
 }
 /**
- * Milliseconds to wait, drawn from the seed between the two bounds.
+ * Milliseconds, drawn from the seed between the two bounds: before the answer or the offer (latency), of each packet (jitter), before a reply is spoken (late_reply), that audio is held back inside (buffered_audio, 600 when left out), until a call is dropped (dropped_call, 1000 when left out).
  */
 export interface LatencyProfile {
   min_ms: number;

@@ -1,0 +1,282 @@
+import type { RawData, WebSocket } from 'ws';
+import type { Clock, Deadline } from '../../src/shared/clock.ts';
+import type { Log } from '../../src/shared/log.ts';
+import type { AudioPacket, Peer, PeerNetwork } from '../../src/shared/peer/index.ts';
+import type { CallFaults } from './call-faults.ts';
+import type { CallRecord } from './call-record.ts';
+import {
+  farewells,
+  isEnding,
+  stepOf,
+  type CallEvent,
+  type CallState,
+  type Ending,
+} from './call-states.ts';
+import { Echo } from './echo.ts';
+import type { Media } from './media.ts';
+import {
+  callReady,
+  conversationUpdate,
+  hasOpus,
+  notForThisCall,
+  readMessage,
+  readStart,
+  voiceError,
+  type AskedCall,
+  type CallerMessage,
+  type CallIds,
+} from './messages.ts';
+import type { Pacer } from './pacer.ts';
+import type { SoundParts } from './sound-parts.ts';
+import { Talk } from './talk.ts';
+import type { VoiceLimits } from './voice-limits.ts';
+
+/** What every call shares. */
+export interface CallParts {
+  clock: Clock;
+  log: Log;
+  limits: VoiceLimits;
+  network: PeerNetwork;
+  pacer: Pacer;
+  /** Whether one more call may begin. */
+  hasRoom: () => boolean;
+  soundParts: () => Promise<SoundParts>;
+}
+
+/** One call over one WebSocket, from its first message to its last packet. */
+export class Call {
+  readonly record: CallRecord;
+  /** Resolves when the call is over and nothing of it is left. */
+  readonly over: Promise<void>;
+  readonly #socket: WebSocket;
+  readonly #parts: CallParts;
+  readonly #faults: CallFaults;
+  /** Aborts when the call is over: what still waits for it then ends. */
+  readonly #life = new AbortController();
+  #state: CallState = 'waiting';
+  #limit: Deadline | undefined;
+  #asked: AskedCall | undefined;
+  #peer: Peer | undefined;
+  #sound: SoundParts | undefined;
+  #media: Media | undefined;
+  #messages = 0;
+
+  constructor(socket: WebSocket, parts: CallParts, faults: CallFaults, record: CallRecord) {
+    this.#socket = socket;
+    this.#parts = parts;
+    this.#faults = faults;
+    this.record = record;
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    // What breaks the WebSocket protocol; ws closes the socket and says why to the caller.
+    socket.on('error', () => undefined);
+    this.over = new Promise((resolve) => {
+      socket.on('close', () => {
+        this.#step('gone');
+        void Promise.resolve(this.#peer?.close()).then(resolve);
+      });
+    });
+    this.#setLimit('waiting');
+  }
+
+  get state(): CallState {
+    return this.#state;
+  }
+
+  /** Ends the call from the agent's side. */
+  end(ending: Ending): void {
+    this.#step(ending);
+  }
+
+  /** The one place where the state changes. `detail`: what came with it, or what is wrong. */
+  #step(event: CallEvent, detail = ''): void {
+    const step = stepOf(this.#state, event);
+    if (!step) return;
+    this.#state = step.state;
+    this.record.state = step.state;
+    this.#setLimit(step.state);
+    const { act } = step;
+    if (isEnding(act)) {
+      this.#finish(act, detail);
+    } else if (act === 'make_offer') {
+      void this.#makeOffer().catch((error: unknown) => this.#fail(error));
+    } else if (act === 'send_offer') {
+      this.#sendOffer(detail);
+    } else if (act === 'take_answer') {
+      void this.#takeAnswer(detail).catch((error: unknown) => this.#fail(error));
+    } else {
+      this.#beginTalking();
+    }
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    this.#messages += 1;
+    if (this.#messages > this.#parts.limits.messagesMax) {
+      this.#step('too_many_messages', `a call has ${this.#parts.limits.messagesMax} at most`);
+    } else if (isBinary) {
+      this.#step('not_text', 'messages are JSON in text frames; this was a binary one');
+    } else {
+      // ws has checked that a text frame is UTF-8, and gives it as one Buffer.
+      const read = readMessage((data as Buffer).toString('utf8'));
+      if (read.kind === 'message') this.#take(read.message);
+      else if (read.kind === 'wrong') this.#step('bad_message', read.wrong);
+      else this.record.unknownMessages += 1;
+    }
+  }
+
+  #take(message: CallerMessage): void {
+    switch (message.type) {
+      case 'start_call': {
+        if (this.#state !== 'waiting') {
+          this.#step('start_asked');
+          return;
+        }
+        this.#asked = readStart(message);
+        this.record.sessionId = this.#asked.sessionId;
+        this.record.isEcho = this.#asked.isEcho;
+        if (this.#asked.refused !== undefined) this.#step('codec_refused', this.#asked.refused);
+        else if (!this.#parts.hasRoom())
+          this.#step('too_many_calls', 'try again when one has ended');
+        else this.#step('start_asked');
+        return;
+      }
+      case 'webrtc_answer': {
+        const wrong = notForThisCall(message, this.#ids);
+        const { sdp } = message.webrtc_answer;
+        if (wrong !== undefined) this.#step('bad_message', wrong);
+        else if (!hasOpus(sdp)) this.#step('codec_refused', 'The answer has no Opus in it.');
+        else this.#step('answered', sdp);
+        return;
+      }
+      case 'ice_candidate':
+        if (notForThisCall(message, this.#ids) === undefined) {
+          void this.#peer?.addCandidate(message.candidate.candidate);
+        }
+        return;
+      case 'end_call':
+        this.#step('end_asked');
+    }
+  }
+
+  async #makeOffer(): Promise<void> {
+    const { clock, network, soundParts } = this.#parts;
+    if (this.#faults.offerWaitMs > 0) {
+      await clock.sleep(this.#faults.offerWaitMs, this.#life.signal);
+    }
+    this.#sound = await soundParts();
+    if (this.#life.signal.aborted) return;
+    this.#peer = this.#sound.createPeer({
+      clock,
+      network,
+      onPacket: (packet) => this.#hear(packet),
+      onState: (state) => {
+        if (state === 'failed')
+          this.#step('connection_lost', 'the other side is not there any more');
+      },
+    });
+    this.#step('offer_made', await this.#peer.offer());
+  }
+
+  #sendOffer(sdp: string): void {
+    this.record.readyMs = this.#parts.clock.monotonicMs();
+    const text = JSON.stringify(callReady(this.#ids, this.#faults.spoilOffer(sdp)));
+    this.#send(this.#faults.cutsMessage ? text.slice(0, text.length / 2) : text);
+  }
+
+  async #takeAnswer(sdp: string): Promise<void> {
+    const [peer, sound] = [this.#peer, this.#sound];
+    if (!peer || !sound) return;
+    try {
+      await peer.accept(sdp);
+    } catch (error) {
+      this.#step('bad_message', error instanceof Error ? error.message : '');
+      return;
+    }
+    await peer.connected(this.#life.signal);
+    this.#media = await this.#makeMedia(peer, sound);
+    if (this.#life.signal.aborted) this.#media.close();
+    else this.#step('connected');
+  }
+
+  async #makeMedia(peer: Peer, { createDecoder, repertoire }: SoundParts): Promise<Media> {
+    const send = (payload: Buffer, timestamp: number): void => {
+      if (peer.send(payload, timestamp)) this.record.packetsSent += 1;
+    };
+    const { isEcho = false, scenarioId = '' } = this.#asked ?? {};
+    if (isEcho) return new Echo(this.#faults.media === 'none' ? () => {} : send, this.#faults);
+    return new Talk({
+      clock: this.#parts.clock,
+      decoder: await createDecoder(),
+      faults: this.#faults,
+      repertoire,
+      record: this.record,
+      scenarioId,
+      hangOverMs: this.#parts.limits.hangOverMs,
+      send,
+      onTurn: (turn) => this.#send(JSON.stringify(conversationUpdate(this.#ids, turn))),
+    });
+  }
+
+  #beginTalking(): void {
+    const { clock, pacer } = this.#parts;
+    this.record.connectedMs = clock.monotonicMs();
+    if (this.#media) pacer.add(this.#media);
+    const { dropAfterMs } = this.#faults;
+    if (dropAfterMs === undefined) return;
+    clock.sleep(dropAfterMs, this.#life.signal).then(
+      () => this.#step('dropped'),
+      () => undefined,
+    );
+  }
+
+  #hear(packet: AudioPacket): void {
+    this.record.packetsReceived += 1;
+    if (this.#state === 'talking') this.#media?.hear(packet);
+  }
+
+  #fail(error: unknown): void {
+    const isNoPath = error instanceof Error && error.name === 'PeerFailed';
+    this.#step(isNoPath ? 'connection_lost' : 'broken', isNoPath ? error.message : '');
+  }
+
+  #finish(ending: Ending, why: string): void {
+    const { clock, pacer, log } = this.#parts;
+    const { closeCode, error } = farewells[ending];
+    this.#life.abort(new Error(`the call is over: ${ending}`));
+    Object.assign(this.record, { ending, closeCode, endedMs: clock.monotonicMs() });
+    if (this.#media) {
+      pacer.remove(this.#media);
+      this.#media.close();
+    }
+    void this.#peer?.close();
+    const { callId, packetsSent, packetsReceived } = this.record;
+    log.info('call over', { call_id: callId, ending, packetsSent, packetsReceived });
+    if (closeCode === undefined) {
+      this.#socket.terminate();
+      return;
+    }
+    if (error) this.#send(JSON.stringify(voiceError(error, why)));
+    this.#socket.close(closeCode, ending);
+    const closing = clock.deadline(this.#parts.limits.closeMsMax);
+    closing.signal.addEventListener('abort', () => this.#socket.terminate());
+    this.#socket.once('close', () => closing[Symbol.dispose]());
+  }
+
+  #send(text: string): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(text);
+  }
+
+  #setLimit(state: CallState): void {
+    this.#limit?.[Symbol.dispose]();
+    if (state === 'over') return;
+    const { limits, clock } = this.#parts;
+    const extraMs = state === 'preparing' ? this.#faults.offerWaitMs : 0;
+    this.#limit = clock.deadline(limits.stateMsMax[state] + extraMs);
+    this.#limit.signal.addEventListener('abort', () => {
+      this.#step('time_over', `the call was ${state} for too long`);
+    });
+  }
+
+  get #ids(): CallIds {
+    return { callId: this.record.callId, sessionId: this.record.sessionId };
+  }
+}

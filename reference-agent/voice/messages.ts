@@ -1,0 +1,161 @@
+import {
+  explain,
+  isMessage,
+  violations,
+  type CallReady,
+  type ConversationUpdate,
+  type EndCall,
+  type IceCandidate,
+  type MessageName,
+  type StartCall,
+  type VoiceError,
+  type WebrtcAnswer,
+} from '../../src/contract/index.ts';
+import type { Clip } from '../../src/shared/opus/index.ts';
+import type { CallError } from './call-states.ts';
+import type { HeardTurn } from './ear.ts';
+
+/** A message of the caller. */
+export type CallerMessage = StartCall | WebrtcAnswer | IceCandidate | EndCall;
+
+/** What came over the WebSocket; `wrong` says what is wrong with it. */
+export type ReadMessage =
+  | { kind: 'message'; message: CallerMessage }
+  /** Of a type that this agent does not know; others may. */
+  | { kind: 'unknown' }
+  | { kind: 'wrong'; wrong: string };
+
+const schemaOf: Readonly<Record<string, MessageName>> = {
+  start_call: 'StartCall',
+  webrtc_answer: 'WebrtcAnswer',
+  ice_candidate: 'IceCandidate',
+  end_call: 'EndCall',
+};
+
+/** Reads a message (spec 6). Takes any text. */
+export function readMessage(text: string): ReadMessage {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { kind: 'wrong', wrong: 'the message is not JSON; it must be an object with a type' };
+  }
+  const type = typeof value === 'object' && value !== null && 'type' in value && value.type;
+  if (typeof type !== 'string') {
+    return { kind: 'wrong', wrong: 'the message has no type; it must be an object with a type' };
+  }
+  const name = Object.hasOwn(schemaOf, type) ? schemaOf[type] : undefined;
+  if (name === undefined) return { kind: 'unknown' };
+  if (isMessage(name, value)) return { kind: 'message', message: value as CallerMessage };
+  return { kind: 'wrong', wrong: `not a ${type}: ${whatIsWrong(name, value)}` };
+}
+
+function whatIsWrong(name: MessageName, value: unknown): string {
+  try {
+    return explain(violations(name, value));
+  } catch {
+    return 'it is nested too deep to be shown';
+  }
+}
+
+/** Which call a message belongs to. */
+export interface CallIds {
+  callId: string;
+  /** Of `start_call`; undefined where it had none. */
+  sessionId: string | undefined;
+}
+
+/** What `start_call` asks for, in either of its forms. */
+export interface AskedCall {
+  sessionId: string | undefined;
+  scenarioId: string;
+  /** Whether the caller wants its own sound back, to measure with; an extension of ours. */
+  isEcho: boolean;
+  /** What stands against the call; undefined where nothing does. */
+  refused: string | undefined;
+}
+
+const sampleRates: readonly number[] = [8_000, 12_000, 16_000, 24_000, 48_000];
+
+/** Reads `start_call`: the minimal form has the audio at the top, the full one under metadata. */
+export function readStart({ session_id, metadata, audio_config }: StartCall): AskedCall {
+  const { codec = 'opus', sampleRate = 48_000 } = audio_config ?? metadata?.audio_config ?? {};
+  const asked = JSON.stringify(codec.slice(0, 60));
+  const refused =
+    codec.toLowerCase() !== 'opus'
+      ? `The codec ${asked} is not supported. Supported: opus.`
+      : sampleRates.includes(sampleRate)
+        ? undefined
+        : `Opus has no sample rate ${sampleRate}. It has ${sampleRates.join(', ')}.`;
+  return {
+    sessionId: session_id,
+    scenarioId: metadata?.scenario_id ?? '',
+    isEcho: metadata?.context === 'echo',
+    refused,
+  };
+}
+
+/** Why an answer is none to this call; undefined where it is. */
+export function notForThisCall(
+  { call_id, session_id }: WebrtcAnswer | IceCandidate,
+  { callId, sessionId }: CallIds,
+): string | undefined {
+  if (call_id !== callId) return `call_id must be ${callId}, the one of call_ready`;
+  const isOwn = session_id === undefined || session_id === sessionId;
+  return isOwn ? undefined : 'session_id must be the one of start_call';
+}
+
+/** Whether a description has Opus in it. */
+export function hasOpus(sdp: string): boolean {
+  return /^a=rtpmap:\d+ opus\/48000/im.test(sdp);
+}
+
+const idsOf = ({ callId, sessionId }: CallIds): { session_id?: string; call_id: string } => ({
+  ...(sessionId !== undefined && { session_id: sessionId }),
+  call_id: callId,
+});
+
+/** `call_ready` with the offer. What it says of the path is what is known before there is one. */
+export function callReady(ids: CallIds, sdp: string): CallReady {
+  return {
+    type: 'call_ready',
+    ...idsOf(ids),
+    webrtc_offer: { type: 'offer', sdp },
+    metadata: { agent_ready: true, audio_codec: 'opus', estimated_setup_time: '200 ms' },
+    evaluation_metadata: {
+      connection_quality: 'not measured yet',
+      setup_success: true,
+      audio_path_established: false,
+    },
+  };
+}
+
+/** `conversation_update` of a turn: what was heard, what is said, and how long that took. */
+export function conversationUpdate(
+  ids: CallIds,
+  turn: { heard: HeardTurn; text: string | undefined; reply: Clip; responseMs: number },
+): ConversationUpdate {
+  const { heard, text, reply, responseMs } = turn;
+  const seconds = ((heard.endMs - heard.startMs) / 1_000).toFixed(1);
+  return {
+    type: 'conversation_update',
+    ...idsOf(ids),
+    transcript: { user: text ?? `(${seconds} s of speech)`, agent: reply.text },
+    metadata: {
+      audio_quality: heard.lost < 0.01 ? 'good' : heard.lost < 0.05 ? 'fair' : 'poor',
+      response_time_ms: Math.round(responseMs),
+      confidence_score: Math.round(heard.recognised * 100) / 100,
+    },
+    evaluation_metadata: {
+      understood_intent: text !== undefined,
+      appropriate_response: text !== undefined,
+      tone: 'friendly',
+      next_action: reply.id === 'goodbye' ? 'end_call' : 'listen',
+    },
+  };
+}
+
+/** `error`, as the ending of a call has it. */
+export function voiceError(error: CallError, details: string): VoiceError {
+  return { type: 'error', error: { ...error, details } };
+}

@@ -1,0 +1,149 @@
+import type { Clock } from '../../src/shared/clock.ts';
+import { silentFrame, ticksOfFrame, type Clip, type Decoder } from '../../src/shared/opus/index.ts';
+import type { AudioPacket } from '../../src/shared/peer/index.ts';
+import type { CallFaults } from './call-faults.ts';
+import type { CallRecord, TurnRecord } from './call-record.ts';
+import { Ear, type HeardTurn } from './ear.ts';
+import type { Media, SendPacket } from './media.ts';
+import { Mouth, type SpokenFrame } from './mouth.ts';
+import type { Repertoire } from './replies.ts';
+
+/** A turn that the agent has begun to answer. */
+export interface AnsweredTurn {
+  heard: HeardTurn;
+  text: string | undefined;
+  reply: Clip;
+  responseMs: number;
+}
+
+/** What a talk needs, and whom it tells. */
+export interface TalkParts {
+  clock: Clock;
+  decoder: Decoder;
+  faults: CallFaults;
+  repertoire: Repertoire;
+  record: CallRecord;
+  scenarioId: string;
+  /** Silence after which a turn of the caller is over, in milliseconds. */
+  hangOverMs: number;
+  send: SendPacket;
+  onTurn: (turn: AnsweredTurn) => void;
+}
+
+const frameMs = ticksOfFrame / 48;
+
+/** Frames that are late by more than this are left out: the listener has made up for them. */
+const lateMsMax = 200;
+
+/** Of the turns of a call so many are remembered. */
+const turnsMax = 1_000;
+
+/** A turn that is being answered. */
+interface Answering {
+  heard: HeardTurn;
+  reply: Clip;
+  record: TurnRecord;
+}
+
+/** A frame of the agent, and the turn whose answer becomes audible in it. */
+type Frame = SpokenFrame & { answers?: TurnRecord };
+
+/** A conversation by voice: greets, hears out, answers; silence is sent between. */
+export class Talk implements Media {
+  readonly #parts: TalkParts;
+  readonly #mouth = new Mouth();
+  readonly #ear: Ear;
+  /** Frames that are held back inside; always as many as the fault wants. */
+  readonly #line: Frame[];
+  readonly #startMs: number;
+  #nth = 0;
+  #jitterMs = 0;
+  #turns = 0;
+  #answering: Answering | undefined;
+
+  constructor(parts: TalkParts) {
+    this.#parts = parts;
+    const { decoder, hangOverMs, repertoire, faults, clock } = parts;
+    this.#ear = new Ear({
+      decoder,
+      hangOverMs,
+      clipOf: (packet) => repertoire.clipOf(packet),
+      onSpeaking: () => this.#yield(),
+      onTurn: (turn) => this.#answer(turn),
+    });
+    this.#line = Array.from({ length: faults.heldFrames }, () => ({ payload: silentFrame }));
+    this.#startMs = clock.monotonicMs();
+    this.#mouth.say(repertoire.greeting, this.#startMs);
+  }
+
+  get dueMs(): number {
+    return this.#startMs + this.#nth * frameMs + this.#jitterMs;
+  }
+
+  hear(packet: AudioPacket): void {
+    this.#ear.hear(packet);
+  }
+
+  beat(nowMs: number): void {
+    this.#ear.idle(nowMs);
+    if (nowMs - this.dueMs > lateMsMax) this.#nth += Math.floor((nowMs - this.dueMs) / frameMs);
+    const frame: Frame = this.#mouth.next(nowMs);
+    const atMs = this.#parts.clock.monotonicMs();
+    if (frame.audibleFromMs !== undefined) this.#speak(frame, atMs + frame.audibleFromMs);
+    this.#line.push(frame);
+    const due = this.#line.shift();
+    if (due) this.#put(due, atMs);
+    this.#nth += 1;
+    this.#jitterMs = this.#parts.faults.jitterMs();
+  }
+
+  close(): void {
+    this.#ear.close();
+  }
+
+  /** Sends a frame, as far as the faults of the call let it. */
+  #put({ payload, audibleFromMs = 0, answers }: Frame, atMs: number): void {
+    const { media } = this.#parts.faults;
+    if (media === 'none') return;
+    this.#parts.send(media === 'silent' ? silentFrame : payload, this.#nth * ticksOfFrame);
+    if (answers && media === 'good') answers.firstAudibleMs = atMs + audibleFromMs;
+  }
+
+  /** The caller speaks: whoever is heard out must not be spoken over. */
+  #yield(): void {
+    if (this.#mouth.isBusy && this.#answering) this.#answering.record.isInterrupted = true;
+    this.#mouth.hush();
+    this.#answering = undefined;
+  }
+
+  #answer(heard: HeardTurn): void {
+    const { repertoire, scenarioId, faults, clock, record } = this.#parts;
+    this.#turns += 1;
+    const reply = repertoire.replyTo(heard.clipId, scenarioId, this.#turns);
+    const turn: TurnRecord = {
+      heardClip: heard.clipId,
+      speechStartMs: heard.startMs,
+      speechEndMs: heard.endMs,
+      replyClip: reply.id,
+      responseMs: undefined,
+      firstAudibleMs: undefined,
+      isInterrupted: false,
+    };
+    if (record.turns.push(turn) > turnsMax) record.turns.shift();
+    this.#answering = { heard, reply, record: turn };
+    this.#mouth.say(reply, clock.monotonicMs() + faults.replyWaitMs());
+  }
+
+  /** The reply becomes audible, as far as the agent knows. */
+  #speak(frame: Frame, audibleMs: number): void {
+    const answering = this.#answering;
+    if (!answering) return;
+    const { heard, reply, record } = answering;
+    const responseMs = audibleMs - heard.endMs;
+    frame.answers = record;
+    record.responseMs = responseMs;
+    const { clipId } = heard;
+    const text = clipId === undefined ? undefined : this.#parts.repertoire.textOf(clipId);
+    this.#parts.onTurn({ heard, text, reply, responseMs });
+  }
+}

@@ -1,0 +1,78 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
+import { Refusal } from '../errors.ts';
+import { jsonType } from '../wire.ts';
+
+/** Where the voice WebSocket is (spec 4.9). */
+export const voicePath = '/voice';
+
+/** The subprotocol that a caller must name (spec 4.9, 5). */
+export const voiceProtocol = 'voice-agent';
+
+/** A request for another protocol, with the socket that it came on. */
+export interface Upgrade {
+  request: IncomingMessage;
+  socket: Duplex;
+  /** What came behind the request. */
+  head: Buffer;
+}
+
+/** Whether a caller asks for the voice WebSocket. */
+function isForVoice({ headers, url = '' }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket' && url.split('?', 1)[0] === voicePath;
+}
+
+/** @throws Refusal `bad_request` where the subprotocol is not among those that are named. */
+export function checkProtocol({ headers }: IncomingMessage): void {
+  const named = headers['sec-websocket-protocol'] ?? '';
+  if (named.split(',').some((name) => name.trim() === voiceProtocol)) return;
+  const received = named === '' ? 'nothing' : JSON.stringify(named.slice(0, 80));
+  throw new Refusal(
+    'bad_request',
+    `Sec-WebSocket-Protocol must name ${voiceProtocol}, got ${received}`,
+  );
+}
+
+/** Answers a request for an upgrade with a refusal, and ends the connection. */
+export function refuseUpgrade(socket: Duplex, { status, headers, body }: Refusal): void {
+  const text = JSON.stringify(body);
+  const lines = [
+    // A reason phrase may be empty, but its space may not be missing.
+    `HTTP/1.1 ${status} `,
+    'Connection: close',
+    `Content-Type: ${jsonType}`,
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.on('error', () => undefined);
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
+}
+
+/**
+ * Hears who asks a server for the voice WebSocket. All other offers of an upgrade are answered as if
+ * there were none, as servers do that know none: many HTTP clients offer HTTP/2 in this way.
+ */
+export function hearUpgrades(server: Server, onVoice: (upgrade: Upgrade) => void): void {
+  // Node before 24.9 knows no such choice and gives all of them to whoever listens for one.
+  if ('shouldUpgradeCallback' in server) server.shouldUpgradeCallback = isForVoice;
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const upgrade = { request, socket, head };
+    if (isForVoice(request)) onVoice(upgrade);
+    else answerPlainly(server, upgrade);
+  });
+}
+
+const aboutUpgrade: ReadonlySet<string> = new Set(['upgrade', 'connection', 'http2-settings']);
+
+/** Gives a request back to its server, without the offer of an upgrade. */
+function answerPlainly(server: Server, { request, socket, head }: Upgrade): void {
+  const { method = '', url = '', httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (!aboutUpgrade.has(name.toLowerCase())) lines.push(`${name}: ${rawHeaders[at + 1] ?? ''}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket);
+}

@@ -1,0 +1,177 @@
+import type { IncomingMessage, Server } from 'node:http';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { AgentFault } from '../../src/contract/index.ts';
+import type { Chance } from '../../src/shared/chance.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import type { Log } from '../../src/shared/log.ts';
+import type { PeerNetwork } from '../../src/shared/peer/index.ts';
+import { Refusal, toRefusal } from '../errors.ts';
+import { faultHeader, refusalOf } from '../fault-hook.ts';
+import { faultFromText, type Faults } from '../faults.ts';
+import type { Gate } from '../gate.ts';
+import type { Journal } from '../journal.ts';
+import { Call, type CallParts } from './call.ts';
+import { callFaults } from './call-faults.ts';
+import { callBook, callRecord } from './call-record.ts';
+import { pacer } from './pacer.ts';
+import { soundParts } from './sound-parts.ts';
+import {
+  checkProtocol,
+  hearUpgrades,
+  refuseUpgrade,
+  voiceProtocol,
+  type Upgrade,
+} from './upgrade.ts';
+import { voiceLimits, type VoiceSettings } from './voice-limits.ts';
+
+/** What voice needs of the rest of the agent. */
+export interface VoiceParts {
+  clock: Clock;
+  log: Log;
+  chance: Chance;
+  gate: Gate;
+  faults: Faults;
+  journal: Journal;
+  settings: VoiceSettings;
+  /** Where the media can be reached. */
+  network: PeerNetwork;
+}
+
+/** The voice side of an agent (spec 4.9). */
+export interface Voice {
+  /** Takes the calls that come to a server. */
+  attach(server: Server): void;
+  /** The calls that are and were, for `/__admin`. */
+  calls(): object;
+  /** Forgets the calls that are over. */
+  clear(): void;
+  /** Ends all calls. */
+  stop(): Promise<void>;
+}
+
+/** A voice side that takes calls once it is attached to a server. */
+export function voice(parts: VoiceParts): Voice {
+  return new VoiceSide(parts);
+}
+
+class VoiceSide implements Voice {
+  readonly #parts: VoiceParts;
+  readonly #callParts: CallParts;
+  readonly #book = callBook();
+  readonly #calls = new Set<Call>();
+  readonly #sockets: WebSocketServer;
+  #isStopping = false;
+
+  constructor(parts: VoiceParts) {
+    const { clock, log, network, settings } = parts;
+    const limits = voiceLimits(settings);
+    this.#parts = parts;
+    this.#callParts = {
+      clock,
+      log,
+      limits,
+      network,
+      pacer: pacer(clock),
+      hasRoom: () => this.#underWay() < limits.callsMax,
+      soundParts,
+    };
+    this.#sockets = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload: limits.messageBytesMax,
+      handleProtocols: () => voiceProtocol,
+    });
+    this.#sockets.on('wsClientError', (error, socket) => {
+      refuseUpgrade(socket, new Refusal('bad_request', error.message));
+    });
+  }
+
+  attach(server: Server): void {
+    hearUpgrades(server, (upgrade) => this.#admit(upgrade));
+  }
+
+  calls(): object {
+    return this.#book.view();
+  }
+
+  clear(): void {
+    this.#book.clear();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    for (const call of this.#calls) call.end('stopping');
+    await Promise.all([...this.#calls].map(({ over }) => over));
+  }
+
+  #underWay(): number {
+    return [...this.#calls].filter(({ state }) => state !== 'waiting' && state !== 'over').length;
+  }
+
+  #admit(upgrade: Upgrade): void {
+    const { request, socket, head } = upgrade;
+    const startedMs = this.#parts.clock.monotonicMs();
+    try {
+      const faults = this.#check(request);
+      if (faults.some(({ kind }) => kind === 'dropped_connection')) {
+        socket.destroy();
+        this.#note(request, 0, startedMs);
+        return;
+      }
+      this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        this.#note(request, 101, startedMs);
+        this.#begin(webSocket, faults);
+      });
+    } catch (error) {
+      const refusal = toRefusal(error);
+      refuseUpgrade(socket, refusal);
+      this.#note(request, refusal.status, startedMs);
+    }
+  }
+
+  /** What a call that may come has to suffer. @throws Refusal. */
+  #check(request: IncomingMessage): AgentFault[] {
+    const { gate, faults } = this.#parts;
+    gate.checkKey(request);
+    checkProtocol(request);
+    if (this.#isStopping) throw new Refusal('server_error', 'the agent is about to stop');
+    if (this.#calls.size >= this.#callParts.limits.socketsMax) {
+      throw new Refusal('rate_limit_exceeded', 'too many WebSockets are open');
+    }
+    const header = request.headers[faultHeader];
+    const isHeeded = header !== undefined && gate.mayBringFault(request);
+    const suffered = faults.sufferCall(isHeeded ? faultFromText(String(header)) : undefined);
+    const refusal = suffered.map(refusalOf).find((found) => found !== undefined);
+    if (refusal) throw refusal;
+    return suffered;
+  }
+
+  #begin(socket: WebSocket, suffered: readonly AgentFault[]): void {
+    const { clock, chance } = this.#parts;
+    const callId = `call_${chance.id(12)}`;
+    const record = callRecord(callId, clock.nowMs(), clock.monotonicMs());
+    const faults = callFaults(suffered, chance.fork(callId));
+    const call = new Call(socket, this.#callParts, faults, record);
+    this.#calls.add(call);
+    this.#book.open(record);
+    void call.over.then(() => {
+      this.#calls.delete(call);
+      this.#book.close(record);
+    });
+  }
+
+  #note({ method = '', url = '' }: IncomingMessage, status: number, startedMs: number): void {
+    const { clock, journal } = this.#parts;
+    journal.record({
+      method,
+      path: url,
+      status,
+      atMs: clock.nowMs(),
+      durationMs: clock.monotonicMs() - startedMs,
+      requestBytes: 0,
+      responseBytes: 0,
+      requestBody: undefined,
+      responseBody: undefined,
+    });
+  }
+}

@@ -1,0 +1,113 @@
+/** Ogg files with one stream of Opus (RFC 3533, RFC 7845): read into packets and written from them. */
+
+/** The bytes are no Ogg file with Opus in it; the message says where. */
+export class OggError extends Error {
+  override name = 'OggError';
+}
+
+const pageHeaderBytes = 27;
+const checksumAt = 22;
+const segmentBytesMax = 255;
+const segmentsMax = 255;
+
+/** More than an hour of frames of 20 ms. */
+const packetsMax = 200_000;
+
+/** The packets of audio in a file, in order, without the two of headers. @throws OggError. */
+export function readOgg(file: Buffer): Buffer[] {
+  const packets: Buffer[] = [];
+  let parts: Buffer[] = [];
+  let at = 0;
+  while (at < file.length) {
+    if (file.toString('latin1', at, at + 4) !== 'OggS') throw new OggError(`no page at byte ${at}`);
+    const segments = file[at + 26] ?? 0;
+    const table = file.subarray(at + pageHeaderBytes, at + pageHeaderBytes + segments);
+    const bytes = table.reduce((sum, length) => sum + length, pageHeaderBytes + segments);
+    if (at + bytes > file.length) throw new OggError('the file is cut off');
+    checkPage(file.subarray(at, at + bytes), at);
+    at += pageHeaderBytes + segments;
+    for (const length of table) {
+      parts.push(file.subarray(at, at + length));
+      at += length;
+      if (length === segmentBytesMax) continue;
+      packets.push(Buffer.concat(parts));
+      parts = [];
+      if (packets.length > packetsMax) throw new OggError(`more than ${packetsMax} packets`);
+    }
+  }
+  const [head, , ...audio] = packets;
+  if (head?.toString('latin1', 0, 8) !== 'OpusHead') throw new OggError('the stream is not Opus');
+  return audio;
+}
+
+/**
+ * An Ogg file of packets of 20 ms each, mono. What was lost is to be given as an empty packet: the
+ * file then has silence there, so that times stay true.
+ */
+export function writeOgg(packets: readonly Buffer[]): Buffer {
+  const head = Buffer.from('OpusHead\x01\x01\x00\x00\x80\xbb\x00\x00\x00\x00\x00', 'latin1');
+  const tags = Buffer.from('OpusTags\x0b\x00\x00\x00sandbox-kit\x00\x00\x00\x00', 'latin1');
+  const pages = [page(0, 2, 0n, [head]), page(1, 0, 0n, [tags])];
+  let ticks = 0n;
+  let waiting: Buffer[] = [];
+  let segments = 0;
+  packets.forEach((packet, index) => {
+    const isLast = index === packets.length - 1;
+    const content = packet.length === 0 ? silentFrame : packet;
+    waiting.push(content);
+    segments += Math.floor(content.length / segmentBytesMax) + 1;
+    ticks += BigInt(ticksOfFrame);
+    // A packet of Opus has 1275 bytes at most: six segments.
+    if (!isLast && segments < segmentsMax - 6) return;
+    pages.push(page(pages.length, isLast ? 4 : 0, ticks, waiting));
+    waiting = [];
+    segments = 0;
+  });
+  return Buffer.concat(pages);
+}
+
+/** A frame of 20 ms in which nothing is heard. */
+export const silentFrame: Buffer = Buffer.from('f8fffe', 'hex');
+
+/** Ticks of 1/48000 s in a frame of 20 ms. */
+export const ticksOfFrame = 960;
+
+function page(sequence: number, flags: number, ticks: bigint, packets: readonly Buffer[]): Buffer {
+  const table = packets.flatMap(({ length }) => [
+    ...Array<number>(Math.floor(length / segmentBytesMax)).fill(segmentBytesMax),
+    length % segmentBytesMax,
+  ]);
+  const header = Buffer.alloc(pageHeaderBytes);
+  header.write('OggS', 0, 'latin1');
+  header[5] = flags;
+  header.writeBigUInt64LE(ticks, 6);
+  header.writeUInt32LE(1, 14);
+  header.writeUInt32LE(sequence, 18);
+  header[26] = table.length;
+  const bytes = Buffer.concat([header, Buffer.from(table), ...packets]);
+  bytes.writeUInt32LE(checksum(bytes), checksumAt);
+  return bytes;
+}
+
+/** @throws OggError when the page is not what was written. */
+function checkPage(bytes: Buffer, at: number): void {
+  const blank = Buffer.from(bytes);
+  blank.writeUInt32LE(0, checksumAt);
+  if (checksum(blank) === bytes.readUInt32LE(checksumAt)) return;
+  throw new OggError(`the page at byte ${at} is damaged`);
+}
+
+const polynomial = 0x04c11db7;
+const checksums = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let rest = byte << 24;
+  for (let bit = 0; bit < 8; bit += 1)
+    rest = rest & 0x80000000 ? (rest << 1) ^ polynomial : rest << 1;
+  return rest >>> 0;
+});
+
+/** The CRC of RFC 3533: zlib's polynomial, but neither reflected nor inverted. */
+function checksum(bytes: Buffer): number {
+  let rest = 0;
+  for (const byte of bytes) rest = ((rest << 8) ^ (checksums[(rest >>> 24) ^ byte] ?? 0)) >>> 0;
+  return rest;
+}

@@ -1,0 +1,69 @@
+/** Ticks of 1/48000 s in a frame of each configuration (RFC 6716, table 2). */
+const frameTicks = [
+  ...[480, 960, 1920, 2880, 480, 960, 1920, 2880, 480, 960, 1920, 2880],
+  ...[480, 960, 480, 960],
+  ...[120, 240, 480, 960, 120, 240, 480, 960, 120, 240, 480, 960, 120, 240, 480, 960],
+];
+const frameBytesMax = 1_275;
+const packetTicksMax = 5_760;
+
+/**
+ * How much sound is in a packet of Opus, in ticks of 1/48000 s; undefined for bytes that break the
+ * rules of a packet (RFC 6716, 3.4).
+ */
+export function ticksOfPacket(packet: Uint8Array): number | undefined {
+  const [toc] = packet;
+  if (toc === undefined) return undefined;
+  const frames = framesOf(packet, toc & 3);
+  const ticks = (frames ?? 0) * (frameTicks[toc >> 3] ?? 0);
+  return ticks > 0 && ticks <= packetTicksMax ? ticks : undefined;
+}
+
+/** How many frames a packet has, when their lengths are possible. */
+function framesOf(packet: Uint8Array, code: number): number | undefined {
+  const rest = packet.length - 1;
+  if (code === 0) return rest <= frameBytesMax ? 1 : undefined;
+  if (code === 1) return rest % 2 === 0 && rest / 2 <= frameBytesMax ? 2 : undefined;
+  if (code === 2) {
+    const first = lengthAt(packet, 1);
+    const second = first && rest - first.bytes - first.length;
+    return second !== undefined && second >= 0 && second <= frameBytesMax ? 2 : undefined;
+  }
+  return manyFrames(packet);
+}
+
+/** Code 3: a count, perhaps padding, perhaps a length for each frame but the last. */
+function manyFrames(packet: Uint8Array): number | undefined {
+  const counts = packet[1];
+  const frames = (counts ?? 0) & 63;
+  if (counts === undefined || frames === 0) return undefined;
+  let at = 2;
+  let padding = 0;
+  if (counts & 64) {
+    let more = 255;
+    while (more === 255) {
+      more = packet[at] ?? -1;
+      if (more < 0) return undefined;
+      at += 1;
+      padding += more === 255 ? 254 : more;
+    }
+  }
+  let left = packet.length - at - padding;
+  if (!(counts & 128)) {
+    return left >= 0 && left % frames === 0 && left / frames <= frameBytesMax ? frames : undefined;
+  }
+  for (let frame = 1; frame < frames; frame += 1) {
+    const next = lengthAt(packet, at);
+    if (!next) return undefined;
+    at += next.bytes;
+    left -= next.bytes + next.length;
+  }
+  return left >= 0 && left <= frameBytesMax ? frames : undefined;
+}
+
+function lengthAt(packet: Uint8Array, at: number): { bytes: number; length: number } | undefined {
+  const [first, second] = [packet[at], packet[at + 1]];
+  if (first === undefined) return undefined;
+  if (first < 252) return { bytes: 1, length: first };
+  return second === undefined ? undefined : { bytes: 2, length: second * 4 + first };
+}

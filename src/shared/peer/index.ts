@@ -1,0 +1,11 @@
+/** One end of a WebRTC call: the door to the room. */
+export { PeerFailed } from './peer.ts';
+export type {
+  AudioPacket,
+  Peer,
+  PeerNetwork,
+  PeerOptions,
+  PeerState,
+  PeerStatistics,
+} from './peer.ts';
+export { createPeer } from './werift-peer.ts';

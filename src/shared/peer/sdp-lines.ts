@@ -1,0 +1,43 @@
+/** Candidate lines of a session description. Takes any text; a description is never trusted. */
+
+import { isIP } from 'node:net';
+
+const candidateLine = /^a=candidate:/;
+
+/** Whether a description has a candidate that can be tried. */
+export function hasCandidate(sdp: string): boolean {
+  return linesOf(sdp).some((line) => candidateLine.test(line));
+}
+
+/**
+ * The description without candidates that hide behind a name: looking one up asks a server, or with
+ * mDNS the whole local network, and takes seconds.
+ */
+export function withoutHiddenCandidates(sdp: string): string {
+  const kept = linesOf(sdp).filter((line) => !candidateLine.test(line) || !isHidden(line));
+  return kept.join('\r\n');
+}
+
+/** Whether a candidate's address is a name, or missing. */
+export function isHidden(candidate: string): boolean {
+  const [, , , , address = ''] = candidate.split(' ');
+  return isIP(address) === 0;
+}
+
+/** The description with these candidates at the end of its one media section. */
+export function withCandidates(sdp: string, candidates: readonly string[]): string {
+  const lines = candidates.map((candidate) => `a=${candidate.replace(/^a=/, '')}\r\n`);
+  return `${sdp.replace(/(?:\r?\n)*$/, '\r\n')}${lines.join('')}`;
+}
+
+/** Lines without which a call can't be secured or found; the first that a description lacks. */
+export function missingLine(sdp: string): string | undefined {
+  const lines = linesOf(sdp);
+  return ['m=audio ', 'a=ice-ufrag:', 'a=ice-pwd:', 'a=fingerprint:'].find(
+    (start) => !lines.some((line) => line.startsWith(start)),
+  );
+}
+
+function linesOf(sdp: string): string[] {
+  return sdp.split(/\r?\n/);
+}

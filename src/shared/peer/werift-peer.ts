@@ -1,0 +1,294 @@
+import { createSocket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import {
+  MediaStreamTrack,
+  RTCPeerConnection,
+  RtpHeader,
+  useOPUS,
+  type RTCDtlsTransport,
+  type RTCPeerConnectionConfig,
+  type RTCRtpTransceiver,
+  type RtpPacket,
+} from 'werift';
+import {
+  askNoServer,
+  assertInside,
+  hearSockets,
+  latchSenders,
+  pingPath,
+  useKeyObjects,
+} from './inside-werift.ts';
+import {
+  PeerFailed,
+  type Peer,
+  type PeerNetwork,
+  type PeerOptions,
+  type PeerState,
+  type PeerStatistics,
+} from './peer.ts';
+import {
+  hasCandidate,
+  isHidden,
+  missingLine,
+  withCandidates,
+  withoutHiddenCandidates,
+} from './sdp-lines.ts';
+
+const loopback = '127.0.0.1';
+const candidateMsDefault = 5_000;
+const pingMsDefault = 1_000;
+const candidatesMax = 64;
+
+/** What the peer offers and takes; payload type 111 as browsers have it. */
+const opus = () => useOPUS({ payloadType: 111, parameters: 'minptime=10;useinbandfec=1' });
+
+/** A peer that does nothing yet. @throws UnknownWerift. */
+export function createPeer(options: PeerOptions): Peer {
+  return new WeriftPeer(options);
+}
+
+class WeriftPeer implements Peer {
+  readonly #options: PeerOptions;
+  readonly #connection: RTCPeerConnection;
+  readonly #header = new RtpHeader({ sequenceNumber: 0, timestamp: 0 });
+  #state: PeerState = 'new';
+  #dtls: RTCDtlsTransport | undefined;
+  /** What went wrong on a socket, for the sentence of the failure. */
+  #socketError: Error | undefined;
+  /** Candidates that came before there was a description to add them to. */
+  readonly #early: string[] = [];
+  #candidates = 0;
+  #described = false;
+  #onEarly = (): void => undefined;
+  readonly #waiting = new Set<() => void>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+    this.#connection = new RTCPeerConnection(configOf(options.network ?? {}));
+    // `connectionState` alone: the ICE state of werift says "completed" when gathering ends.
+    this.#connection.connectionStateChange.subscribe(() => this.#onConnectionState());
+  }
+
+  get state(): PeerState {
+    return this.#state;
+  }
+
+  async offer(): Promise<string> {
+    const track = new MediaStreamTrack({ kind: 'audio' });
+    this.#prepare(this.#connection.addTransceiver(track, { direction: 'sendrecv' }));
+    await this.#checkAddress();
+    return this.#describe(() => this.#connection.createOffer());
+  }
+
+  async answer(offer: string): Promise<string> {
+    const sdp = await this.#withFirstCandidate(offer);
+    await this.#setRemote('offer', sdp);
+    const audio = this.#connection.getTransceivers().find(({ kind }) => kind === 'audio');
+    if (!audio) throw new PeerFailed('the offer has no audio');
+    await audio.sender.replaceTrack(new MediaStreamTrack({ kind: 'audio' }));
+    audio.setDirection('sendrecv');
+    this.#prepare(audio);
+    await this.#checkAddress();
+    return this.#describe(() => this.#connection.createAnswer());
+  }
+
+  async accept(answer: string): Promise<void> {
+    await this.#setRemote('answer', await this.#withFirstCandidate(answer));
+  }
+
+  async addCandidate(candidate: string): Promise<void> {
+    this.#candidates += 1;
+    if (this.#candidates > candidatesMax || candidate.trim() === '' || isHidden(candidate)) return;
+    if (!this.#described) {
+      this.#early.push(candidate);
+      this.#onEarly();
+      return;
+    }
+    const init = { candidate: candidate.replace(/^a=/, ''), sdpMLineIndex: 0 };
+    await this.#connection.addIceCandidate(init).catch(() => undefined);
+  }
+
+  async connected(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const wake = (): void => resolve(undefined);
+    this.#waiting.add(wake);
+    signal.addEventListener('abort', wake);
+    if (isSettled(this.#state) || signal.aborted) wake();
+    await promise;
+    this.#waiting.delete(wake);
+    signal.removeEventListener('abort', wake);
+    if (!isSettled(this.#state)) signal.throwIfAborted();
+    if (this.#state !== 'connected') throw new PeerFailed(this.#whyNot());
+  }
+
+  send(payload: Buffer, timestamp: number, marker = false): boolean {
+    const [dtls, header] = [this.#dtls, this.#header];
+    if (this.#state !== 'connected' || !dtls) return false;
+    header.sequenceNumber = (header.sequenceNumber + 1) & 0xffff;
+    header.timestamp = timestamp >>> 0;
+    header.marker = marker;
+    // Straight to SRTP: the sender's own way keeps a copy of each packet to send it again.
+    void dtls.sendRtp(payload, header);
+    return true;
+  }
+
+  async roundTripMs(waitMs = pingMsDefault): Promise<number | undefined> {
+    const { clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    const answered = await pingPath(this.#connection, waitMs).catch(() => undefined);
+    return answered && clock.monotonicMs() - startedMs;
+  }
+
+  statistics(): PeerStatistics {
+    const {
+      packetsSent = 0,
+      packetsReceived = 0,
+      bytesSent = 0,
+      bytesReceived = 0,
+    } = this.#dtls ?? {};
+    return { packetsSent, packetsReceived, bytesSent, bytesReceived };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#connection.close().catch(() => undefined);
+    this.#enter('closed');
+    return this.#closing;
+  }
+
+  /** Before anything is gathered. */
+  #prepare(transceiver: RTCRtpTransceiver): void {
+    assertInside(this.#connection);
+    if (!this.#options.network?.servers?.length) askNoServer(this.#connection);
+    const [dtls] = this.#connection.dtlsTransports;
+    if (!dtls) throw new PeerFailed('there is no transport for the audio');
+    this.#dtls = dtls;
+    useKeyObjects(dtls);
+    latchSenders(this.#connection, dtls, transceiver);
+    // Packets are taken here and not from a track: none is lost to how werift routes them.
+    dtls.onRtp.subscribe((packet) => this.#receive(packet));
+  }
+
+  #receive({ header, payload }: RtpPacket): void {
+    this.#options.onPacket?.({
+      sequence: header.sequenceNumber,
+      timestamp: header.timestamp,
+      payloadType: header.payloadType,
+      ssrc: header.ssrc,
+      marker: header.marker,
+      payload,
+      arrivedAtMs: this.#options.clock.monotonicMs(),
+    });
+  }
+
+  async #describe(
+    make: () => Promise<Parameters<RTCPeerConnection['setLocalDescription']>[0]>,
+  ): Promise<string> {
+    try {
+      await this.#connection.setLocalDescription(await make());
+    } catch (error) {
+      throw new PeerFailed(`no description could be made: ${messageOf(error)}`, { cause: error });
+    }
+    hearSockets(this.#connection, (error) => (this.#socketError = error));
+    const sdp = this.#connection.localDescription?.sdp ?? '';
+    if (!hasCandidate(sdp)) throw new PeerFailed('this machine has no address to offer');
+    return sdp;
+  }
+
+  async #setRemote(type: 'offer' | 'answer', sdp: string): Promise<void> {
+    const missing = missingLine(sdp);
+    if (missing !== undefined) throw new PeerFailed(`the ${type} has no line "${missing}..."`);
+    try {
+      await this.#connection.setRemoteDescription({ type, sdp: withoutHiddenCandidates(sdp) });
+    } catch (error) {
+      throw new PeerFailed(`the ${type} can't be used: ${messageOf(error)}`, { cause: error });
+    }
+    this.#described = true;
+    const [codec] = this.#connection.getTransceivers()[0]?.codecs ?? [];
+    this.#header.payloadType = codec?.payloadType ?? 0;
+    this.#header.ssrc = this.#connection.getTransceivers()[0]?.sender.ssrc ?? 0;
+  }
+
+  /**
+   * The description with at least one candidate, waiting for it where it comes apart: werift gives
+   * up at once on a description that has none.
+   */
+  async #withFirstCandidate(sdp: string): Promise<string> {
+    const usable = withoutHiddenCandidates(sdp);
+    if (!hasCandidate(usable) && this.#early.length === 0) {
+      using deadline = this.#options.clock.deadline(
+        this.#options.candidateMsMax ?? candidateMsDefault,
+      );
+      await new Promise<void>((resolve) => {
+        this.#onEarly = resolve;
+        deadline.signal.addEventListener('abort', () => resolve());
+      });
+    }
+    if (!hasCandidate(usable) && this.#early.length === 0) {
+      throw new PeerFailed('the description has no candidate, and none came after it');
+    }
+    return withCandidates(usable, this.#early);
+  }
+
+  /** A socket that can't be bound would end the process inside werift; better to know before. */
+  async #checkAddress(): Promise<void> {
+    const { address = loopback } = this.#options.network ?? {};
+    const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
+    try {
+      await new Promise<void>((resolve, reject) => {
+        socket.once('error', reject).bind({ address, port: 0, exclusive: true }, resolve);
+      });
+    } catch (error) {
+      throw new PeerFailed(`${address} can't be used: ${messageOf(error)}`, { cause: error });
+    } finally {
+      socket.close();
+    }
+  }
+
+  #onConnectionState(): void {
+    const { connectionState } = this.#connection;
+    // What is only disconnected may come back; after 30 s it has failed.
+    this.#enter(connectionState === 'disconnected' ? 'connected' : connectionState);
+  }
+
+  #enter(state: PeerState): void {
+    const isFinal = this.#state === 'closed' || this.#state === 'failed';
+    if (state === this.#state || (isFinal && state !== 'closed')) return;
+    this.#state = state;
+    this.#options.onState?.(state);
+    if (isSettled(state)) for (const wake of this.#waiting) wake();
+  }
+
+  #whyNot(): string {
+    if (this.#state === 'closed') return 'the call was ended before it was connected';
+    const because = this.#socketError ? `: ${this.#socketError.message}` : '';
+    return `no path to the other side was found, or the keys were refused${because}`;
+  }
+}
+
+function isSettled(state: PeerState): boolean {
+  return state !== 'new' && state !== 'connecting';
+}
+
+function configOf({
+  address = loopback,
+  ports,
+  servers = [],
+}: PeerNetwork): RTCPeerConnectionConfig {
+  const family = isIPv6(address) ? 'udp6' : 'udp4';
+  return {
+    iceServers: servers.map((server) => ({ ...server })),
+    // The one address and no other: without these, all interfaces of the machine are offered.
+    iceUseIpv4: false,
+    iceUseIpv6: false,
+    iceAdditionalHostAddresses: [address],
+    iceInterfaceAddresses: { [family]: address },
+    ...(ports && { icePortRange: [...ports] as [number, number] }),
+    bundlePolicy: 'max-bundle',
+    codecs: { audio: [opus()], video: [] },
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -42,7 +42,7 @@ export function connect({ file, isTemporary }: StoreFile): Connections {
   const forReads = new Sqlite(file, { readonly: true, timeout: lockWaitMsMax });
   forReads.pragma(`cache_size = -${cacheKib}`);
   const writer = new Kysely<Tables>({
-    dialect: new ImmediateDialect({ database: preparingOnce(forWrites) }),
+    dialect: new ImmediateDialect(forWrites),
   });
   const reader = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: preparingOnce(forReads) }),
@@ -86,30 +86,30 @@ function preparingOnce(db: Database): SqliteDatabase {
 }
 
 class ImmediateDialect extends SqliteDialect {
-  readonly #database: SqliteDatabase;
+  readonly #file: Database;
 
-  constructor({ database }: { database: SqliteDatabase }) {
-    super({ database });
-    this.#database = database;
+  constructor(file: Database) {
+    super({ database: preparingOnce(file) });
+    this.#file = file;
   }
 
   override createDriver(): SqliteDriver {
-    return new ImmediateDriver({ database: this.#database });
+    return new ImmediateDriver(this.#file);
   }
 }
 
 /** Takes the write lock with the first statement, so that no transaction fails half-way for it. */
 class ImmediateDriver extends SqliteDriver {
-  readonly #database: Database;
+  readonly #file: Database;
 
-  constructor({ database }: { database: Database }) {
-    super({ database });
-    this.#database = database;
+  constructor(file: Database) {
+    super({ database: preparingOnce(file) });
+    this.#file = file;
   }
 
   /** A full disk has rolled back already; asking again would hide what went wrong. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#database.inTransaction) await super.rollbackTransaction(connection);
+    if (this.#file.inTransaction) await super.rollbackTransaction(connection);
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {

@@ -85,8 +85,9 @@ function launch(args: readonly string[], options: RunOptions): ChildProcessWitho
   const settings = { cwd: options.cwd ?? root, env: { PATH, HOME, ...options.env } };
   const { fileBytesMax } = options;
   if (fileBytesMax === undefined) return spawn(process.execPath, [main, ...args], settings);
-  // POSIX counts in blocks of 512 bytes.
-  const limited = `ulimit -f ${Math.ceil(fileBytesMax / 512)}; exec "$0" "$@"`;
+  // POSIX counts in blocks of 512 bytes. What tap adds to a process would write longer files.
+  const bare = 'exec env -u NODE_OPTIONS -u NODE_V8_COVERAGE "$0" "$@"';
+  const limited = `ulimit -f ${Math.ceil(fileBytesMax / 512)}; ${bare}`;
   return spawn('sh', ['-c', limited, process.execPath, main, ...args], settings);
 }
 

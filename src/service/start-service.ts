@@ -39,7 +39,11 @@ export interface ServiceOptions {
   port: number;
   /** Where everything is kept; a folder that is removed at the stop when left out. */
   dataDir: string;
-  /** May be manual; `/__admin/clock` moves the service's time on from what it says. */
+  /**
+   * May be manual; `/__admin/clock` moves the service's time on from what it says. How far is not
+   * kept: after a restart the service's time is this clock's again, and what is dated later is due,
+   * and idle, as if it had come at the start.
+   */
   clock: Clock;
   /** What the service holds at the start, and after each reset to it. */
   seed: SeedDocument;
@@ -123,6 +127,7 @@ async function start(
   const { apiKey, ownerName } = await withFileOf(file, () =>
     letKeysIn(store, dataDir, options.keys),
   );
+  await withFileOf(file, () => store.conversations.receivedByNow(clock.nowMs()));
   const writer = await withFileOf(file, () => startWriter({ file }));
   undo.push(() => writer.close());
 

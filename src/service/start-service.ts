@@ -22,6 +22,7 @@ import { buildService, type Service } from './service.ts';
 import { withFileOf } from './start-failure.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
+import { strangers } from './strangers.ts';
 import { asMessage } from './wire.ts';
 
 /** A key that the service takes, and whose it is. */
@@ -145,10 +146,12 @@ async function start(
   const address = { url: '' };
   const apiKeyHeader = (options.apiKeyHeader ?? apiKeyHeaderDefault).toLowerCase();
   const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
+  const noted = strangers({ store, clock, log, ownerName, apiKeyHeader });
   const service = buildService({
     clock,
     log,
-    gate: gate({ host, owners: store.owners, apiKeyHeader, apiKey }),
+    gate: gate({ host, owners: store.owners, apiKeyHeader, apiKey, strangers: noted }),
+    strangers: noted,
     store,
     writer,
     runner,

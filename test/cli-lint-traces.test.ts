@@ -80,9 +80,14 @@ void t.test('text for people goes to stdout', async (t) => {
   const file = join(t.testdir({ traces: json }), 'traces');
   const { code, stdout } = await run(['lint-traces', file]);
   t.equal(code, 0);
+  t.match(stdout, /^3 spans would be kept, of 1 conversation\.\n {2}conv-1 {2}3 spans, 3 turns\n/);
+  writeFileSync(file, protobuf);
+  const one = /^1 span would be kept, of 1 conversation\.\n {2}conv-1 {2}1 span, 1 turn\n/;
+  t.match((await run(['lint-traces', file])).stdout, one);
+  writeFileSync(file, '{}');
   t.match(
-    stdout,
-    /^3 spans would be kept, of 1 conversations?\.\n {2}conv-1 {2}3 spans, 3 turns\n/,
+    (await run(['lint-traces', file])).stdout,
+    /^0 spans would be kept, of 0 conversations\./,
   );
 });
 

@@ -86,6 +86,18 @@ void t.test('times keep their nanoseconds', (t) => {
   for (const wrong of ['2026-11-20T10:00:00Z', '-1', -1, '18446744073709551616', {}, 1.5]) {
     t.throws(() => at(wrong), { message: /startTimeUnixNano must be nanoseconds/ });
   }
+  const rows: [wrong: unknown, shown: string][] = [
+    ['soon', '"soon"'],
+    ['2026-11-20T10:00:00.000000000+00:00', '"2026-11-20T10:00:00.0000"...'],
+    [1.5, '1.5'],
+    [{ seconds: 1 }, 'an object'],
+    [true, 'a boolean'],
+  ];
+  for (const [wrong, shown] of rows) {
+    const place = 'resourceSpans[0].scopeSpans[0].spans[0].startTimeUnixNano';
+    const expected = 'nanoseconds since the Unix epoch, digits in a string';
+    t.throws(() => at(wrong), { message: `${place} must be ${expected}, got ${shown}` });
+  }
   t.end();
 });
 

@@ -68,8 +68,10 @@ void t.test('drain waits for what is scored and for what is due later', async (t
   const { jobs, clock, start } = runnerWorld(t);
   const { judge, asked } = heldJudge();
   jobs.add({ definition: judged });
-  jobs.add({}, 30_000);
   const runner = start({ judge });
+  await settle();
+  // Not before the start, which makes due whatever an earlier process put off.
+  jobs.add({}, 30_000);
   let drained = 0;
   for (let caller = 0; caller < 2; caller++) void runner.drain().then(() => drained++);
   await settle();

@@ -181,7 +181,7 @@ void t.test('a scoring that was overtaken and came back is not begun again', asy
   const job = jobs.add({ definition: judged });
   start({ judge, machineClock: manualClock(0) });
   await settle();
-  await jobs.freeAll();
+  await jobs.freeAll(clock.nowMs());
   const [taken] = await jobs.take('w2', clock.nowMs(), 1_000, 1);
   t.match(taken, { id: job.id, attempt: 2 });
   clock.advance(60_000);

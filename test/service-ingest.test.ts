@@ -207,7 +207,7 @@ void t.test('faults on demand: 429, 500, 503 and slow answers', async (t) => {
   await trace(aSpan());
   isRefusal(t, await send('GET /api/simulations/sessions'), 500, /fault/);
   t.equal((await send('GET /api/simulations/sessions')).status, 200);
-  isRefusal(t, await send('POST /v1/sessions/conv-1/end'), 503);
+  isRefusal(t, await send('POST /v1/sessions/conv-1/end'), 503, /an unavailable fault/);
   await admin('POST /clock', { advance_ms: 1000 });
   t.equal((await send('POST /v1/sessions/conv-1/end')).status, 200);
 

@@ -162,9 +162,18 @@ void t.test('what workers of an earlier process hold is freed at once', async (t
   const [done] = await take(store, noonMs, 'dead');
   if (!done) throw new Error('a job is missing');
   await store.jobs.finish('dead', done, newOutcome('a'), noonMs);
-  t.equal(await store.jobs.freeAll(), 2);
-  t.equal(await store.jobs.freeAll(), 0);
+  t.equal(await store.jobs.freeAll(noonMs), 2);
+  t.equal(await store.jobs.freeAll(noonMs), 0);
   t.match(await take(store, 0, 'alive'), [{ attempt: 2 }, { attempt: 2 }]);
+});
+
+void t.test('what was queued by a clock that was ahead is due at once', async (t) => {
+  const { store } = await withQueue(t);
+  const [job] = await take(store, noonMs, 'ahead', 1);
+  if (!job) throw new Error('a job is missing');
+  await store.jobs.giveBack('ahead', job, noonMs + 99 * leaseMs);
+  t.equal(await store.jobs.freeAll(noonMs), 1);
+  t.equal((await take(store, noonMs)).length, 3);
 });
 
 void t.test('a job of a session that was replaced or forgotten is nobody’s', async (t) => {

@@ -45,15 +45,19 @@ export const lintTracesVerb: CommandModule = {
   },
 };
 
+const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 function diagnosisText(diagnosis: Diagnosis, { paint, width }: Terminal): string {
   const { refused, conversations, notes, spans } = diagnosis;
   const lines = [
     refused
       ? paint('red', 'The service would refuse this request.')
-      : `${spans} spans would be kept, of ${conversations.length} conversations.`,
+      : `${counted(spans, 'span')} would be kept, of ${counted(conversations.length, 'conversation')}.`,
     ...(refused ? wrap(refused.message, width) : []),
     ...conversations.map(
-      (one) => `  ${one.conversationId}  ${one.spans} spans, ${one.turns} turns`,
+      ({ conversationId, spans, turns }) =>
+        `  ${conversationId}  ${counted(spans, 'span')}, ${counted(turns, 'turn')}`,
     ),
     ...notes.flatMap(({ level, code, message, about }) => {
       const facts = Object.entries(about).map(([name, value]) => `${name} ${value}`);

@@ -226,7 +226,18 @@ function timeAt(object: JsonObject, key: string, path: string): bigint {
   if (given === undefined || given === null) return 0n;
   const value = wholeNumber(given);
   if (value !== undefined && value >= 0n && value <= UINT64_MAX) return value;
-  throw wrong(path, key, 'nanoseconds since the Unix epoch, digits in a string', given);
+  const expected = 'nanoseconds since the Unix epoch, digits in a string';
+  throw new OtlpError(`${path}.${key} must be ${expected}, got ${shownTime(given)}`);
+}
+
+/** What came where a time is wanted holds nothing of a conversation, so a little of it is shown. */
+function shownTime(given: unknown): string {
+  if (typeof given === 'number') return String(given);
+  if (typeof given !== 'string') return kindOf(given);
+  const { length } = given;
+  return length > 30
+    ? `${JSON.stringify(given.slice(0, 24).toWellFormed())}...`
+    : JSON.stringify(given);
 }
 
 function wholeNumber(value: unknown): bigint | undefined {

@@ -4,6 +4,7 @@ import { ingestRequestsPerMinuteMax } from '../contract/index.ts';
 import type { Clock } from '../shared/clock.ts';
 import { Refusal } from './errors.ts';
 import type { OwnerStore } from './store/store.ts';
+import type { Strangers } from './strangers.ts';
 
 /** Whose key a request carries. */
 export interface Caller {
@@ -37,10 +38,13 @@ export interface GateOptions {
   apiKeyHeader: string;
   /** The key that opens `/__admin` when others can reach it. */
   apiKey: string;
+  /** Told of each who wants to use the interface. */
+  strangers: Pick<Strangers, 'refused' | 'admitted'>;
 }
 
 /** The gate of a service. */
-export function gate({ host, owners, apiKeyHeader, apiKey }: GateOptions): Gate {
+export function gate(options: GateOptions): Gate {
+  const { host, owners, apiKeyHeader, apiKey, strangers } = options;
   const local = isLoopback(host);
   const adminDigest = keyDigestOf(apiKey);
 
@@ -48,7 +52,7 @@ export function gate({ host, owners, apiKeyHeader, apiKey }: GateOptions): Gate 
     const digest = keyDigestOf(key);
     const found = key === '' ? undefined : await owners.byKey(digest);
     if (found && sameDigest(found.keyDigest, digest)) return found;
-    const what = key === '' ? 'there is none' : 'nobody has the one that came';
+    const what = whatIsWrong(key);
     throw new Refusal('unauthorized', `${apiKeyHeader} must hold an API key; ${what}`, headers);
   };
   const keyIn = (headers: IncomingHttpHeaders): string => {
@@ -56,7 +60,17 @@ export function gate({ host, owners, apiKeyHeader, apiKey }: GateOptions): Gate 
     return typeof value === 'string' ? value : '';
   };
   return {
-    caller: (headers) => callerWith(keyIn(headers), {}),
+    async caller(headers) {
+      const key = keyIn(headers);
+      try {
+        const caller = await callerWith(key, {});
+        strangers.admitted();
+        return caller;
+      } catch (error) {
+        if (error instanceof Refusal) await strangers.refused(whatIsWrong(key));
+        throw error;
+      }
+    },
     checkAdmin(headers) {
       if (local) checkLocal(headers);
       else if (!sameDigest(keyDigestOf(keyIn(headers)), adminDigest)) {
@@ -73,6 +87,9 @@ export function gate({ host, owners, apiKeyHeader, apiKey }: GateOptions): Gate 
     },
   };
 }
+
+const whatIsWrong = (key: string): string =>
+  key === '' ? 'there is none' : 'nobody has the one that came';
 
 /** Whether a text can be a key: 8 to 256 visible ASCII characters. */
 export function isKey(text: string): boolean {

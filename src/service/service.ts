@@ -26,6 +26,7 @@ import { resultsPaths, resultsRoutes } from './results/routes.ts';
 import type { ErroredEvals } from './scoring/errored-evals.ts';
 import type { Runner } from './scoring/runner.ts';
 import type { Store } from './store/store.ts';
+import type { Strangers } from './strangers.ts';
 import {
   answerBrokenHttp,
   answerRefusal,
@@ -43,6 +44,7 @@ export interface ServiceParts {
   writer: Writer;
   runner: Runner;
   errored: ErroredEvals;
+  strangers: Strangers;
   /** Whether a model is configured that evals of kind `judge` can ask. */
   hasJudge: boolean;
   makeId: MakeId;
@@ -123,6 +125,7 @@ export function buildService(parts: ServiceParts): Service {
     faults.set([]);
     journal.clear();
     parts.errored.clear();
+    parts.strangers.clear();
   };
   // What was due by the new time is closed before anybody is told that it has come.
   const settle = async (): Promise<void> => {

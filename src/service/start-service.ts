@@ -22,6 +22,7 @@ import { buildService, type Service } from './service.ts';
 import { withFileOf } from './start-failure.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
+import { strangers } from './strangers.ts';
 import { asMessage } from './wire.ts';
 
 /** A key that the service takes, and whose it is. */
@@ -39,7 +40,11 @@ export interface ServiceOptions {
   port: number;
   /** Where everything is kept; a folder that is removed at the stop when left out. */
   dataDir: string;
-  /** May be manual; `/__admin/clock` moves the service's time on from what it says. */
+  /**
+   * May be manual; `/__admin/clock` moves the service's time on from what it says. How far is not
+   * kept: after a restart the service's time is this clock's again, and what is dated later is due,
+   * and idle, as if it had come at the start.
+   */
   clock: Clock;
   /** What the service holds at the start, and after each reset to it. */
   seed: SeedDocument;
@@ -124,6 +129,7 @@ async function start(
   const { apiKey, ownerName } = await withFileOf(file, () =>
     letKeysIn(store, dataDir, options.keys),
   );
+  await withFileOf(file, () => store.conversations.receivedByNow(clock.nowMs()));
   const writer = await withFileOf(file, () => startWriter({ file, isTemporary }));
   undo.push(() => writer.close());
 
@@ -141,10 +147,12 @@ async function start(
   const address = { url: '' };
   const apiKeyHeader = (options.apiKeyHeader ?? apiKeyHeaderDefault).toLowerCase();
   const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
+  const noted = strangers({ store, clock, log, ownerName, apiKeyHeader });
   const service = buildService({
     clock,
     log,
-    gate: gate({ host, owners: store.owners, apiKeyHeader, apiKey }),
+    gate: gate({ host, owners: store.owners, apiKeyHeader, apiKey, strangers: noted }),
+    strangers: noted,
     store,
     writer,
     runner,

@@ -1,5 +1,8 @@
 import { DeadlinePassed, type Clock, type Deadline } from './clock.ts';
 
+/** The last millisecond of the year 9999, the last that ISO 8601 has four digits for. */
+export const clockEndsMs = 253_402_300_799_999;
+
 /**
  * A clock that runs like the one below it, and can be set and moved on while it runs. It says whole
  * milliseconds since the epoch: what is kept of it is kept as integers.
@@ -39,7 +42,7 @@ class AheadOf implements AdjustableClock {
   }
 
   nowMs(): number {
-    return Math.floor(this.#below.nowMs() + this.#wallAheadMs);
+    return Math.min(clockEndsMs, this.#wallMs());
   }
 
   monotonicMs(): number {
@@ -83,9 +86,14 @@ class AheadOf implements AdjustableClock {
   }
 
   setNow(ms: number): void {
-    const forwardMs = ms - this.nowMs();
+    const forwardMs = ms - this.#wallMs();
     if (forwardMs >= 0) this.advance(forwardMs);
     else this.#wallAheadMs += forwardMs;
+  }
+
+  /** What the time would be if it had no end. */
+  #wallMs(): number {
+    return Math.floor(this.#below.nowMs() + this.#wallAheadMs);
   }
 
   #jumpTo(monotonicMs: number): void {

@@ -79,11 +79,11 @@ export function memoryJobs(): MemoryJobs {
       Object.assign(found, { holder: undefined, dueAtMs });
       givenBack.push({ job, dueAtMs });
     },
-    async freeAll() {
+    async freeAll(nowMs) {
       await called('freeAll');
-      const taken = [...kept.values()].filter(({ holder }) => holder);
-      for (const one of taken) one.holder = undefined;
-      return taken.length;
+      const freed = [...kept.values()].filter(({ holder, dueAtMs }) => holder ?? dueAtMs > nowMs);
+      for (const one of freed) Object.assign(one, { holder: undefined, dueAtMs: 0 });
+      return freed.length;
     },
     async pending() {
       await called('pending');

@@ -378,7 +378,7 @@ export interface Cause {
   [k: string]: unknown;
 }
 /**
- * Sets the service's clock or moves it on: exactly one of the two. PUT only sets.
+ * Sets the service's clock or moves it on: exactly one of the two. PUT only sets. It ends with the year 9999; a restart puts it back to the machine's time, a reset does not.
  */
 export interface ClockChange {
   /**

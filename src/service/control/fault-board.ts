@@ -97,5 +97,6 @@ const codes = { rate_limit: 'rate_limited', server_error: 'failed', unavailable:
 function shownAs({ kind, retry_after_s: retryAfterS = 1 }: ServiceFault): Refusal {
   const code = codes[kind as keyof typeof codes];
   const headers = code === 'failed' ? {} : { 'retry-after': String(retryAfterS) };
-  return new Refusal(code, `a ${kind} fault is set on this service`, headers);
+  const article = kind === 'unavailable' ? 'an' : 'a';
+  return new Refusal(code, `${article} ${kind} fault is set on this service`, headers);
 }

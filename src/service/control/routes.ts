@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { ServiceFault } from '../../contract/index.ts';
-import type { AdjustableClock } from '../../shared/adjustable-clock.ts';
+import { clockEndsMs, type AdjustableClock } from '../../shared/adjustable-clock.ts';
 import { isoTime } from '../../shared/clock.ts';
 import { Refusal } from '../errors.ts';
 import type { Gate } from '../gate.ts';
@@ -66,7 +66,10 @@ export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
   lookRoutes(app, deps);
 }
 
-/** `/clock`: answers after every timer that is due by then has fired, idle closing included. */
+/**
+ * `/clock`: answers after every timer that is due by then has fired, idle closing included. A restart
+ * puts the clock back to the machine's time.
+ */
 function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void {
   const view = (): object => {
     const nowMs = clock.nowMs();
@@ -78,7 +81,13 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void
     if ((advanceMs === undefined) === (setMs === undefined)) {
       throw new Refusal('bad_request', 'the body must hold either advance_ms or set_ms');
     }
-    if (advanceMs !== undefined) clock.advance(advanceMs);
+    if (advanceMs !== undefined) {
+      if (clock.nowMs() + advanceMs > clockEndsMs) {
+        const end = `the clock ends at ${isoTime(clockEndsMs)}`;
+        throw new Refusal('bad_request', `/advance_ms must be less: ${end}, the year 9999`);
+      }
+      clock.advance(advanceMs);
+    }
     if (setMs !== undefined) clock.setNow(setMs);
     await settle();
     return view();
@@ -94,6 +103,7 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void
   });
 }
 
+/** `/reset`: forgets what an owner has, but its keys. The clock stays where it stands. */
 function resetRoute(app: FastifyInstance, { store, owners, seeds, forget }: ControlDeps): void {
   app.post('/reset', async (request) => {
     const { to } = asMessage('ResetRequest', request.body);

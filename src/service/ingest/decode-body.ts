@@ -20,7 +20,7 @@ export type Decoded = { bytes: number } & (
 
 /**
  * Inflates a body, decodes it and reads its spans. What is wrong with the body is a value, with a
- * sentence for the caller that shows nothing of the body.
+ * sentence for the caller that shows nothing of the body but a little of a time that is none.
  */
 export function decodeBody(job: WriterJob, sink: Pick<SpanSink, 'conversationsOf'>): Decoded {
   let bytes = job.body.byteLength;

@@ -141,7 +141,7 @@ class JobRunner implements Runner {
       this.#alarm = new AbortController();
       let restMs: number | undefined;
       try {
-        if (!freed) log.info('leases_freed', { count: await store.jobs.freeAll() });
+        if (!freed) log.info('leases_freed', { count: await store.jobs.freeAll(clock.nowMs()) });
         freed = true;
         restMs = await this.#round();
       } catch (fault) {

@@ -32,6 +32,16 @@ export function conversationStore({ reader, write }: Connections): ConversationS
         .execute();
       return rows.map((row) => ({ ownerId: row.owner_id, conversationId: row.conversation_id }));
     },
+    receivedByNow: (nowMs) =>
+      write(async (db) => {
+        const { numUpdatedRows } = await db
+          .updateTable('conversations')
+          .set({ last_received_at_ms: nowMs })
+          .where('state', '=', sql.lit('open'))
+          .where('last_received_at_ms', '>', nowMs)
+          .executeTakeFirst();
+        return Number(numUpdatedRows);
+      }),
     async unscored(ownerId, limit) {
       const rows = await reader
         .selectFrom('conversations')

@@ -43,12 +43,13 @@ export function jobStore({ reader, write }: Connections): JobStore {
           .set({ state: 'queued', worker: null, due_at_ms: dueAtMs })
           .execute();
       }),
-    freeAll: () =>
+    freeAll: (nowMs) =>
       write(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('jobs')
           .set({ state: 'queued', worker: null, due_at_ms: 0 })
-          .where('state', '=', 'taken')
+          .where('state', '<>', sql.lit('done'))
+          .where((eb) => eb.or([eb('state', '=', 'taken'), eb('due_at_ms', '>', nowMs)]))
           .executeTakeFirst();
         return Number(numUpdatedRows);
       }),

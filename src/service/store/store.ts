@@ -130,6 +130,11 @@ export interface ConversationStore {
   close(closing: Closing): Promise<Closed | undefined>;
   /** Open conversations of all owners whose last span came before, oldest first. */
   idleBefore(ms: number, limit: number): Promise<{ ownerId: string; conversationId: string }[]>;
+  /**
+   * Open conversations of all owners whose last span came later than now, by a clock that was moved
+   * on, are taken to have received it now. How many there were.
+   */
+  receivedByNow(nowMs: number): Promise<number>;
   /** Closed and never scored, oldest first. */
   unscored(ownerId: string, limit: number): Promise<string[]>;
   /**
@@ -256,8 +261,11 @@ export interface JobStore {
   finish(worker: string, job: Job, outcome: Outcome, atMs: number): Promise<boolean>;
   /** Gives a job back, to be taken again at `dueAtMs`. */
   giveBack(worker: string, job: Job, dueAtMs: number): Promise<void>;
-  /** Frees what workers of an earlier process hold. */
-  freeAll(): Promise<number>;
+  /**
+   * Frees what workers of an earlier process hold, and makes due what is queued for later than now,
+   * since that process may have had a clock that was moved on. How many there were.
+   */
+  freeAll(nowMs: number): Promise<number>;
   /** Jobs that are queued or taken, and when the next may be taken: due, or its lease at an end. */
   pending(): Promise<{ count: number; nextDueAtMs: number | undefined }>;
 }

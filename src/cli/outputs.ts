@@ -3,7 +3,9 @@ import { terminalOf, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The flags of a verb that write a file, `-` for stdout. */
-export type Outputs = Partial<Record<'json' | 'junit' | 'markdown' | 'record', string | undefined>>;
+export type Outputs = Partial<
+  Record<'json' | 'junit' | 'markdown' | 'html' | 'record', string | undefined>
+>;
 
 /**
  * Makes sure that every output can be written, and gives the terminal for what people read: stderr
@@ -11,8 +13,8 @@ export type Outputs = Partial<Record<'json' | 'junit' | 'markdown' | 'record', s
  *
  * @throws {UsageError} about the first that can't be written, and where two want stdout.
  */
-export function openOutputs({ json, junit, markdown, record }: Outputs): Terminal {
-  const named = Object.entries({ json, junit, markdown, record });
+export function openOutputs({ json, junit, markdown, html, record }: Outputs): Terminal {
+  const named = Object.entries({ json, junit, markdown, html, record });
   const onStdout = named.filter(([, path]) => path === '-').map(([name]) => `--${name}`);
   if (onStdout.length > 1) {
     throw new UsageError(`${onStdout.join(', ')}: only one of them can be -, which is stdout.`);

@@ -1,5 +1,6 @@
 import type { LoadReport, WarmUp } from '../src/contract/index.ts';
 import { seededChance } from '../src/shared/chance.ts';
+import { autocannonTransport } from './engines/autocannon.ts';
 import { closedLoop } from './engines/closed-loop.ts';
 import { openTransport } from './engines/open.ts';
 import type { LiveFigures, LoadOptions } from './options.ts';
@@ -30,7 +31,10 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
   });
   onTick(begins('warm-up', plan.windowMs + plan.warmUpMs + plan.rampMs));
   const warmUp = await warmedUp(options, plan.warmUpMs, profile);
-  const transport = openTransport({ target: sandbox, clock, ca });
+  const transport =
+    plan.engine === 'open'
+      ? openTransport({ target: sandbox, clock, ca })
+      : autocannonTransport({ target: sandbox, clock, connections: mostInFlight(profile) });
   try {
     const paced = await pacedRun({
       clock,
@@ -53,6 +57,17 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
   } finally {
     await transport.close();
   }
+}
+
+/** Longer than any deadline: so many are in flight where nothing is answered. */
+const IN_FLIGHT_S = 16;
+const CONNECTIONS_MAX = 5_000;
+
+/** Connections that autocannon needs, so that no request ever waits for one. */
+function mostInFlight({ open, users }: Profile): number {
+  const perSecond = open.reduce((sum, stream) => sum + stream.perSecond, 0);
+  const most = Math.ceil(perSecond * IN_FLIGHT_S) + users.length;
+  return Math.min(CONNECTIONS_MAX, Math.max(1, most));
 }
 
 function begins(phase: LiveFigures['phase'], leftMs: number): LiveFigures {

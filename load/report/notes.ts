@@ -12,10 +12,10 @@ export function notesOn(
   ];
 }
 
-/** What autocannon does not see; the engine `open` sees all of it. */
+/** What autocannon does not do; the engine `open` does all of it. */
 const BLIND_SPOTS = [
-  'autocannon does not verify TLS certificates; the preflight does.',
-  'autocannon does not notice an answer that is not HTTP: it counts as a timeout. Which byte of an answer a reset cut off is not told apart as finely as by the engine open.',
+  'autocannon does not verify TLS certificates: only the preflight did.',
+  'autocannon itself does not see which request a reset belongs to, and records neither resets nor timeouts as latencies: both were counted by the gate before it, from its sockets.',
 ];
 
 function hints(name: string, { errors, retryAfterS }: StreamReport): string[] {

@@ -1,9 +1,4 @@
-import type {
-  Arrivals,
-  LoadEngineName,
-  LoadProfileName,
-  LoadReport,
-} from '../src/contract/index.ts';
+import type { Arrivals, LoadEngineName, LoadProfileName } from '../src/contract/index.ts';
 import type { Clock } from '../src/shared/clock.ts';
 import type { Judge } from './profiles/examine.ts';
 
@@ -39,6 +34,8 @@ export interface LoadOptions {
   apiKey: string | undefined;
   /** PEM of a CA to trust besides the system's. */
   ca: string | undefined;
+  /** Look for the rate that is held, by steps of this length; the window is the confirmation. */
+  findMax?: { stepMs: number } | undefined;
   /** NOT PROVEN exits with 0. */
   acceptNotProven: boolean;
   /** What one exchange breaks of the interface. */
@@ -63,6 +60,3 @@ export interface LiveFigures {
   /** Milliseconds until the window is over. */
   leftMs: number;
 }
-
-/** A finished run. */
-export type LoadResult = LoadReport;

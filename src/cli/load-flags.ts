@@ -26,7 +26,9 @@ const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names)
 export const loadFlags = z.object({
   url: flags.sandboxUrl,
   engine: oneOf(['open', 'autocannon']),
-  profile: oneOf(['chat', 'conversation', 'health', 'mixed']),
+  profile: oneOf(['chat', 'conversation', 'health', 'mixed']).optional(),
+  'find-max': z.boolean(),
+  step: timeSpan(1_000).optional(),
   rate: flags.positive
     .refine((rate) => rate <= RATE_MAX, `expected a number above 0, ${RATE_MAX} at most`)
     .optional(),
@@ -63,9 +65,14 @@ export function loadOptions(yargs: Argv): Argv {
       .option('quick', { type: 'boolean', default: false, describe: 'a window of 60 s' })
       .option('profile', {
         type: 'string',
-        default: 'mixed',
-        describe: 'chat, conversation, health, or mixed: chat, health and users',
+        describe: 'chat, conversation, health; mixed: chat, health and users',
       })
+      .option('find-max', {
+        type: 'boolean',
+        default: false,
+        describe: 'look for the rate that is held',
+      })
+      .option('step', { type: 'string', describe: 'length of a step of --find-max; 20s' })
       .option('engine', {
         type: 'string',
         default: 'open',
@@ -101,6 +108,7 @@ const EPILOGUE = `Examples:
   sandbox-kit load URL --profile chat --quick --html load.html
   sandbox-kit load URL --rate 20 --duration 5s --accept-not-proven
   sandbox-kit load URL --json run.json --baseline earlier.json
+  sandbox-kit load URL --find-max --step 10s
 
 Verdicts: PASS, FAIL, NOT PROVEN (too few samples to tell), INVALID RUN (this
 machine was the bottleneck, or the run broke off), NOT TESTED.

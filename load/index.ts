@@ -7,3 +7,4 @@ export { withComparison } from './report/comparison.ts';
 export { junitReport } from './report/junit.ts';
 export { markdownReport } from './report/markdown.ts';
 export { terminalReport } from './report/terminal.ts';
+export { htmlReport } from './report/page/page.ts';

@@ -18,7 +18,7 @@ export function sentenceOf(report: Told): string {
       return `${allThatHolds(report)} ${tally(targets)}`;
     case 'FAIL':
     case 'NOT PROVEN':
-      return `${wordsOf(targets.find((one) => one.verdict === verdict))} ${tally(targets)}`;
+      return `${wordsOf(targets, verdict)} ${tally(targets)}`;
   }
 }
 
@@ -34,10 +34,10 @@ function allThatHolds({ targets, plan }: Told): string {
   return first ? `Holds: ${first.says}` : '';
 }
 
-function wordsOf(target: LoadTarget | undefined): string {
-  if (!target) return '';
-  const word = target.verdict === 'FAIL' ? 'Missed' : 'Not proven';
-  return `${word}: ${target.says}`;
+function wordsOf(targets: readonly LoadTarget[], verdict: 'FAIL' | 'NOT PROVEN'): string {
+  const word = verdict === 'FAIL' ? 'Missed' : 'Not proven';
+  const said = targets.filter((one) => one.verdict === verdict).map(({ says }) => says);
+  return `${word}: ${said.join(' ')}`;
 }
 
 const order = ['PASS', 'FAIL', 'NOT PROVEN', 'NOT TESTED'] as const;

@@ -145,7 +145,7 @@ function selfCheckBlock({ selfCheck }: LoadReport, { paint, width }: TerminalOpt
   const { valid, reasons, figures: rows } = selfCheck;
   if (rows.length === 0) return [];
   const held = rows
-    .map(({ name, value, unit }) => `${name} ${trimmed(value, 1)} ${unit}`)
+    .map(({ name, value, unit }) => `${name} ${trimmed(value, 1)} ${unit}`.trim())
     .join(', ');
   const head = valid
     ? `${paint('green', 'The generator kept up')}: `

@@ -30,9 +30,9 @@ export function selfCheck(figures: GeneratorFigures, more: readonly string[] = [
   const rows: SelfCheckFigure[] = [
     row('send lag p99', lagP99Ms ?? 0, LAG_P99_MS_MAX, 'ms'),
     row('send lag max', lagMaxMs ?? 0, LAG_MS_MAX, 'ms'),
-    row('requests not sent', missed, 0, 'requests'),
-    row('requests held back', held, 0, 'requests'),
-    row('local errors', localFaults, 0, 'requests'),
+    row('requests not sent', missed, 0, ''),
+    row('requests held back', held, 0, ''),
+    row('local errors', localFaults, 0, ''),
     row('event loop busy', Math.round(cost.loopBusy * 1000) / 10, LOOP_BUSY_MAX * 100, '%'),
     row('processor', cost.cpuPercent, CPU_PERCENT_MAX, '% of a core'),
   ];
@@ -46,4 +46,4 @@ function row(name: string, value: number, limit: number, unit: string): SelfChec
 }
 
 const inWords = ({ name, value, limit, unit }: SelfCheckFigure): string =>
-  `The generator could not keep up: ${name} ${value} ${unit}, ${limit} allowed. Run it on a quieter or faster machine, or at a lower --rate.`;
+  `The generator could not keep up: ${`${name} ${value} ${unit}`.trim()}, ${limit} allowed. Run it on a quieter or faster machine, or at a lower --rate.`;

@@ -70,10 +70,11 @@ function deliver(
   { wing, out, given }: { wing: LoadWing; out: Terminal; given: LoadFlags },
 ): void {
   out.write(wing.terminalReport(report, out));
-  const { json, junit, markdown } = given;
+  const { json, junit, markdown, html } = given;
   if (json !== undefined) writeTextFile(json, `${JSON.stringify(report, null, 2)}\n`, '--json');
   if (junit !== undefined) writeTextFile(junit, wing.junitReport(report), '--junit');
   if (markdown !== undefined) writeTextFile(markdown, wing.markdownReport(report), '--markdown');
+  if (html !== undefined) writeTextFile(html, wing.htmlReport(report), '--html');
   process.exitCode = report.exitCode;
 }
 

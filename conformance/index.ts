@@ -14,6 +14,7 @@ export { SUITE, type Plan } from './drive/run.ts';
 export { isOnLoopback } from './checks/index.ts';
 export { dryRun, explanation, listing } from './explain.ts';
 export type { SelftestOptions, SelftestResult } from './mutants/selftest.ts';
+export { brokenMusts, type BrokenMust } from './judge/one-exchange.ts';
 export { selftest, selftestNeeds, selftestSize, startMutant, type RunningMutant } from './prove.ts';
 export { diagnosisJson, diagnosisText, type Diagnosis } from './reports/diagnosis.ts';
 export { htmlReport } from './reports/html.ts';

@@ -17,6 +17,7 @@ import { execVerb } from './exec.ts';
 import { explainVerb } from './explain.ts';
 import { gradeVerb } from './grade.ts';
 import { lintTracesVerb } from './lint-traces.ts';
+import { loadVerb } from './load.ts';
 import { schemasVerb } from './schemas.ts';
 import { selftestVerb } from './selftest.ts';
 import { serveVerb } from './serve.ts';
@@ -24,6 +25,7 @@ import { serveVerb } from './serve.ts';
 const verbs: readonly CommandModule[] = [
   checkVerb,
   doctorVerb,
+  loadVerb,
   agentVerb,
   serveVerb,
   execVerb,
@@ -40,6 +42,7 @@ const EPILOGUE = `Examples:
   sandbox-kit agent                              a sandbox to build against
   sandbox-kit serve                              the service on this machine
   sandbox-kit check https://sandbox.example.com  does my sandbox obey?
+  sandbox-kit load https://sandbox.example.com   does it hold its targets?
   sandbox-kit explain CHAT-024                   what does a requirement ask?
   sandbox-kit check --help                       what can a verb do?
 

@@ -36,6 +36,45 @@ export type DependencyStatus = 'healthy' | 'unhealthy';
  * Percentage, 0 to 100.
  */
 export type Percentage = number;
+export type LoadVerdict = 'PASS' | 'FAIL' | 'NOT PROVEN' | 'INVALID RUN' | 'NOT TESTED';
+/**
+ * What became of a request that did not end well.
+ */
+export type FaultKind =
+  | 'timeout'
+  | 'refused'
+  | 'unresolved'
+  | 'tls'
+  | 'reset'
+  | 'stale_connection'
+  | 'cut_off'
+  | 'protocol'
+  | 'too_large'
+  | 'rate_limited'
+  | 'unauthorized'
+  | 'client_error'
+  | 'server_error'
+  | 'other_status'
+  | 'nonconforming'
+  | 'mixed_up'
+  | 'local';
+export type LoadEngineName = 'open' | 'autocannon';
+export type LoadProfileName = 'chat' | 'conversation' | 'health' | 'mixed';
+export type Arrivals = 'uniform' | 'poisson';
+export type LoadTargetId =
+  | 'chat-latency'
+  | 'chat-throughput'
+  | 'availability'
+  | 'health-latency'
+  | 'chat-sessions'
+  | 'voice-latency'
+  | 'voice-connections';
+export type StreamName = 'chat' | 'health' | 'users';
+export type LoadPhase = 'ramp' | 'window' | 'drain';
+/**
+ * better or worse only where the 95 % ranges of the two runs do not meet.
+ */
+export type Change = 'better' | 'worse' | 'alike' | 'unknown';
 export type Area = 'chat' | 'health' | 'users' | 'service';
 /**
  * Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.
@@ -681,6 +720,432 @@ export interface LiveSettings {
    */
   evals?: string[];
   run_name?: string;
+}
+/**
+ * How often each kind of error came; none that did not come.
+ */
+export interface FaultCounts {
+  [k: string]: number;
+}
+/**
+ * Milliseconds; null where nothing was measured.
+ */
+export interface LatencySummary {
+  p50: number | null;
+  p90: number | null;
+  p99: number | null;
+  p999: number | null;
+  max: number | null;
+  mean: number | null;
+  [k: string]: unknown;
+}
+/**
+ * What became of the requests of one kind that were due in the judged window.
+ */
+export interface StreamReport {
+  /**
+   * Due in the window.
+   */
+  offered: number;
+  /**
+   * Sent; fewer than offered only where the generator failed.
+   */
+  sent: number;
+  /**
+   * Answered in time, with 2xx, as the interface asks, and with its own session.
+   */
+  ok: number;
+  /**
+   * Those of them that came within the target time.
+   */
+  goodput: number;
+  errors: FaultCounts;
+  latencyMs: LatencySummary;
+  serviceMs: LatencySummary;
+  lagMs: LatencySummary;
+  firstByteMs: LatencySummary;
+  offeredPerSecond: number;
+  okPerSecond: number;
+  /**
+   * The longest Retry-After of a 429.
+   */
+  retryAfterS?: number;
+  /**
+   * Requirements that answers did not meet, by how often.
+   */
+  findings?: {
+    [k: string]: number;
+  };
+  [k: string]: unknown;
+}
+/**
+ * The verdict of a load run. Times are milliseconds. Latency is from the intended start of a request. Keys may be added in later versions; none is renamed or removed within a major version.
+ */
+export interface LoadReport {
+  verdict: LoadVerdict;
+  exitCode: 0 | 1 | 3;
+  /**
+   * The verdict in one sentence.
+   */
+  sentence: string;
+  kitVersion: string;
+  /**
+   * Base URL of the sandbox.
+   */
+  sandbox: string;
+  seed: string;
+  startedAt: string;
+  endedAt: string;
+  gate?: LoadGate;
+  /**
+   * Why the run ended before its time; its verdict rests on what was seen by then.
+   */
+  aborted?: string;
+  plan: LoadPlan;
+  targets: LoadTarget[];
+  selfCheck: SelfCheck;
+  chat?: StreamReport;
+  health?: StreamReport;
+  users?: StreamReport;
+  /**
+   * Which of chat, health, users were sent.
+   */
+  streams: StreamName[];
+  warmUp?: WarmUp;
+  outages?: Outages;
+  trend?: InFlightTrend;
+  /**
+   * Second by second, from the ramp to the end of the drain.
+   */
+  timeline: LoadSecond[];
+  /**
+   * Upper bounds of the classes of heat; the last class has none.
+   */
+  heatBoundsMs?: number[];
+  /**
+   * Response and service times of the main stream by percentile.
+   */
+  curve?: CurvePoint[];
+  /**
+   * The first of each kind of error.
+   */
+  faultSamples: FaultSample[];
+  findMax?: MaxRate;
+  comparison?: LoadComparison;
+  machine?: GeneratorMachine;
+  /**
+   * What a reader must know besides: blind spots, waivers.
+   */
+  notes: string[];
+  [k: string]: unknown;
+}
+/**
+ * Why nothing, or no more, was sent, and what to do about it.
+ */
+export interface LoadGate {
+  says: string;
+  cure: string;
+  [k: string]: unknown;
+}
+/**
+ * What was to be sent, fixed before the first request.
+ */
+export interface LoadPlan {
+  engine: LoadEngineName;
+  profile: LoadProfileName;
+  arrivals: Arrivals;
+  /**
+   * Chat requests a second; of the profile health, health requests.
+   */
+  ratePerSecond: number;
+  /**
+   * Of the profile conversation: users who talk at once.
+   */
+  simulatedUsers?: number;
+  /**
+   * Length of the judged window.
+   */
+  windowMs: number;
+  /**
+   * Length of the closed-loop warm-up before it.
+   */
+  warmUpMs: number;
+  /**
+   * Length of the ramp between the two, at rising rates.
+   */
+  rampMs: number;
+  /**
+   * Which percentile of the response times is judged.
+   */
+  percentile: number;
+  /**
+   * Requests of the whole run, to a few.
+   */
+  requests: number;
+  /**
+   * Those of them that reach a model.
+   */
+  modelCalls: number;
+  [k: string]: unknown;
+}
+export interface LoadTarget {
+  id: LoadTargetId;
+  /**
+   * What is asked, in words.
+   */
+  says: string;
+  /**
+   * Section of the specification.
+   */
+  section: string;
+  target: number;
+  unit: 'ms' | 'requests/s' | '%' | 'connections';
+  /**
+   * null where nothing was measured.
+   */
+  measured: number | null;
+  /**
+   * One-sided 95 % bound on the side of the target: what the measured value is at worst. null where the samples are too few for one.
+   */
+  bound95: number | null;
+  /**
+   * Both one-sided 95 % bounds, lower first.
+   *
+   * @minItems 2
+   */
+  range95: [number | null, number | null, ...(number | null)[]];
+  samples: number;
+  verdict: LoadVerdict;
+  reason: string;
+  [k: string]: unknown;
+}
+/**
+ * Whether the generator itself could keep up. If not, no target is judged.
+ */
+export interface SelfCheck {
+  valid: boolean;
+  /**
+   * Why it is not valid.
+   */
+  reasons: string[];
+  figures: SelfCheckFigure[];
+  [k: string]: unknown;
+}
+export interface SelfCheckFigure {
+  name: string;
+  value: number;
+  limit: number;
+  unit: string;
+  holds: boolean;
+  [k: string]: unknown;
+}
+/**
+ * The closed-loop warm-up, sent by autocannon; not judged.
+ */
+export interface WarmUp {
+  /**
+   * Connections.
+   */
+  connections: number;
+  /**
+   * Answers that came.
+   */
+  requests: number;
+  /**
+   * Errors and timeouts.
+   */
+  errors: number;
+  /**
+   * Median of the service time.
+   */
+  p50Ms: number | null;
+  [k: string]: unknown;
+}
+/**
+ * How failures lay in time.
+ */
+export interface Outages {
+  /**
+   * Seconds of the judged window.
+   */
+  seconds: number;
+  /**
+   * Those without a failure.
+   */
+  cleanSeconds: number;
+  /**
+   * The longest time in which every request that began failed.
+   */
+  longestMs: number;
+  /**
+   * Runs of failures in a row.
+   */
+  incidents: number;
+  [k: string]: unknown;
+}
+/**
+ * How chat requests in flight rose over the last two thirds of the window (Theil-Sen).
+ */
+export interface InFlightTrend {
+  /**
+   * Requests a second by which they rose.
+   */
+  perSecond: number;
+  /**
+   * One-sided 95 % bounds of it, lower first.
+   *
+   * @minItems 2
+   */
+  range95: [number, number, ...number[]];
+  /**
+   * In flight when the window began.
+   */
+  atStart: number;
+  /**
+   * In flight when it ended.
+   */
+  atEnd: number;
+  /**
+   * They rose for certain, and by more than 1 % of the offered rate.
+   */
+  rising: boolean;
+  [k: string]: unknown;
+}
+export interface LoadSecond {
+  /**
+   * Seconds since the judged window began; negative in the ramp.
+   */
+  second: number;
+  phase: LoadPhase;
+  /**
+   * Requests that were due.
+   */
+  offered: number;
+  /**
+   * Requests that left.
+   */
+  sent: number;
+  /**
+   * Requests that ended, well or not.
+   */
+  done: number;
+  /**
+   * Requests that ended well.
+   */
+  ok: number;
+  /**
+   * In flight at its end, at most.
+   */
+  inFlight: number;
+  /**
+   * Response time of the main stream by the second in which it was due; null where none came.
+   */
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+  max: number | null;
+  errors: FaultCounts;
+  /**
+   * How many response times fell into each of the bounds of heatBoundsMs.
+   */
+  heat: number[];
+  [k: string]: unknown;
+}
+export interface CurvePoint {
+  percentile: number;
+  responseMs: number;
+  serviceMs: number;
+  [k: string]: unknown;
+}
+export interface FaultSample {
+  kind: FaultKind;
+  stream: string;
+  /**
+   * When it ended, since the judged window began.
+   */
+  atMs: number;
+  /**
+   * The session_id of the request.
+   */
+  session?: string;
+  detail: string;
+  [k: string]: unknown;
+}
+/**
+ * The rate that is sustained, from --find-max.
+ */
+export interface MaxRate {
+  /**
+   * Answers a second in a closed loop; where the search began follows from it.
+   */
+  probePerSecond?: number;
+  /**
+   * The highest rate that held; null where none did.
+   */
+  sustains: number | null;
+  /**
+   * The lowest rate that did not; null where all held.
+   */
+  fails: number | null;
+  /**
+   * The rate held for the whole confirmation, too.
+   */
+  confirmed: boolean;
+  says: string;
+  steps: RateStep[];
+  [k: string]: unknown;
+}
+export interface RateStep {
+  ratePerSecond: number;
+  durationMs: number;
+  holds: boolean;
+  donePerSecond: number;
+  p99Ms: number | null;
+  /**
+   * 0 to 1.
+   */
+  failedShare: number;
+  reason: string;
+  [k: string]: unknown;
+}
+/**
+ * This run against an earlier one.
+ */
+export interface LoadComparison {
+  /**
+   * When the earlier run began.
+   */
+  startedAt: string;
+  /**
+   * Settings that differ, for which the runs say less about the sandbox.
+   */
+  differences: string[];
+  rows: ComparedTarget[];
+  [k: string]: unknown;
+}
+export interface ComparedTarget {
+  id: string;
+  unit: string;
+  before: number | null;
+  now: number | null;
+  change: Change;
+  verdictBefore: LoadVerdict;
+  verdictNow: LoadVerdict;
+  [k: string]: unknown;
+}
+/**
+ * Where the load came from.
+ */
+export interface GeneratorMachine {
+  node: string;
+  cpus: number;
+  cpuModel: string;
+  /**
+   * What the generator used of one core during the window.
+   */
+  cpuPercent: number;
+  engineVersion: string;
+  [k: string]: unknown;
 }
 /**
  * How the evals of a session came out; always of the whole session.
@@ -1742,6 +2207,7 @@ export interface Messages {
   IceCandidate: IceCandidate;
   KeyGrant: KeyGrant;
   LiveSettings: LiveSettings;
+  LoadReport: LoadReport;
   OutcomeSummary: OutcomeSummary;
   Persona: Persona;
   ProductionSessionPage: ProductionSessionPage;

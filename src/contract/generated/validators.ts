@@ -6294,10 +6294,4256 @@ validate26.errors = vErrors;
 return errors === 0;
 }
 
-export const OutcomeSummary = validate27;
-const schema41 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"How the evals of a session came out; always of the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Passed and failed; an eval that errored is neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 without outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
+export const LoadReport = validate27;
+const schema41 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are milliseconds. Latency is from the intended start of a request. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"LoadGate","description":"Why nothing, or no more, was sent, and what to do about it.","type":"object","required":["says","cure"],"properties":{"says":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended before its time; its verdict rests on what was seen by then.","type":"string"},"plan":{"title":"LoadPlan","description":"What was to be sent, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed"]},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests a second; of the profile health, health requests.","type":"number"},"simulatedUsers":{"description":"Of the profile conversation: users who talk at once.","type":"integer","minimum":0},"windowMs":{"description":"Length of the judged window.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up before it.","type":"number"},"rampMs":{"description":"Length of the ramp between the two, at rising rates.","type":"number"},"percentile":{"description":"Which percentile of the response times is judged.","type":"number"},"requests":{"description":"Requests of the whole run, to a few.","type":"integer","minimum":0},"modelCalls":{"description":"Those of them that reach a model.","type":"integer","minimum":0}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","says","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"says":{"description":"What is asked, in words.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"null where nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95 % bound on the side of the target: what the measured value is at worst. null where the samples are too few for one.","type":["number","null"]},"range95":{"description":"Both one-sided 95 % bounds, lower first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the generator itself could keep up. If not, no target is judged.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"reasons":{"description":"Why it is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"Which of chat, health, users were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon; not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Connections.","type":"integer","minimum":0},"requests":{"description":"Answers that came.","type":"integer","minimum":0},"errors":{"description":"Errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures lay in time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Seconds of the judged window.","type":"integer","minimum":0},"cleanSeconds":{"description":"Those without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest time in which every request that began failed.","type":"number"},"incidents":{"description":"Runs of failures in a row.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"How chat requests in flight rose over the last two thirds of the window (Theil-Sen).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Requests a second by which they rose.","type":"number"},"range95":{"description":"One-sided 95 % bounds of it, lower first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"In flight when the window began.","type":"number"},"atEnd":{"description":"In flight when it ended.","type":"number"},"rising":{"description":"They rose for certain, and by more than 1 % of the offered rate.","type":"boolean"}}},"timeline":{"description":"Second by second, from the ramp to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the judged window began; negative in the ramp.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Requests that were due.","type":"integer","minimum":0},"sent":{"description":"Requests that left.","type":"integer","minimum":0},"done":{"description":"Requests that ended, well or not.","type":"integer","minimum":0},"ok":{"description":"Requests that ended well.","type":"integer","minimum":0},"inFlight":{"description":"In flight at its end, at most.","type":"integer","minimum":0},"p50":{"description":"Response time of the main stream by the second in which it was due; null where none came.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"How many response times fell into each of the bounds of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat; the last class has none.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first of each kind of error.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When it ended, since the judged window began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The rate that is sustained, from --find-max.","type":"object","required":["sustains","fails","confirmed","says","steps"],"properties":{"probePerSecond":{"description":"Answers a second in a closed loop; where the search began follows from it.","type":"number"},"sustains":{"description":"The highest rate that held; null where none did.","type":["number","null"]},"fails":{"description":"The lowest rate that did not; null where all held.","type":["number","null"]},"confirmed":{"description":"The rate held for the whole confirmation, too.","type":"boolean"},"says":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run against an earlier one.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run began.","type":"string"},"differences":{"description":"Settings that differ, for which the runs say less about the sandbox.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only where the 95 % ranges of the two runs do not meet.","type":"string","enum":["better","worse","alike","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"Where the load came from.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"What the generator used of one core during the window.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What a reader must know besides: blind spots, waivers.","type":"array","items":{"type":"string"}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","says":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
+const schema42 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
+const schema45 = {"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
+const schema51 = {"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]};
+const schema44 = {"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
+const schema46 = {"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
+
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.offered === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "offered"},message:"must have required property '"+"offered"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.sent === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.ok === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ok"},message:"must have required property '"+"ok"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.goodput === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "goodput"},message:"must have required property '"+"goodput"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.errors === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.latencyMs === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "latencyMs"},message:"must have required property '"+"latencyMs"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.serviceMs === undefined){
+const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "serviceMs"},message:"must have required property '"+"serviceMs"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.lagMs === undefined){
+const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "lagMs"},message:"must have required property '"+"lagMs"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.firstByteMs === undefined){
+const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "firstByteMs"},message:"must have required property '"+"firstByteMs"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.offeredPerSecond === undefined){
+const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "offeredPerSecond"},message:"must have required property '"+"offeredPerSecond"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.okPerSecond === undefined){
+const err10 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "okPerSecond"},message:"must have required property '"+"okPerSecond"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data.offered !== undefined){
+let data0 = data.offered;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+const err11 = {instancePath:instancePath+"/offered",schemaPath:"#/properties/offered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+const err12 = {instancePath:instancePath+"/offered",schemaPath:"#/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+if(data.sent !== undefined){
+let data1 = data.sent;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err13 = {instancePath:instancePath+"/sent",schemaPath:"#/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+const err14 = {instancePath:instancePath+"/sent",schemaPath:"#/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+if(data.ok !== undefined){
+let data2 = data.ok;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err15 = {instancePath:instancePath+"/ok",schemaPath:"#/properties/ok/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+const err16 = {instancePath:instancePath+"/ok",schemaPath:"#/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+if(data.goodput !== undefined){
+let data3 = data.goodput;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err17 = {instancePath:instancePath+"/goodput",schemaPath:"#/properties/goodput/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+const err18 = {instancePath:instancePath+"/goodput",schemaPath:"#/properties/goodput/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+if(data.errors !== undefined){
+let data4 = data.errors;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+for(const key0 in data4){
+let data5 = data4[key0];
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err19 = {instancePath:instancePath+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 1 || isNaN(data5)){
+const err20 = {instancePath:instancePath+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data.latencyMs !== undefined){
+let data6 = data.latencyMs;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.p50 === undefined){
+const err22 = {instancePath:instancePath+"/latencyMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if(data6.p90 === undefined){
+const err23 = {instancePath:instancePath+"/latencyMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(data6.p99 === undefined){
+const err24 = {instancePath:instancePath+"/latencyMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if(data6.p999 === undefined){
+const err25 = {instancePath:instancePath+"/latencyMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p999"},message:"must have required property '"+"p999"+"'"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+if(data6.max === undefined){
+const err26 = {instancePath:instancePath+"/latencyMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(data6.mean === undefined){
+const err27 = {instancePath:instancePath+"/latencyMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if(data6.p50 !== undefined){
+let data7 = data6.p50;
+if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
+const err28 = {instancePath:instancePath+"/latencyMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data6.p90 !== undefined){
+let data8 = data6.p90;
+if((!((typeof data8 == "number") && (isFinite(data8)))) && (data8 !== null)){
+const err29 = {instancePath:instancePath+"/latencyMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data6.p99 !== undefined){
+let data9 = data6.p99;
+if((!((typeof data9 == "number") && (isFinite(data9)))) && (data9 !== null)){
+const err30 = {instancePath:instancePath+"/latencyMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data6.p999 !== undefined){
+let data10 = data6.p999;
+if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
+const err31 = {instancePath:instancePath+"/latencyMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data6.max !== undefined){
+let data11 = data6.max;
+if((!((typeof data11 == "number") && (isFinite(data11)))) && (data11 !== null)){
+const err32 = {instancePath:instancePath+"/latencyMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data6.mean !== undefined){
+let data12 = data6.mean;
+if((!((typeof data12 == "number") && (isFinite(data12)))) && (data12 !== null)){
+const err33 = {instancePath:instancePath+"/latencyMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/latencyMs",schemaPath:"#/definitions/latencySummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data.serviceMs !== undefined){
+let data13 = data.serviceMs;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+if(data13.p50 === undefined){
+const err35 = {instancePath:instancePath+"/serviceMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if(data13.p90 === undefined){
+const err36 = {instancePath:instancePath+"/serviceMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+if(data13.p99 === undefined){
+const err37 = {instancePath:instancePath+"/serviceMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+if(data13.p999 === undefined){
+const err38 = {instancePath:instancePath+"/serviceMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p999"},message:"must have required property '"+"p999"+"'"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(data13.max === undefined){
+const err39 = {instancePath:instancePath+"/serviceMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+if(data13.mean === undefined){
+const err40 = {instancePath:instancePath+"/serviceMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+if(data13.p50 !== undefined){
+let data14 = data13.p50;
+if((!((typeof data14 == "number") && (isFinite(data14)))) && (data14 !== null)){
+const err41 = {instancePath:instancePath+"/serviceMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+if(data13.p90 !== undefined){
+let data15 = data13.p90;
+if((!((typeof data15 == "number") && (isFinite(data15)))) && (data15 !== null)){
+const err42 = {instancePath:instancePath+"/serviceMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+if(data13.p99 !== undefined){
+let data16 = data13.p99;
+if((!((typeof data16 == "number") && (isFinite(data16)))) && (data16 !== null)){
+const err43 = {instancePath:instancePath+"/serviceMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+if(data13.p999 !== undefined){
+let data17 = data13.p999;
+if((!((typeof data17 == "number") && (isFinite(data17)))) && (data17 !== null)){
+const err44 = {instancePath:instancePath+"/serviceMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+if(data13.max !== undefined){
+let data18 = data13.max;
+if((!((typeof data18 == "number") && (isFinite(data18)))) && (data18 !== null)){
+const err45 = {instancePath:instancePath+"/serviceMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+}
+if(data13.mean !== undefined){
+let data19 = data13.mean;
+if((!((typeof data19 == "number") && (isFinite(data19)))) && (data19 !== null)){
+const err46 = {instancePath:instancePath+"/serviceMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+}
+else {
+const err47 = {instancePath:instancePath+"/serviceMs",schemaPath:"#/definitions/latencySummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+}
+if(data.lagMs !== undefined){
+let data20 = data.lagMs;
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+if(data20.p50 === undefined){
+const err48 = {instancePath:instancePath+"/lagMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+if(data20.p90 === undefined){
+const err49 = {instancePath:instancePath+"/lagMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+if(data20.p99 === undefined){
+const err50 = {instancePath:instancePath+"/lagMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+if(data20.p999 === undefined){
+const err51 = {instancePath:instancePath+"/lagMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p999"},message:"must have required property '"+"p999"+"'"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+if(data20.max === undefined){
+const err52 = {instancePath:instancePath+"/lagMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+if(data20.mean === undefined){
+const err53 = {instancePath:instancePath+"/lagMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+if(data20.p50 !== undefined){
+let data21 = data20.p50;
+if((!((typeof data21 == "number") && (isFinite(data21)))) && (data21 !== null)){
+const err54 = {instancePath:instancePath+"/lagMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+if(data20.p90 !== undefined){
+let data22 = data20.p90;
+if((!((typeof data22 == "number") && (isFinite(data22)))) && (data22 !== null)){
+const err55 = {instancePath:instancePath+"/lagMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+if(data20.p99 !== undefined){
+let data23 = data20.p99;
+if((!((typeof data23 == "number") && (isFinite(data23)))) && (data23 !== null)){
+const err56 = {instancePath:instancePath+"/lagMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+}
+if(data20.p999 !== undefined){
+let data24 = data20.p999;
+if((!((typeof data24 == "number") && (isFinite(data24)))) && (data24 !== null)){
+const err57 = {instancePath:instancePath+"/lagMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+}
+if(data20.max !== undefined){
+let data25 = data20.max;
+if((!((typeof data25 == "number") && (isFinite(data25)))) && (data25 !== null)){
+const err58 = {instancePath:instancePath+"/lagMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+if(data20.mean !== undefined){
+let data26 = data20.mean;
+if((!((typeof data26 == "number") && (isFinite(data26)))) && (data26 !== null)){
+const err59 = {instancePath:instancePath+"/lagMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+}
+else {
+const err60 = {instancePath:instancePath+"/lagMs",schemaPath:"#/definitions/latencySummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+}
+if(data.firstByteMs !== undefined){
+let data27 = data.firstByteMs;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.p50 === undefined){
+const err61 = {instancePath:instancePath+"/firstByteMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+if(data27.p90 === undefined){
+const err62 = {instancePath:instancePath+"/firstByteMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+if(data27.p99 === undefined){
+const err63 = {instancePath:instancePath+"/firstByteMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+if(data27.p999 === undefined){
+const err64 = {instancePath:instancePath+"/firstByteMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "p999"},message:"must have required property '"+"p999"+"'"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+if(data27.max === undefined){
+const err65 = {instancePath:instancePath+"/firstByteMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+if(data27.mean === undefined){
+const err66 = {instancePath:instancePath+"/firstByteMs",schemaPath:"#/definitions/latencySummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+if(data27.p50 !== undefined){
+let data28 = data27.p50;
+if((!((typeof data28 == "number") && (isFinite(data28)))) && (data28 !== null)){
+const err67 = {instancePath:instancePath+"/firstByteMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+}
+if(data27.p90 !== undefined){
+let data29 = data27.p90;
+if((!((typeof data29 == "number") && (isFinite(data29)))) && (data29 !== null)){
+const err68 = {instancePath:instancePath+"/firstByteMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+if(data27.p99 !== undefined){
+let data30 = data27.p99;
+if((!((typeof data30 == "number") && (isFinite(data30)))) && (data30 !== null)){
+const err69 = {instancePath:instancePath+"/firstByteMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+if(data27.p999 !== undefined){
+let data31 = data27.p999;
+if((!((typeof data31 == "number") && (isFinite(data31)))) && (data31 !== null)){
+const err70 = {instancePath:instancePath+"/firstByteMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+}
+if(data27.max !== undefined){
+let data32 = data27.max;
+if((!((typeof data32 == "number") && (isFinite(data32)))) && (data32 !== null)){
+const err71 = {instancePath:instancePath+"/firstByteMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+}
+if(data27.mean !== undefined){
+let data33 = data27.mean;
+if((!((typeof data33 == "number") && (isFinite(data33)))) && (data33 !== null)){
+const err72 = {instancePath:instancePath+"/firstByteMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+}
+}
+else {
+const err73 = {instancePath:instancePath+"/firstByteMs",schemaPath:"#/definitions/latencySummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+}
+if(data.offeredPerSecond !== undefined){
+let data34 = data.offeredPerSecond;
+if(!((typeof data34 == "number") && (isFinite(data34)))){
+const err74 = {instancePath:instancePath+"/offeredPerSecond",schemaPath:"#/properties/offeredPerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+}
+if(data.okPerSecond !== undefined){
+let data35 = data.okPerSecond;
+if(!((typeof data35 == "number") && (isFinite(data35)))){
+const err75 = {instancePath:instancePath+"/okPerSecond",schemaPath:"#/properties/okPerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+if(data.retryAfterS !== undefined){
+let data36 = data.retryAfterS;
+if(!((typeof data36 == "number") && (isFinite(data36)))){
+const err76 = {instancePath:instancePath+"/retryAfterS",schemaPath:"#/properties/retryAfterS/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+}
+if(data.findings !== undefined){
+let data37 = data.findings;
+if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
+for(const key1 in data37){
+let data38 = data37[key1];
+if(!(((typeof data38 == "number") && (!(data38 % 1) && !isNaN(data38))) && (isFinite(data38)))){
+const err77 = {instancePath:instancePath+"/findings/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/findings/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+if((typeof data38 == "number") && (isFinite(data38))){
+if(data38 < 1 || isNaN(data38)){
+const err78 = {instancePath:instancePath+"/findings/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/findings/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err79 = {instancePath:instancePath+"/findings",schemaPath:"#/properties/findings/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+}
+}
+else {
+const err80 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+validate28.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="load-report.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.verdict === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.exitCode === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "exitCode"},message:"must have required property '"+"exitCode"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.sentence === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sentence"},message:"must have required property '"+"sentence"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.kitVersion === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kitVersion"},message:"must have required property '"+"kitVersion"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.sandbox === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sandbox"},message:"must have required property '"+"sandbox"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.seed === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "seed"},message:"must have required property '"+"seed"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.startedAt === undefined){
+const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.endedAt === undefined){
+const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "endedAt"},message:"must have required property '"+"endedAt"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.plan === undefined){
+const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "plan"},message:"must have required property '"+"plan"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.targets === undefined){
+const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "targets"},message:"must have required property '"+"targets"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.selfCheck === undefined){
+const err10 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "selfCheck"},message:"must have required property '"+"selfCheck"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data.streams === undefined){
+const err11 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "streams"},message:"must have required property '"+"streams"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data.timeline === undefined){
+const err12 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "timeline"},message:"must have required property '"+"timeline"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data.faultSamples === undefined){
+const err13 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "faultSamples"},message:"must have required property '"+"faultSamples"+"'"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data.notes === undefined){
+const err14 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "notes"},message:"must have required property '"+"notes"+"'"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data.verdict !== undefined){
+let data0 = data.verdict;
+if(typeof data0 !== "string"){
+const err15 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(!(((((data0 === "PASS") || (data0 === "FAIL")) || (data0 === "NOT PROVEN")) || (data0 === "INVALID RUN")) || (data0 === "NOT TESTED"))){
+const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.exitCode !== undefined){
+let data1 = data.exitCode;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err17 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(!(((data1 === 0) || (data1 === 1)) || (data1 === 3))){
+const err18 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema41.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.sentence !== undefined){
+if(typeof data.sentence !== "string"){
+const err19 = {instancePath:instancePath+"/sentence",schemaPath:"#/properties/sentence/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.kitVersion !== undefined){
+if(typeof data.kitVersion !== "string"){
+const err20 = {instancePath:instancePath+"/kitVersion",schemaPath:"#/properties/kitVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.sandbox !== undefined){
+if(typeof data.sandbox !== "string"){
+const err21 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data.seed !== undefined){
+if(typeof data.seed !== "string"){
+const err22 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data.startedAt !== undefined){
+let data6 = data.startedAt;
+if(typeof data6 === "string"){
+if(!(formats0.test(data6))){
+const err23 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data.endedAt !== undefined){
+let data7 = data.endedAt;
+if(typeof data7 === "string"){
+if(!(formats0.test(data7))){
+const err25 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.gate !== undefined){
+let data8 = data.gate;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+if(data8.says === undefined){
+const err27 = {instancePath:instancePath+"/gate",schemaPath:"#/properties/gate/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if(data8.cure === undefined){
+const err28 = {instancePath:instancePath+"/gate",schemaPath:"#/properties/gate/required",keyword:"required",params:{missingProperty: "cure"},message:"must have required property '"+"cure"+"'"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+if(data8.says !== undefined){
+if(typeof data8.says !== "string"){
+const err29 = {instancePath:instancePath+"/gate/says",schemaPath:"#/properties/gate/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data8.cure !== undefined){
+if(typeof data8.cure !== "string"){
+const err30 = {instancePath:instancePath+"/gate/cure",schemaPath:"#/properties/gate/properties/cure/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/gate",schemaPath:"#/properties/gate/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data.aborted !== undefined){
+if(typeof data.aborted !== "string"){
+const err32 = {instancePath:instancePath+"/aborted",schemaPath:"#/properties/aborted/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.plan !== undefined){
+let data12 = data.plan;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.engine === undefined){
+const err33 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/required",keyword:"required",params:{missingProperty: "engine"},message:"must have required property '"+"engine"+"'"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if(data12.profile === undefined){
+const err34 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/required",keyword:"required",params:{missingProperty: "profile"},message:"must have required property '"+"profile"+"'"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+if(data12.arrivals === undefined){
+const err35 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/required",keyword:"required",params:{missingProperty: "arrivals"},message:"must have required property '"+"arrivals"+"'"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if(data12.ratePerSecond === undefined){
+const err36 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/required",keyword:"required",params:{missingProperty: "ratePerSecond"},message:"must have required property '"+"ratePerSecond"+"'"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+if(data12.windowMs === undefined){
+const err37 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/required",keyword:"required",params:{missingProperty: "windowMs"},message:"must have required property '"+"windowMs"+"'"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+if(data12.warmUpMs === undefined){
+const err38 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/required",keyword:"required",params:{missingProperty: "warmUpMs"},message:"must have required property '"+"warmUpMs"+"'"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(data12.rampMs === undefined){
+const err39 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/required",keyword:"required",params:{missingProperty: "rampMs"},message:"must have required property '"+"rampMs"+"'"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+if(data12.percentile === undefined){
+const err40 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/required",keyword:"required",params:{missingProperty: "percentile"},message:"must have required property '"+"percentile"+"'"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+if(data12.requests === undefined){
+const err41 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/required",keyword:"required",params:{missingProperty: "requests"},message:"must have required property '"+"requests"+"'"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+if(data12.modelCalls === undefined){
+const err42 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/required",keyword:"required",params:{missingProperty: "modelCalls"},message:"must have required property '"+"modelCalls"+"'"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+if(data12.engine !== undefined){
+let data13 = data12.engine;
+if(typeof data13 !== "string"){
+const err43 = {instancePath:instancePath+"/plan/engine",schemaPath:"#/properties/plan/properties/engine/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+if(!((data13 === "open") || (data13 === "autocannon"))){
+const err44 = {instancePath:instancePath+"/plan/engine",schemaPath:"#/properties/plan/properties/engine/enum",keyword:"enum",params:{allowedValues: schema41.properties.plan.properties.engine.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+if(data12.profile !== undefined){
+let data14 = data12.profile;
+if(typeof data14 !== "string"){
+const err45 = {instancePath:instancePath+"/plan/profile",schemaPath:"#/properties/plan/properties/profile/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+if(!((((data14 === "chat") || (data14 === "conversation")) || (data14 === "health")) || (data14 === "mixed"))){
+const err46 = {instancePath:instancePath+"/plan/profile",schemaPath:"#/properties/plan/properties/profile/enum",keyword:"enum",params:{allowedValues: schema41.properties.plan.properties.profile.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+if(data12.arrivals !== undefined){
+let data15 = data12.arrivals;
+if(typeof data15 !== "string"){
+const err47 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+if(!((data15 === "uniform") || (data15 === "poisson"))){
+const err48 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/enum",keyword:"enum",params:{allowedValues: schema41.properties.plan.properties.arrivals.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+}
+if(data12.ratePerSecond !== undefined){
+let data16 = data12.ratePerSecond;
+if(!((typeof data16 == "number") && (isFinite(data16)))){
+const err49 = {instancePath:instancePath+"/plan/ratePerSecond",schemaPath:"#/properties/plan/properties/ratePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+if(data12.simulatedUsers !== undefined){
+let data17 = data12.simulatedUsers;
+if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
+const err50 = {instancePath:instancePath+"/plan/simulatedUsers",schemaPath:"#/properties/plan/properties/simulatedUsers/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 < 0 || isNaN(data17)){
+const err51 = {instancePath:instancePath+"/plan/simulatedUsers",schemaPath:"#/properties/plan/properties/simulatedUsers/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+}
+if(data12.windowMs !== undefined){
+let data18 = data12.windowMs;
+if(!((typeof data18 == "number") && (isFinite(data18)))){
+const err52 = {instancePath:instancePath+"/plan/windowMs",schemaPath:"#/properties/plan/properties/windowMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+if(data12.warmUpMs !== undefined){
+let data19 = data12.warmUpMs;
+if(!((typeof data19 == "number") && (isFinite(data19)))){
+const err53 = {instancePath:instancePath+"/plan/warmUpMs",schemaPath:"#/properties/plan/properties/warmUpMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+if(data12.rampMs !== undefined){
+let data20 = data12.rampMs;
+if(!((typeof data20 == "number") && (isFinite(data20)))){
+const err54 = {instancePath:instancePath+"/plan/rampMs",schemaPath:"#/properties/plan/properties/rampMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+if(data12.percentile !== undefined){
+let data21 = data12.percentile;
+if(!((typeof data21 == "number") && (isFinite(data21)))){
+const err55 = {instancePath:instancePath+"/plan/percentile",schemaPath:"#/properties/plan/properties/percentile/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+if(data12.requests !== undefined){
+let data22 = data12.requests;
+if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
+const err56 = {instancePath:instancePath+"/plan/requests",schemaPath:"#/properties/plan/properties/requests/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 < 0 || isNaN(data22)){
+const err57 = {instancePath:instancePath+"/plan/requests",schemaPath:"#/properties/plan/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+}
+}
+if(data12.modelCalls !== undefined){
+let data23 = data12.modelCalls;
+if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
+const err58 = {instancePath:instancePath+"/plan/modelCalls",schemaPath:"#/properties/plan/properties/modelCalls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 < 0 || isNaN(data23)){
+const err59 = {instancePath:instancePath+"/plan/modelCalls",schemaPath:"#/properties/plan/properties/modelCalls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err60 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+}
+if(data.targets !== undefined){
+let data24 = data.targets;
+if(Array.isArray(data24)){
+const len0 = data24.length;
+for(let i0=0; i0<len0; i0++){
+let data25 = data24[i0];
+if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
+if(data25.id === undefined){
+const err61 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+if(data25.says === undefined){
+const err62 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+if(data25.section === undefined){
+const err63 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+if(data25.target === undefined){
+const err64 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "target"},message:"must have required property '"+"target"+"'"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+if(data25.unit === undefined){
+const err65 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+if(data25.measured === undefined){
+const err66 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "measured"},message:"must have required property '"+"measured"+"'"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+if(data25.bound95 === undefined){
+const err67 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "bound95"},message:"must have required property '"+"bound95"+"'"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+if(data25.range95 === undefined){
+const err68 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+if(data25.samples === undefined){
+const err69 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "samples"},message:"must have required property '"+"samples"+"'"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+if(data25.verdict === undefined){
+const err70 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+if(data25.reason === undefined){
+const err71 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+if(data25.id !== undefined){
+let data26 = data25.id;
+if(typeof data26 !== "string"){
+const err72 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+if(!(((((((data26 === "chat-latency") || (data26 === "chat-throughput")) || (data26 === "availability")) || (data26 === "health-latency")) || (data26 === "chat-sessions")) || (data26 === "voice-latency")) || (data26 === "voice-connections"))){
+const err73 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/enum",keyword:"enum",params:{allowedValues: schema41.properties.targets.items.properties.id.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+}
+if(data25.says !== undefined){
+if(typeof data25.says !== "string"){
+const err74 = {instancePath:instancePath+"/targets/" + i0+"/says",schemaPath:"#/properties/targets/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+}
+if(data25.section !== undefined){
+if(typeof data25.section !== "string"){
+const err75 = {instancePath:instancePath+"/targets/" + i0+"/section",schemaPath:"#/properties/targets/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+if(data25.target !== undefined){
+let data29 = data25.target;
+if(!((typeof data29 == "number") && (isFinite(data29)))){
+const err76 = {instancePath:instancePath+"/targets/" + i0+"/target",schemaPath:"#/properties/targets/items/properties/target/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+}
+if(data25.unit !== undefined){
+let data30 = data25.unit;
+if(typeof data30 !== "string"){
+const err77 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+if(!((((data30 === "ms") || (data30 === "requests/s")) || (data30 === "%")) || (data30 === "connections"))){
+const err78 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema41.properties.targets.items.properties.unit.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+}
+if(data25.measured !== undefined){
+let data31 = data25.measured;
+if((!((typeof data31 == "number") && (isFinite(data31)))) && (data31 !== null)){
+const err79 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema41.properties.targets.items.properties.measured.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+}
+if(data25.bound95 !== undefined){
+let data32 = data25.bound95;
+if((!((typeof data32 == "number") && (isFinite(data32)))) && (data32 !== null)){
+const err80 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema41.properties.targets.items.properties.bound95.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+}
+if(data25.range95 !== undefined){
+let data33 = data25.range95;
+if(Array.isArray(data33)){
+if(data33.length < 2){
+const err81 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+const len1 = data33.length;
+for(let i1=0; i1<len1; i1++){
+let data34 = data33[i1];
+if((!((typeof data34 == "number") && (isFinite(data34)))) && (data34 !== null)){
+const err82 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema41.properties.targets.items.properties.range95.items.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+errors++;
+}
+}
+}
+else {
+const err83 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+errors++;
+}
+}
+if(data25.samples !== undefined){
+let data35 = data25.samples;
+if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
+const err84 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+if((typeof data35 == "number") && (isFinite(data35))){
+if(data35 < 0 || isNaN(data35)){
+const err85 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
+}
+errors++;
+}
+}
+}
+if(data25.verdict !== undefined){
+let data36 = data25.verdict;
+if(typeof data36 !== "string"){
+const err86 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err86];
+}
+else {
+vErrors.push(err86);
+}
+errors++;
+}
+if(!(((((data36 === "PASS") || (data36 === "FAIL")) || (data36 === "NOT PROVEN")) || (data36 === "INVALID RUN")) || (data36 === "NOT TESTED"))){
+const err87 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err87];
+}
+else {
+vErrors.push(err87);
+}
+errors++;
+}
+}
+if(data25.reason !== undefined){
+if(typeof data25.reason !== "string"){
+const err88 = {instancePath:instancePath+"/targets/" + i0+"/reason",schemaPath:"#/properties/targets/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err88];
+}
+else {
+vErrors.push(err88);
+}
+errors++;
+}
+}
+}
+else {
+const err89 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err89];
+}
+else {
+vErrors.push(err89);
+}
+errors++;
+}
+}
+}
+else {
+const err90 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err90];
+}
+else {
+vErrors.push(err90);
+}
+errors++;
+}
+}
+if(data.selfCheck !== undefined){
+let data38 = data.selfCheck;
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+if(data38.valid === undefined){
+const err91 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "valid"},message:"must have required property '"+"valid"+"'"};
+if(vErrors === null){
+vErrors = [err91];
+}
+else {
+vErrors.push(err91);
+}
+errors++;
+}
+if(data38.reasons === undefined){
+const err92 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"},message:"must have required property '"+"reasons"+"'"};
+if(vErrors === null){
+vErrors = [err92];
+}
+else {
+vErrors.push(err92);
+}
+errors++;
+}
+if(data38.figures === undefined){
+const err93 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "figures"},message:"must have required property '"+"figures"+"'"};
+if(vErrors === null){
+vErrors = [err93];
+}
+else {
+vErrors.push(err93);
+}
+errors++;
+}
+if(data38.valid !== undefined){
+if(typeof data38.valid !== "boolean"){
+const err94 = {instancePath:instancePath+"/selfCheck/valid",schemaPath:"#/properties/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err94];
+}
+else {
+vErrors.push(err94);
+}
+errors++;
+}
+}
+if(data38.reasons !== undefined){
+let data40 = data38.reasons;
+if(Array.isArray(data40)){
+const len2 = data40.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data40[i2] !== "string"){
+const err95 = {instancePath:instancePath+"/selfCheck/reasons/" + i2,schemaPath:"#/properties/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err95];
+}
+else {
+vErrors.push(err95);
+}
+errors++;
+}
+}
+}
+else {
+const err96 = {instancePath:instancePath+"/selfCheck/reasons",schemaPath:"#/properties/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err96];
+}
+else {
+vErrors.push(err96);
+}
+errors++;
+}
+}
+if(data38.figures !== undefined){
+let data42 = data38.figures;
+if(Array.isArray(data42)){
+const len3 = data42.length;
+for(let i3=0; i3<len3; i3++){
+let data43 = data42[i3];
+if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
+if(data43.name === undefined){
+const err97 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err97];
+}
+else {
+vErrors.push(err97);
+}
+errors++;
+}
+if(data43.value === undefined){
+const err98 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+if(vErrors === null){
+vErrors = [err98];
+}
+else {
+vErrors.push(err98);
+}
+errors++;
+}
+if(data43.limit === undefined){
+const err99 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"},message:"must have required property '"+"limit"+"'"};
+if(vErrors === null){
+vErrors = [err99];
+}
+else {
+vErrors.push(err99);
+}
+errors++;
+}
+if(data43.unit === undefined){
+const err100 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+if(vErrors === null){
+vErrors = [err100];
+}
+else {
+vErrors.push(err100);
+}
+errors++;
+}
+if(data43.holds === undefined){
+const err101 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
+if(vErrors === null){
+vErrors = [err101];
+}
+else {
+vErrors.push(err101);
+}
+errors++;
+}
+if(data43.name !== undefined){
+if(typeof data43.name !== "string"){
+const err102 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/name",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err102];
+}
+else {
+vErrors.push(err102);
+}
+errors++;
+}
+}
+if(data43.value !== undefined){
+let data45 = data43.value;
+if(!((typeof data45 == "number") && (isFinite(data45)))){
+const err103 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/value",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err103];
+}
+else {
+vErrors.push(err103);
+}
+errors++;
+}
+}
+if(data43.limit !== undefined){
+let data46 = data43.limit;
+if(!((typeof data46 == "number") && (isFinite(data46)))){
+const err104 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/limit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err104];
+}
+else {
+vErrors.push(err104);
+}
+errors++;
+}
+}
+if(data43.unit !== undefined){
+if(typeof data43.unit !== "string"){
+const err105 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/unit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+errors++;
+}
+}
+if(data43.holds !== undefined){
+if(typeof data43.holds !== "boolean"){
+const err106 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/holds",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
+}
+errors++;
+}
+}
+}
+else {
+const err107 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+errors++;
+}
+}
+}
+else {
+const err108 = {instancePath:instancePath+"/selfCheck/figures",schemaPath:"#/properties/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+errors++;
+}
+}
+}
+else {
+const err109 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
+}
+errors++;
+}
+}
+if(data.chat !== undefined){
+if(!(validate28(data.chat, {instancePath:instancePath+"/chat",parentData:data,parentDataProperty:"chat",rootData}))){
+vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+errors = vErrors.length;
+}
+}
+if(data.health !== undefined){
+if(!(validate28(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
+vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+errors = vErrors.length;
+}
+}
+if(data.users !== undefined){
+if(!(validate28(data.users, {instancePath:instancePath+"/users",parentData:data,parentDataProperty:"users",rootData}))){
+vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+errors = vErrors.length;
+}
+}
+if(data.streams !== undefined){
+let data52 = data.streams;
+if(Array.isArray(data52)){
+const len4 = data52.length;
+for(let i4=0; i4<len4; i4++){
+let data53 = data52[i4];
+if(typeof data53 !== "string"){
+const err110 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+if(!(((data53 === "chat") || (data53 === "health")) || (data53 === "users"))){
+const err111 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema41.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
+}
+errors++;
+}
+}
+}
+else {
+const err112 = {instancePath:instancePath+"/streams",schemaPath:"#/properties/streams/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
+}
+errors++;
+}
+}
+if(data.warmUp !== undefined){
+let data54 = data.warmUp;
+if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
+if(data54.connections === undefined){
+const err113 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "connections"},message:"must have required property '"+"connections"+"'"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+if(data54.requests === undefined){
+const err114 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "requests"},message:"must have required property '"+"requests"+"'"};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+if(data54.errors === undefined){
+const err115 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+if(data54.p50Ms === undefined){
+const err116 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "p50Ms"},message:"must have required property '"+"p50Ms"+"'"};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+if(data54.connections !== undefined){
+let data55 = data54.connections;
+if(!(((typeof data55 == "number") && (!(data55 % 1) && !isNaN(data55))) && (isFinite(data55)))){
+const err117 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+if((typeof data55 == "number") && (isFinite(data55))){
+if(data55 < 0 || isNaN(data55)){
+const err118 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+}
+}
+if(data54.requests !== undefined){
+let data56 = data54.requests;
+if(!(((typeof data56 == "number") && (!(data56 % 1) && !isNaN(data56))) && (isFinite(data56)))){
+const err119 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+if((typeof data56 == "number") && (isFinite(data56))){
+if(data56 < 0 || isNaN(data56)){
+const err120 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+}
+}
+if(data54.errors !== undefined){
+let data57 = data54.errors;
+if(!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))){
+const err121 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+if((typeof data57 == "number") && (isFinite(data57))){
+if(data57 < 0 || isNaN(data57)){
+const err122 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+}
+}
+if(data54.p50Ms !== undefined){
+let data58 = data54.p50Ms;
+if((!((typeof data58 == "number") && (isFinite(data58)))) && (data58 !== null)){
+const err123 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema41.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+}
+}
+else {
+const err124 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+}
+if(data.outages !== undefined){
+let data59 = data.outages;
+if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
+if(data59.seconds === undefined){
+const err125 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "seconds"},message:"must have required property '"+"seconds"+"'"};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+if(data59.cleanSeconds === undefined){
+const err126 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "cleanSeconds"},message:"must have required property '"+"cleanSeconds"+"'"};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+if(data59.longestMs === undefined){
+const err127 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "longestMs"},message:"must have required property '"+"longestMs"+"'"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+if(data59.incidents === undefined){
+const err128 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "incidents"},message:"must have required property '"+"incidents"+"'"};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+if(data59.seconds !== undefined){
+let data60 = data59.seconds;
+if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
+const err129 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 < 0 || isNaN(data60)){
+const err130 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+}
+}
+if(data59.cleanSeconds !== undefined){
+let data61 = data59.cleanSeconds;
+if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
+const err131 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+if((typeof data61 == "number") && (isFinite(data61))){
+if(data61 < 0 || isNaN(data61)){
+const err132 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+}
+if(data59.longestMs !== undefined){
+let data62 = data59.longestMs;
+if(!((typeof data62 == "number") && (isFinite(data62)))){
+const err133 = {instancePath:instancePath+"/outages/longestMs",schemaPath:"#/properties/outages/properties/longestMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+}
+if(data59.incidents !== undefined){
+let data63 = data59.incidents;
+if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
+const err134 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+if((typeof data63 == "number") && (isFinite(data63))){
+if(data63 < 0 || isNaN(data63)){
+const err135 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err136 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+}
+if(data.trend !== undefined){
+let data64 = data.trend;
+if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
+if(data64.perSecond === undefined){
+const err137 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "perSecond"},message:"must have required property '"+"perSecond"+"'"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+if(data64.range95 === undefined){
+const err138 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+if(data64.atStart === undefined){
+const err139 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atStart"},message:"must have required property '"+"atStart"+"'"};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+if(data64.atEnd === undefined){
+const err140 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atEnd"},message:"must have required property '"+"atEnd"+"'"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+if(data64.rising === undefined){
+const err141 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "rising"},message:"must have required property '"+"rising"+"'"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+if(data64.perSecond !== undefined){
+let data65 = data64.perSecond;
+if(!((typeof data65 == "number") && (isFinite(data65)))){
+const err142 = {instancePath:instancePath+"/trend/perSecond",schemaPath:"#/properties/trend/properties/perSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+}
+if(data64.range95 !== undefined){
+let data66 = data64.range95;
+if(Array.isArray(data66)){
+if(data66.length < 2){
+const err143 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+const len5 = data66.length;
+for(let i5=0; i5<len5; i5++){
+let data67 = data66[i5];
+if(!((typeof data67 == "number") && (isFinite(data67)))){
+const err144 = {instancePath:instancePath+"/trend/range95/" + i5,schemaPath:"#/properties/trend/properties/range95/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+}
+}
+else {
+const err145 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+}
+if(data64.atStart !== undefined){
+let data68 = data64.atStart;
+if(!((typeof data68 == "number") && (isFinite(data68)))){
+const err146 = {instancePath:instancePath+"/trend/atStart",schemaPath:"#/properties/trend/properties/atStart/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
+}
+errors++;
+}
+}
+if(data64.atEnd !== undefined){
+let data69 = data64.atEnd;
+if(!((typeof data69 == "number") && (isFinite(data69)))){
+const err147 = {instancePath:instancePath+"/trend/atEnd",schemaPath:"#/properties/trend/properties/atEnd/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+errors++;
+}
+}
+if(data64.rising !== undefined){
+if(typeof data64.rising !== "boolean"){
+const err148 = {instancePath:instancePath+"/trend/rising",schemaPath:"#/properties/trend/properties/rising/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+}
+}
+else {
+const err149 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+}
+if(data.timeline !== undefined){
+let data71 = data.timeline;
+if(Array.isArray(data71)){
+const len6 = data71.length;
+for(let i6=0; i6<len6; i6++){
+let data72 = data71[i6];
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+if(data72.second === undefined){
+const err150 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+errors++;
+}
+if(data72.phase === undefined){
+const err151 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "phase"},message:"must have required property '"+"phase"+"'"};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+if(data72.offered === undefined){
+const err152 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "offered"},message:"must have required property '"+"offered"+"'"};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+errors++;
+}
+if(data72.sent === undefined){
+const err153 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
+}
+errors++;
+}
+if(data72.done === undefined){
+const err154 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "done"},message:"must have required property '"+"done"+"'"};
+if(vErrors === null){
+vErrors = [err154];
+}
+else {
+vErrors.push(err154);
+}
+errors++;
+}
+if(data72.ok === undefined){
+const err155 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "ok"},message:"must have required property '"+"ok"+"'"};
+if(vErrors === null){
+vErrors = [err155];
+}
+else {
+vErrors.push(err155);
+}
+errors++;
+}
+if(data72.inFlight === undefined){
+const err156 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "inFlight"},message:"must have required property '"+"inFlight"+"'"};
+if(vErrors === null){
+vErrors = [err156];
+}
+else {
+vErrors.push(err156);
+}
+errors++;
+}
+if(data72.p50 === undefined){
+const err157 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err157];
+}
+else {
+vErrors.push(err157);
+}
+errors++;
+}
+if(data72.p95 === undefined){
+const err158 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+errors++;
+}
+if(data72.p99 === undefined){
+const err159 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+errors++;
+}
+if(data72.max === undefined){
+const err160 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
+}
+errors++;
+}
+if(data72.errors === undefined){
+const err161 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
+}
+errors++;
+}
+if(data72.heat === undefined){
+const err162 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "heat"},message:"must have required property '"+"heat"+"'"};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+if(data72.second !== undefined){
+let data73 = data72.second;
+if(!(((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73))) && (isFinite(data73)))){
+const err163 = {instancePath:instancePath+"/timeline/" + i6+"/second",schemaPath:"#/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err163];
+}
+else {
+vErrors.push(err163);
+}
+errors++;
+}
+}
+if(data72.phase !== undefined){
+let data74 = data72.phase;
+if(typeof data74 !== "string"){
+const err164 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err164];
+}
+else {
+vErrors.push(err164);
+}
+errors++;
+}
+if(!(((data74 === "ramp") || (data74 === "window")) || (data74 === "drain"))){
+const err165 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema41.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err165];
+}
+else {
+vErrors.push(err165);
+}
+errors++;
+}
+}
+if(data72.offered !== undefined){
+let data75 = data72.offered;
+if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
+const err166 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err166];
+}
+else {
+vErrors.push(err166);
+}
+errors++;
+}
+if((typeof data75 == "number") && (isFinite(data75))){
+if(data75 < 0 || isNaN(data75)){
+const err167 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err167];
+}
+else {
+vErrors.push(err167);
+}
+errors++;
+}
+}
+}
+if(data72.sent !== undefined){
+let data76 = data72.sent;
+if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
+const err168 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err168];
+}
+else {
+vErrors.push(err168);
+}
+errors++;
+}
+if((typeof data76 == "number") && (isFinite(data76))){
+if(data76 < 0 || isNaN(data76)){
+const err169 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err169];
+}
+else {
+vErrors.push(err169);
+}
+errors++;
+}
+}
+}
+if(data72.done !== undefined){
+let data77 = data72.done;
+if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
+const err170 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err170];
+}
+else {
+vErrors.push(err170);
+}
+errors++;
+}
+if((typeof data77 == "number") && (isFinite(data77))){
+if(data77 < 0 || isNaN(data77)){
+const err171 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err171];
+}
+else {
+vErrors.push(err171);
+}
+errors++;
+}
+}
+}
+if(data72.ok !== undefined){
+let data78 = data72.ok;
+if(!(((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78))) && (isFinite(data78)))){
+const err172 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err172];
+}
+else {
+vErrors.push(err172);
+}
+errors++;
+}
+if((typeof data78 == "number") && (isFinite(data78))){
+if(data78 < 0 || isNaN(data78)){
+const err173 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err173];
+}
+else {
+vErrors.push(err173);
+}
+errors++;
+}
+}
+}
+if(data72.inFlight !== undefined){
+let data79 = data72.inFlight;
+if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
+const err174 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err174];
+}
+else {
+vErrors.push(err174);
+}
+errors++;
+}
+if((typeof data79 == "number") && (isFinite(data79))){
+if(data79 < 0 || isNaN(data79)){
+const err175 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err175];
+}
+else {
+vErrors.push(err175);
+}
+errors++;
+}
+}
+}
+if(data72.p50 !== undefined){
+let data80 = data72.p50;
+if((!((typeof data80 == "number") && (isFinite(data80)))) && (data80 !== null)){
+const err176 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err176];
+}
+else {
+vErrors.push(err176);
+}
+errors++;
+}
+}
+if(data72.p95 !== undefined){
+let data81 = data72.p95;
+if((!((typeof data81 == "number") && (isFinite(data81)))) && (data81 !== null)){
+const err177 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.p95.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err177];
+}
+else {
+vErrors.push(err177);
+}
+errors++;
+}
+}
+if(data72.p99 !== undefined){
+let data82 = data72.p99;
+if((!((typeof data82 == "number") && (isFinite(data82)))) && (data82 !== null)){
+const err178 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err178];
+}
+else {
+vErrors.push(err178);
+}
+errors++;
+}
+}
+if(data72.max !== undefined){
+let data83 = data72.max;
+if((!((typeof data83 == "number") && (isFinite(data83)))) && (data83 !== null)){
+const err179 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err179];
+}
+else {
+vErrors.push(err179);
+}
+errors++;
+}
+}
+if(data72.errors !== undefined){
+let data84 = data72.errors;
+if(data84 && typeof data84 == "object" && !Array.isArray(data84)){
+for(const key0 in data84){
+let data85 = data84[key0];
+if(!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))){
+const err180 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err180];
+}
+else {
+vErrors.push(err180);
+}
+errors++;
+}
+if((typeof data85 == "number") && (isFinite(data85))){
+if(data85 < 1 || isNaN(data85)){
+const err181 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err182 = {instancePath:instancePath+"/timeline/" + i6+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
+}
+if(data72.heat !== undefined){
+let data86 = data72.heat;
+if(Array.isArray(data86)){
+const len7 = data86.length;
+for(let i7=0; i7<len7; i7++){
+let data87 = data86[i7];
+if(!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))){
+const err183 = {instancePath:instancePath+"/timeline/" + i6+"/heat/" + i7,schemaPath:"#/properties/timeline/items/properties/heat/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err183];
+}
+else {
+vErrors.push(err183);
+}
+errors++;
+}
+}
+}
+else {
+const err184 = {instancePath:instancePath+"/timeline/" + i6+"/heat",schemaPath:"#/properties/timeline/items/properties/heat/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err184];
+}
+else {
+vErrors.push(err184);
+}
+errors++;
+}
+}
+}
+else {
+const err185 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err185];
+}
+else {
+vErrors.push(err185);
+}
+errors++;
+}
+}
+}
+else {
+const err186 = {instancePath:instancePath+"/timeline",schemaPath:"#/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err186];
+}
+else {
+vErrors.push(err186);
+}
+errors++;
+}
+}
+if(data.heatBoundsMs !== undefined){
+let data88 = data.heatBoundsMs;
+if(Array.isArray(data88)){
+const len8 = data88.length;
+for(let i8=0; i8<len8; i8++){
+let data89 = data88[i8];
+if(!((typeof data89 == "number") && (isFinite(data89)))){
+const err187 = {instancePath:instancePath+"/heatBoundsMs/" + i8,schemaPath:"#/properties/heatBoundsMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err187];
+}
+else {
+vErrors.push(err187);
+}
+errors++;
+}
+}
+}
+else {
+const err188 = {instancePath:instancePath+"/heatBoundsMs",schemaPath:"#/properties/heatBoundsMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err188];
+}
+else {
+vErrors.push(err188);
+}
+errors++;
+}
+}
+if(data.curve !== undefined){
+let data90 = data.curve;
+if(Array.isArray(data90)){
+const len9 = data90.length;
+for(let i9=0; i9<len9; i9++){
+let data91 = data90[i9];
+if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
+if(data91.percentile === undefined){
+const err189 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "percentile"},message:"must have required property '"+"percentile"+"'"};
+if(vErrors === null){
+vErrors = [err189];
+}
+else {
+vErrors.push(err189);
+}
+errors++;
+}
+if(data91.responseMs === undefined){
+const err190 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "responseMs"},message:"must have required property '"+"responseMs"+"'"};
+if(vErrors === null){
+vErrors = [err190];
+}
+else {
+vErrors.push(err190);
+}
+errors++;
+}
+if(data91.serviceMs === undefined){
+const err191 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "serviceMs"},message:"must have required property '"+"serviceMs"+"'"};
+if(vErrors === null){
+vErrors = [err191];
+}
+else {
+vErrors.push(err191);
+}
+errors++;
+}
+if(data91.percentile !== undefined){
+let data92 = data91.percentile;
+if(!((typeof data92 == "number") && (isFinite(data92)))){
+const err192 = {instancePath:instancePath+"/curve/" + i9+"/percentile",schemaPath:"#/properties/curve/items/properties/percentile/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err192];
+}
+else {
+vErrors.push(err192);
+}
+errors++;
+}
+}
+if(data91.responseMs !== undefined){
+let data93 = data91.responseMs;
+if(!((typeof data93 == "number") && (isFinite(data93)))){
+const err193 = {instancePath:instancePath+"/curve/" + i9+"/responseMs",schemaPath:"#/properties/curve/items/properties/responseMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err193];
+}
+else {
+vErrors.push(err193);
+}
+errors++;
+}
+}
+if(data91.serviceMs !== undefined){
+let data94 = data91.serviceMs;
+if(!((typeof data94 == "number") && (isFinite(data94)))){
+const err194 = {instancePath:instancePath+"/curve/" + i9+"/serviceMs",schemaPath:"#/properties/curve/items/properties/serviceMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err194];
+}
+else {
+vErrors.push(err194);
+}
+errors++;
+}
+}
+}
+else {
+const err195 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err195];
+}
+else {
+vErrors.push(err195);
+}
+errors++;
+}
+}
+}
+else {
+const err196 = {instancePath:instancePath+"/curve",schemaPath:"#/properties/curve/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err196];
+}
+else {
+vErrors.push(err196);
+}
+errors++;
+}
+}
+if(data.faultSamples !== undefined){
+let data95 = data.faultSamples;
+if(Array.isArray(data95)){
+const len10 = data95.length;
+for(let i10=0; i10<len10; i10++){
+let data96 = data95[i10];
+if(data96 && typeof data96 == "object" && !Array.isArray(data96)){
+if(data96.kind === undefined){
+const err197 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err197];
+}
+else {
+vErrors.push(err197);
+}
+errors++;
+}
+if(data96.stream === undefined){
+const err198 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "stream"},message:"must have required property '"+"stream"+"'"};
+if(vErrors === null){
+vErrors = [err198];
+}
+else {
+vErrors.push(err198);
+}
+errors++;
+}
+if(data96.atMs === undefined){
+const err199 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+if(vErrors === null){
+vErrors = [err199];
+}
+else {
+vErrors.push(err199);
+}
+errors++;
+}
+if(data96.detail === undefined){
+const err200 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+if(vErrors === null){
+vErrors = [err200];
+}
+else {
+vErrors.push(err200);
+}
+errors++;
+}
+if(data96.kind !== undefined){
+let data97 = data96.kind;
+if(typeof data97 !== "string"){
+const err201 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err201];
+}
+else {
+vErrors.push(err201);
+}
+errors++;
+}
+if(!(((((((((((((((((data97 === "timeout") || (data97 === "refused")) || (data97 === "unresolved")) || (data97 === "tls")) || (data97 === "reset")) || (data97 === "stale_connection")) || (data97 === "cut_off")) || (data97 === "protocol")) || (data97 === "too_large")) || (data97 === "rate_limited")) || (data97 === "unauthorized")) || (data97 === "client_error")) || (data97 === "server_error")) || (data97 === "other_status")) || (data97 === "nonconforming")) || (data97 === "mixed_up")) || (data97 === "local"))){
+const err202 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema51.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err202];
+}
+else {
+vErrors.push(err202);
+}
+errors++;
+}
+}
+if(data96.stream !== undefined){
+if(typeof data96.stream !== "string"){
+const err203 = {instancePath:instancePath+"/faultSamples/" + i10+"/stream",schemaPath:"#/properties/faultSamples/items/properties/stream/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err203];
+}
+else {
+vErrors.push(err203);
+}
+errors++;
+}
+}
+if(data96.atMs !== undefined){
+let data99 = data96.atMs;
+if(!((typeof data99 == "number") && (isFinite(data99)))){
+const err204 = {instancePath:instancePath+"/faultSamples/" + i10+"/atMs",schemaPath:"#/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err204];
+}
+else {
+vErrors.push(err204);
+}
+errors++;
+}
+}
+if(data96.session !== undefined){
+if(typeof data96.session !== "string"){
+const err205 = {instancePath:instancePath+"/faultSamples/" + i10+"/session",schemaPath:"#/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err205];
+}
+else {
+vErrors.push(err205);
+}
+errors++;
+}
+}
+if(data96.detail !== undefined){
+if(typeof data96.detail !== "string"){
+const err206 = {instancePath:instancePath+"/faultSamples/" + i10+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err206];
+}
+else {
+vErrors.push(err206);
+}
+errors++;
+}
+}
+}
+else {
+const err207 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err207];
+}
+else {
+vErrors.push(err207);
+}
+errors++;
+}
+}
+}
+else {
+const err208 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err208];
+}
+else {
+vErrors.push(err208);
+}
+errors++;
+}
+}
+if(data.findMax !== undefined){
+let data102 = data.findMax;
+if(data102 && typeof data102 == "object" && !Array.isArray(data102)){
+if(data102.sustains === undefined){
+const err209 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"},message:"must have required property '"+"sustains"+"'"};
+if(vErrors === null){
+vErrors = [err209];
+}
+else {
+vErrors.push(err209);
+}
+errors++;
+}
+if(data102.fails === undefined){
+const err210 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"},message:"must have required property '"+"fails"+"'"};
+if(vErrors === null){
+vErrors = [err210];
+}
+else {
+vErrors.push(err210);
+}
+errors++;
+}
+if(data102.confirmed === undefined){
+const err211 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"},message:"must have required property '"+"confirmed"+"'"};
+if(vErrors === null){
+vErrors = [err211];
+}
+else {
+vErrors.push(err211);
+}
+errors++;
+}
+if(data102.says === undefined){
+const err212 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(vErrors === null){
+vErrors = [err212];
+}
+else {
+vErrors.push(err212);
+}
+errors++;
+}
+if(data102.steps === undefined){
+const err213 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
+if(vErrors === null){
+vErrors = [err213];
+}
+else {
+vErrors.push(err213);
+}
+errors++;
+}
+if(data102.probePerSecond !== undefined){
+let data103 = data102.probePerSecond;
+if(!((typeof data103 == "number") && (isFinite(data103)))){
+const err214 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err214];
+}
+else {
+vErrors.push(err214);
+}
+errors++;
+}
+}
+if(data102.sustains !== undefined){
+let data104 = data102.sustains;
+if((!((typeof data104 == "number") && (isFinite(data104)))) && (data104 !== null)){
+const err215 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema41.properties.findMax.properties.sustains.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err215];
+}
+else {
+vErrors.push(err215);
+}
+errors++;
+}
+}
+if(data102.fails !== undefined){
+let data105 = data102.fails;
+if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
+const err216 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema41.properties.findMax.properties.fails.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err216];
+}
+else {
+vErrors.push(err216);
+}
+errors++;
+}
+}
+if(data102.confirmed !== undefined){
+if(typeof data102.confirmed !== "boolean"){
+const err217 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err217];
+}
+else {
+vErrors.push(err217);
+}
+errors++;
+}
+}
+if(data102.says !== undefined){
+if(typeof data102.says !== "string"){
+const err218 = {instancePath:instancePath+"/findMax/says",schemaPath:"#/properties/findMax/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err218];
+}
+else {
+vErrors.push(err218);
+}
+errors++;
+}
+}
+if(data102.steps !== undefined){
+let data108 = data102.steps;
+if(Array.isArray(data108)){
+const len11 = data108.length;
+for(let i11=0; i11<len11; i11++){
+let data109 = data108[i11];
+if(data109 && typeof data109 == "object" && !Array.isArray(data109)){
+if(data109.ratePerSecond === undefined){
+const err219 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"},message:"must have required property '"+"ratePerSecond"+"'"};
+if(vErrors === null){
+vErrors = [err219];
+}
+else {
+vErrors.push(err219);
+}
+errors++;
+}
+if(data109.durationMs === undefined){
+const err220 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"},message:"must have required property '"+"durationMs"+"'"};
+if(vErrors === null){
+vErrors = [err220];
+}
+else {
+vErrors.push(err220);
+}
+errors++;
+}
+if(data109.holds === undefined){
+const err221 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
+if(vErrors === null){
+vErrors = [err221];
+}
+else {
+vErrors.push(err221);
+}
+errors++;
+}
+if(data109.donePerSecond === undefined){
+const err222 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"},message:"must have required property '"+"donePerSecond"+"'"};
+if(vErrors === null){
+vErrors = [err222];
+}
+else {
+vErrors.push(err222);
+}
+errors++;
+}
+if(data109.p99Ms === undefined){
+const err223 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"},message:"must have required property '"+"p99Ms"+"'"};
+if(vErrors === null){
+vErrors = [err223];
+}
+else {
+vErrors.push(err223);
+}
+errors++;
+}
+if(data109.failedShare === undefined){
+const err224 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"},message:"must have required property '"+"failedShare"+"'"};
+if(vErrors === null){
+vErrors = [err224];
+}
+else {
+vErrors.push(err224);
+}
+errors++;
+}
+if(data109.reason === undefined){
+const err225 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(vErrors === null){
+vErrors = [err225];
+}
+else {
+vErrors.push(err225);
+}
+errors++;
+}
+if(data109.ratePerSecond !== undefined){
+let data110 = data109.ratePerSecond;
+if(!((typeof data110 == "number") && (isFinite(data110)))){
+const err226 = {instancePath:instancePath+"/findMax/steps/" + i11+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err226];
+}
+else {
+vErrors.push(err226);
+}
+errors++;
+}
+}
+if(data109.durationMs !== undefined){
+let data111 = data109.durationMs;
+if(!((typeof data111 == "number") && (isFinite(data111)))){
+const err227 = {instancePath:instancePath+"/findMax/steps/" + i11+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err227];
+}
+else {
+vErrors.push(err227);
+}
+errors++;
+}
+}
+if(data109.holds !== undefined){
+if(typeof data109.holds !== "boolean"){
+const err228 = {instancePath:instancePath+"/findMax/steps/" + i11+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err228];
+}
+else {
+vErrors.push(err228);
+}
+errors++;
+}
+}
+if(data109.donePerSecond !== undefined){
+let data113 = data109.donePerSecond;
+if(!((typeof data113 == "number") && (isFinite(data113)))){
+const err229 = {instancePath:instancePath+"/findMax/steps/" + i11+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err229];
+}
+else {
+vErrors.push(err229);
+}
+errors++;
+}
+}
+if(data109.p99Ms !== undefined){
+let data114 = data109.p99Ms;
+if((!((typeof data114 == "number") && (isFinite(data114)))) && (data114 !== null)){
+const err230 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema41.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err230];
+}
+else {
+vErrors.push(err230);
+}
+errors++;
+}
+}
+if(data109.failedShare !== undefined){
+let data115 = data109.failedShare;
+if(!((typeof data115 == "number") && (isFinite(data115)))){
+const err231 = {instancePath:instancePath+"/findMax/steps/" + i11+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err231];
+}
+else {
+vErrors.push(err231);
+}
+errors++;
+}
+}
+if(data109.reason !== undefined){
+if(typeof data109.reason !== "string"){
+const err232 = {instancePath:instancePath+"/findMax/steps/" + i11+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err232];
+}
+else {
+vErrors.push(err232);
+}
+errors++;
+}
+}
+}
+else {
+const err233 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err233];
+}
+else {
+vErrors.push(err233);
+}
+errors++;
+}
+}
+}
+else {
+const err234 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err234];
+}
+else {
+vErrors.push(err234);
+}
+errors++;
+}
+}
+}
+else {
+const err235 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err235];
+}
+else {
+vErrors.push(err235);
+}
+errors++;
+}
+}
+if(data.comparison !== undefined){
+let data117 = data.comparison;
+if(data117 && typeof data117 == "object" && !Array.isArray(data117)){
+if(data117.startedAt === undefined){
+const err236 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+if(vErrors === null){
+vErrors = [err236];
+}
+else {
+vErrors.push(err236);
+}
+errors++;
+}
+if(data117.differences === undefined){
+const err237 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
+if(vErrors === null){
+vErrors = [err237];
+}
+else {
+vErrors.push(err237);
+}
+errors++;
+}
+if(data117.rows === undefined){
+const err238 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
+if(vErrors === null){
+vErrors = [err238];
+}
+else {
+vErrors.push(err238);
+}
+errors++;
+}
+if(data117.startedAt !== undefined){
+if(typeof data117.startedAt !== "string"){
+const err239 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err239];
+}
+else {
+vErrors.push(err239);
+}
+errors++;
+}
+}
+if(data117.differences !== undefined){
+let data119 = data117.differences;
+if(Array.isArray(data119)){
+const len12 = data119.length;
+for(let i12=0; i12<len12; i12++){
+if(typeof data119[i12] !== "string"){
+const err240 = {instancePath:instancePath+"/comparison/differences/" + i12,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err240];
+}
+else {
+vErrors.push(err240);
+}
+errors++;
+}
+}
+}
+else {
+const err241 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err241];
+}
+else {
+vErrors.push(err241);
+}
+errors++;
+}
+}
+if(data117.rows !== undefined){
+let data121 = data117.rows;
+if(Array.isArray(data121)){
+const len13 = data121.length;
+for(let i13=0; i13<len13; i13++){
+let data122 = data121[i13];
+if(data122 && typeof data122 == "object" && !Array.isArray(data122)){
+if(data122.id === undefined){
+const err242 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err242];
+}
+else {
+vErrors.push(err242);
+}
+errors++;
+}
+if(data122.unit === undefined){
+const err243 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+if(vErrors === null){
+vErrors = [err243];
+}
+else {
+vErrors.push(err243);
+}
+errors++;
+}
+if(data122.before === undefined){
+const err244 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
+if(vErrors === null){
+vErrors = [err244];
+}
+else {
+vErrors.push(err244);
+}
+errors++;
+}
+if(data122.now === undefined){
+const err245 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
+if(vErrors === null){
+vErrors = [err245];
+}
+else {
+vErrors.push(err245);
+}
+errors++;
+}
+if(data122.change === undefined){
+const err246 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
+if(vErrors === null){
+vErrors = [err246];
+}
+else {
+vErrors.push(err246);
+}
+errors++;
+}
+if(data122.verdictBefore === undefined){
+const err247 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"},message:"must have required property '"+"verdictBefore"+"'"};
+if(vErrors === null){
+vErrors = [err247];
+}
+else {
+vErrors.push(err247);
+}
+errors++;
+}
+if(data122.verdictNow === undefined){
+const err248 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"},message:"must have required property '"+"verdictNow"+"'"};
+if(vErrors === null){
+vErrors = [err248];
+}
+else {
+vErrors.push(err248);
+}
+errors++;
+}
+if(data122.id !== undefined){
+if(typeof data122.id !== "string"){
+const err249 = {instancePath:instancePath+"/comparison/rows/" + i13+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err249];
+}
+else {
+vErrors.push(err249);
+}
+errors++;
+}
+}
+if(data122.unit !== undefined){
+if(typeof data122.unit !== "string"){
+const err250 = {instancePath:instancePath+"/comparison/rows/" + i13+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err250];
+}
+else {
+vErrors.push(err250);
+}
+errors++;
+}
+}
+if(data122.before !== undefined){
+let data125 = data122.before;
+if((!((typeof data125 == "number") && (isFinite(data125)))) && (data125 !== null)){
+const err251 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema41.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err251];
+}
+else {
+vErrors.push(err251);
+}
+errors++;
+}
+}
+if(data122.now !== undefined){
+let data126 = data122.now;
+if((!((typeof data126 == "number") && (isFinite(data126)))) && (data126 !== null)){
+const err252 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema41.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err252];
+}
+else {
+vErrors.push(err252);
+}
+errors++;
+}
+}
+if(data122.change !== undefined){
+let data127 = data122.change;
+if(typeof data127 !== "string"){
+const err253 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err253];
+}
+else {
+vErrors.push(err253);
+}
+errors++;
+}
+if(!((((data127 === "better") || (data127 === "worse")) || (data127 === "alike")) || (data127 === "unknown"))){
+const err254 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema41.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err254];
+}
+else {
+vErrors.push(err254);
+}
+errors++;
+}
+}
+if(data122.verdictBefore !== undefined){
+let data128 = data122.verdictBefore;
+if(typeof data128 !== "string"){
+const err255 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err255];
+}
+else {
+vErrors.push(err255);
+}
+errors++;
+}
+if(!(((((data128 === "PASS") || (data128 === "FAIL")) || (data128 === "NOT PROVEN")) || (data128 === "INVALID RUN")) || (data128 === "NOT TESTED"))){
+const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err256];
+}
+else {
+vErrors.push(err256);
+}
+errors++;
+}
+}
+if(data122.verdictNow !== undefined){
+let data129 = data122.verdictNow;
+if(typeof data129 !== "string"){
+const err257 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err257];
+}
+else {
+vErrors.push(err257);
+}
+errors++;
+}
+if(!(((((data129 === "PASS") || (data129 === "FAIL")) || (data129 === "NOT PROVEN")) || (data129 === "INVALID RUN")) || (data129 === "NOT TESTED"))){
+const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err258];
+}
+else {
+vErrors.push(err258);
+}
+errors++;
+}
+}
+}
+else {
+const err259 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err259];
+}
+else {
+vErrors.push(err259);
+}
+errors++;
+}
+}
+}
+else {
+const err260 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err260];
+}
+else {
+vErrors.push(err260);
+}
+errors++;
+}
+}
+}
+else {
+const err261 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err261];
+}
+else {
+vErrors.push(err261);
+}
+errors++;
+}
+}
+if(data.machine !== undefined){
+let data130 = data.machine;
+if(data130 && typeof data130 == "object" && !Array.isArray(data130)){
+if(data130.node === undefined){
+const err262 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "node"},message:"must have required property '"+"node"+"'"};
+if(vErrors === null){
+vErrors = [err262];
+}
+else {
+vErrors.push(err262);
+}
+errors++;
+}
+if(data130.cpus === undefined){
+const err263 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpus"},message:"must have required property '"+"cpus"+"'"};
+if(vErrors === null){
+vErrors = [err263];
+}
+else {
+vErrors.push(err263);
+}
+errors++;
+}
+if(data130.cpuModel === undefined){
+const err264 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuModel"},message:"must have required property '"+"cpuModel"+"'"};
+if(vErrors === null){
+vErrors = [err264];
+}
+else {
+vErrors.push(err264);
+}
+errors++;
+}
+if(data130.cpuPercent === undefined){
+const err265 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
+if(vErrors === null){
+vErrors = [err265];
+}
+else {
+vErrors.push(err265);
+}
+errors++;
+}
+if(data130.engineVersion === undefined){
+const err266 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "engineVersion"},message:"must have required property '"+"engineVersion"+"'"};
+if(vErrors === null){
+vErrors = [err266];
+}
+else {
+vErrors.push(err266);
+}
+errors++;
+}
+if(data130.node !== undefined){
+if(typeof data130.node !== "string"){
+const err267 = {instancePath:instancePath+"/machine/node",schemaPath:"#/properties/machine/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err267];
+}
+else {
+vErrors.push(err267);
+}
+errors++;
+}
+}
+if(data130.cpus !== undefined){
+let data132 = data130.cpus;
+if(!(((typeof data132 == "number") && (!(data132 % 1) && !isNaN(data132))) && (isFinite(data132)))){
+const err268 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/properties/machine/properties/cpus/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err268];
+}
+else {
+vErrors.push(err268);
+}
+errors++;
+}
+}
+if(data130.cpuModel !== undefined){
+if(typeof data130.cpuModel !== "string"){
+const err269 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/properties/machine/properties/cpuModel/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err269];
+}
+else {
+vErrors.push(err269);
+}
+errors++;
+}
+}
+if(data130.cpuPercent !== undefined){
+let data134 = data130.cpuPercent;
+if(!((typeof data134 == "number") && (isFinite(data134)))){
+const err270 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/properties/machine/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err270];
+}
+else {
+vErrors.push(err270);
+}
+errors++;
+}
+}
+if(data130.engineVersion !== undefined){
+if(typeof data130.engineVersion !== "string"){
+const err271 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/properties/machine/properties/engineVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err271];
+}
+else {
+vErrors.push(err271);
+}
+errors++;
+}
+}
+}
+else {
+const err272 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err272];
+}
+else {
+vErrors.push(err272);
+}
+errors++;
+}
+}
+if(data.notes !== undefined){
+let data136 = data.notes;
+if(Array.isArray(data136)){
+const len14 = data136.length;
+for(let i14=0; i14<len14; i14++){
+if(typeof data136[i14] !== "string"){
+const err273 = {instancePath:instancePath+"/notes/" + i14,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err273];
+}
+else {
+vErrors.push(err273);
+}
+errors++;
+}
+}
+}
+else {
+const err274 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err274];
+}
+else {
+vErrors.push(err274);
+}
+errors++;
+}
+}
+}
+else {
+const err275 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err275];
+}
+else {
+vErrors.push(err275);
+}
+errors++;
+}
+validate27.errors = vErrors;
+return errors === 0;
+}
+
+export const OutcomeSummary = validate32;
+const schema54 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"How the evals of a session came out; always of the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Passed and failed; an eval that errored is neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 without outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
+
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="outcome-summary.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6463,17 +10709,17 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-export const Persona = validate28;
-const schema42 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; its name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is, whatever they want. What they want stands in a scenario.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"What scenarios name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who they are and how they speak, in words; what a language model that plays the user goes by."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH; en when left out."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much they say; standard when left out."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick personas by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"voice":{"title":"PersonaVoice","type":"object","description":"How they sound on the voice channel.","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a voice, as the speech synthesis knows it."},"speed":{"type":"number","minimum":0.5,"maximum":2,"description":"Share of the usual speed of speech, 0.5 to 2; 1 when left out."},"interruptions":{"type":"string","enum":["none","rare","frequent"],"description":"How often they speak into the agent's turn; none when left out."}}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"],"voice":{"speed":1.2,"interruptions":"rare"}},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice/speed","value":{"id":"a","name":"A","voice":{"speed":120}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
+export const Persona = validate33;
+const schema55 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; its name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is, whatever they want. What they want stands in a scenario.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"What scenarios name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who they are and how they speak, in words; what a language model that plays the user goes by."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH; en when left out."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much they say; standard when left out."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick personas by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"voice":{"title":"PersonaVoice","type":"object","description":"How they sound on the voice channel.","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a voice, as the speech synthesis knows it."},"speed":{"type":"number","minimum":0.5,"maximum":2,"description":"Share of the usual speed of speech, 0.5 to 2; 1 when left out."},"interruptions":{"type":"string","enum":["none","rare","frequent"],"description":"How often they speak into the agent's turn; none when left out."}}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"],"voice":{"speed":1.2,"interruptions":"rare"}},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice/speed","value":{"id":"a","name":"A","voice":{"speed":120}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
 const pattern8 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
 const pattern10 = new RegExp("^[\\s\\S]{1,10000}$", "u");
 const pattern11 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="persona.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6623,7 +10869,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "minimal") || (data4 === "standard")) || (data4 === "chatty"))){
-const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema42.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema55.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6807,7 +11053,7 @@ vErrors.push(err26);
 errors++;
 }
 if(!(((data11 === "none") || (data11 === "rare")) || (data11 === "frequent"))){
-const err27 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema42.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema55.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6840,15 +11086,15 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate28.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSessionPage = validate29;
-const schema43 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const ProductionSessionPage = validate34;
+const schema56 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema57 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7488,12 +11734,12 @@ vErrors.push(err54);
 }
 errors++;
 }
-validate30.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7543,8 +11789,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate30(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+if(!(validate35(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
 errors = vErrors.length;
 }
 }
@@ -7656,16 +11902,16 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSession = validate30;
+export const ProductionSession = validate35;
 
-export const ResetRequest = validate32;
-const schema47 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
+export const ResetRequest = validate37;
+const schema60 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="reset-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7705,7 +11951,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "seed") || (data0 === "empty"))){
-const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema47.properties.to.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema60.properties.to.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7726,14 +11972,14 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate37.errors = vErrors;
 return errors === 0;
 }
 
-export const RunRecord = validate33;
-const schema48 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","service"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A key was sent.","type":"boolean"},"intrusive":{"description":"What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header that held the service's key, where it is not x-service-api-key.","type":"string"},"interrupted":{"description":"Somebody stopped it before its end.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+export const RunRecord = validate38;
+const schema61 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","service"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A key was sent.","type":"boolean"},"intrusive":{"description":"What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header that held the service's key, where it is not x-service-api-key.","type":"string"},"interrupted":{"description":"Somebody stopped it before its end.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7839,7 +12085,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema48.properties, key0))){
+if(!(func2.call(schema61.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -7963,7 +12209,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!((((data7 === "chat") || (data7 === "health")) || (data7 === "users")) || (data7 === "service"))){
-const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema48.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema61.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8081,14 +12327,14 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-export const SandboxError = validate34;
-const schema49 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
+export const SandboxError = validate39;
+const schema62 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="sandbox-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -8195,16 +12441,16 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate34.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-export const Scenario = validate35;
-const schema50 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; what of it is sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick scenarios by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox; chat when left out."},"persona":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of a persona; a plain, polite customer when left out."},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Who speaks."},"content":{"type":"string","description":"What is said."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"All that is left to chance follows from it; the run's own seed when left out."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"How many sessions of it a run has; 1 when left out."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Share of the samples, 0 to 1, that must pass; 1 when left out."},"evals":{"type":"array","maxItems":100,"description":"Ids of the evals that score each session.","items":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user says and wants.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line; wanted but in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants, in words; wanted in mode llm, shown beside results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out."},"facts":{"type":"array","maxItems":100,"description":"What the user knows and tells only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Told when the agent asks, and not before."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Words by which the agent asks for it, whatever the case; one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, in which {value} stands for the value; the value alone when left out."}}}},"steps":{"type":"array","maxItems":1000,"description":"What the user says in turn. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Names the step for next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, once when holds; right away when when is left out."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line as long as when does not hold; the user repeats the last line when left out."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step that follows; the one below when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"What the user says to a reply of a certain kind, before steps go on; the first that fits.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often in a session it may be said; once when left out."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with it (end reason user_stop); false when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Where a session ends if it does not end before.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Turns, each a line of the user and the reply; 10 when left out."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that one reply may take; 30000 when left out."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds that the session may take in all; 600000 when left out."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}}]};
-const schema51 = {"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1};
+export const Scenario = validate40;
+const schema63 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; what of it is sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick scenarios by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox; chat when left out."},"persona":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of a persona; a plain, polite customer when left out."},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Who speaks."},"content":{"type":"string","description":"What is said."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"All that is left to chance follows from it; the run's own seed when left out."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"How many sessions of it a run has; 1 when left out."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Share of the samples, 0 to 1, that must pass; 1 when left out."},"evals":{"type":"array","maxItems":100,"description":"Ids of the evals that score each session.","items":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user says and wants.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line; wanted but in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants, in words; wanted in mode llm, shown beside results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out."},"facts":{"type":"array","maxItems":100,"description":"What the user knows and tells only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Told when the agent asks, and not before."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Words by which the agent asks for it, whatever the case; one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, in which {value} stands for the value; the value alone when left out."}}}},"steps":{"type":"array","maxItems":1000,"description":"What the user says in turn. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Names the step for next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, once when holds; right away when when is left out."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line as long as when does not hold; the user repeats the last line when left out."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step that follows; the one below when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"What the user says to a reply of a certain kind, before steps go on; the first that fits.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often in a session it may be said; once when left out."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with it (end reason user_stop); false when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Where a session ends if it does not end before.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Turns, each a line of the user and the reply; 10 when left out."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that one reply may take; 30000 when left out."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds that the session may take in all; 600000 when left out."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}}]};
+const schema64 = {"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1};
 const pattern31 = new RegExp("^[\\s\\S]{1,1000}$", "u");
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="scenario.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -8240,7 +12486,7 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema50.properties, key0))){
+if(!(func2.call(schema63.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err3];
@@ -8390,7 +12636,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!((data5 === "chat") || (data5 === "voice"))){
-const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema50.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema63.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8487,7 +12733,7 @@ vErrors.push(err22);
 errors++;
 }
 if(!(((data9 === "system") || (data9 === "user")) || (data9 === "assistant"))){
-const err23 = {instancePath:instancePath+"/initial_messages/" + i1+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema50.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err23 = {instancePath:instancePath+"/initial_messages/" + i1+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema63.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -8956,7 +13202,7 @@ vErrors.push(err57);
 errors++;
 }
 if(!(((data28 === "scripted") || (data28 === "graph")) || (data28 === "llm"))){
-const err58 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema50.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
+const err58 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema63.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -10603,26 +14849,26 @@ vErrors.push(err191);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-export const SeedDocument = validate36;
-const schema54 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name; one without a url is a name alone, and not kept.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Who simulated users are.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"What simulated users want; they may name evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the name when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its simulation and its place in it when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its run and source_session_id when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
-const schema59 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Of the whole conversation: read by evals of kind json_path at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
-const schema60 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}};
-const schema61 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
+export const SeedDocument = validate41;
+const schema67 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name; one without a url is a name alone, and not kept.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Who simulated users are.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"What simulated users want; they may name evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the name when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its simulation and its place in it when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its run and source_session_id when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
+const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Of the whole conversation: read by evals of kind json_path at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
+const schema73 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}};
+const schema74 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
 const pattern53 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
 const pattern54 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
 const pattern67 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="seed-document.schema.json" */;
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func2.call(schema54.properties, key0))){
+if(!(func2.call(schema67.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -12743,7 +16989,7 @@ vErrors.push(err157);
 errors++;
 }
 if(!(((data66 === "minimal") || (data66 === "standard")) || (data66 === "chatty"))){
-const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema42.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema55.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -12927,7 +17173,7 @@ vErrors.push(err172);
 errors++;
 }
 if(!(((data73 === "none") || (data73 === "rare")) || (data73 === "frequent"))){
-const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema42.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema55.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -12988,8 +17234,8 @@ errors++;
 }
 const len7 = data74.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate35(data74[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data74,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
+if(!(validate40(data74[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data74,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
 errors = vErrors.length;
 }
 }
@@ -13498,7 +17744,7 @@ vErrors.push(err218);
 errors++;
 }
 for(const key20 in data96){
-if(!(func2.call(schema54.properties.simulations.items.properties.sessions.items.properties, key20))){
+if(!(func2.call(schema67.properties.simulations.items.properties.sessions.items.properties, key20))){
 const err219 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err219];
@@ -13597,7 +17843,7 @@ vErrors.push(err226);
 errors++;
 }
 if(!((((((data100 === "pending") || (data100 === "running")) || (data100 === "evaluating")) || (data100 === "completed")) || (data100 === "failed")) || (data100 === "cancelled"))){
-const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema54.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema67.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -13982,7 +18228,7 @@ vErrors.push(err257);
 errors++;
 }
 if(!((data118 === "session_level") || (data118 === "turn_level"))){
-const err258 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema61.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err258 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema74.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -14005,7 +18251,7 @@ vErrors.push(err259);
 errors++;
 }
 if(!(((data119 === "pass") || (data119 === "fail")) || (data119 === "error"))){
-const err260 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema61.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err260 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema74.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -14223,7 +18469,7 @@ vErrors.push(err277);
 errors++;
 }
 for(const key24 in data126){
-if(!(func2.call(schema54.properties.runs.items.properties.sessions.items.properties, key24))){
+if(!(func2.call(schema67.properties.runs.items.properties.sessions.items.properties, key24))){
 const err278 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err278];
@@ -14297,7 +18543,7 @@ vErrors.push(err283);
 errors++;
 }
 if(!((((((data129 === "pending") || (data129 === "running")) || (data129 === "evaluating")) || (data129 === "completed")) || (data129 === "failed")) || (data129 === "cancelled"))){
-const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema54.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema67.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -14682,7 +18928,7 @@ vErrors.push(err314);
 errors++;
 }
 if(!((data147 === "session_level") || (data147 === "turn_level"))){
-const err315 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema61.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err315 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema74.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -14705,7 +18951,7 @@ vErrors.push(err316);
 errors++;
 }
 if(!(((data148 === "pass") || (data148 === "fail")) || (data148 === "error"))){
-const err317 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema61.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err317 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema74.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err317];
 }
@@ -14822,14 +19068,14 @@ vErrors.push(err326);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-export const ServiceError = validate38;
-const schema64 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
+export const ServiceError = validate43;
+const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14867,14 +19113,14 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-export const ServiceFault = validate39;
-const schema65 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service shows on demand, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"429, 500, 503, or the right answer after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"Where it shows; everywhere when left out."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that a slow answer waits; 1000 when left out."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Show it for so many requests, then stop. For good when left out."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which it stops by itself."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
+export const ServiceFault = validate44;
+const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service shows on demand, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"429, 500, 503, or the right answer after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"Where it shows; everywhere when left out."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that a slow answer waits; 1000 when left out."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Show it for so many requests, then stop. For good when left out."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which it stops by itself."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-fault.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -14914,7 +19160,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((data0 === "rate_limit") || (data0 === "server_error")) || (data0 === "unavailable")) || (data0 === "slow"))){
-const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema65.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema78.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -14937,7 +19183,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data1 === "traces") || (data1 === "end")) || (data1 === "results"))){
-const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema65.properties.route.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema78.properties.route.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -15098,14 +19344,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate39.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-export const SessionVerdict = validate40;
-const schema66 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each of GET /__admin/sessions","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"url":{"type":"string","description":"Its page; absent when its simulation was deleted."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
+export const SessionVerdict = validate45;
+const schema79 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each of GET /__admin/sessions","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"url":{"type":"string","description":"Its page; absent when its simulation was deleted."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="session-verdict.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -15197,7 +19443,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data1 === "simulation") || (data1 === "production"))){
-const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema66.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema79.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -15220,7 +19466,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((((data2 === "pending") || (data2 === "running")) || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "failed")) || (data2 === "cancelled"))){
-const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema66.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema79.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -15243,7 +19489,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema66.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema79.properties.verdict.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -15439,7 +19685,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data13 === "pass") || (data13 === "fail")) || (data13 === "error"))){
-const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema66.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema79.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -15508,15 +19754,15 @@ vErrors.push(err34);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSessionPage = validate41;
-const schema67 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema68 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const SimulationSessionPage = validate46;
+const schema80 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema81 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -15624,7 +19870,7 @@ errors++;
 if(data.url !== undefined){
 let data0 = data.url;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema68.properties.url.type},message:"must be string,null"};
+const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema81.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -16193,12 +20439,12 @@ vErrors.push(err57);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -16248,8 +20494,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate42(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+if(!(validate47(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
 errors = vErrors.length;
 }
 }
@@ -16361,16 +20607,16 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSession = validate42;
+export const SimulationSession = validate47;
 
-export const StartCall = validate44;
-const schema71 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+export const StartCall = validate49;
+const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -16582,14 +20828,14 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
-export const TestedAgent = validate45;
-const schema74 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; its name is shown: spec 2.4","description":"An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"That of the agent of the same name when left out, else made from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base address of the sandbox: http or https, without user and password."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
+export const TestedAgent = validate50;
+const schema87 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; its name is shown: spec 2.4","description":"An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"That of the agent of the same name when left out, else made from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base address of the sandbox: http or https, without user and password."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tested-agent.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -16737,13 +20983,13 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-export const ToolCall = validate46;
+export const ToolCall = validate51;
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tool-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -16906,20 +21152,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-export const TraceExportRequest = validate47;
-const schema76 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
-const schema77 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
-const schema78 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
+export const TraceExportRequest = validate52;
+const schema89 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
+const schema90 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
+const schema91 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
 const pattern90 = new RegExp("^-?[0-9]{1,19}$", "u");
 const pattern91 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
-const wrapper0 = {validate: validate49};
-const wrapper1 = {validate: validate48};
+const wrapper0 = {validate: validate54};
+const wrapper1 = {validate: validate53};
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17043,7 +21289,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "NaN") || (data3 === "Infinity")) || (data3 === "-Infinity"))){
-const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema78.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema91.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -17187,12 +21433,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17219,8 +21465,8 @@ errors++;
 }
 }
 if(data.value !== undefined){
-if(!(validate49(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
-vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
+if(!(validate54(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
 errors = vErrors.length;
 }
 }
@@ -17235,18 +21481,18 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;
 }
 
-const schema79 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
-const schema80 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
+const schema92 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
+const schema93 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
 const pattern92 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
 const pattern93 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
 const pattern94 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
 const pattern95 = new RegExp("^[0-9]{1,20}$", "u");
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -17518,8 +21764,8 @@ let data6 = data.attributes;
 if(Array.isArray(data6)){
 const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate48(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+if(!(validate53(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
 errors = vErrors.length;
 }
 }
@@ -17608,12 +21854,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="trace-export-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -17633,8 +21879,8 @@ let data3 = data2.attributes;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate48(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate48.errors : vErrors.concat(validate48.errors);
+if(!(validate53(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
 errors = vErrors.length;
 }
 }
@@ -17701,8 +21947,8 @@ let data9 = data6.spans;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate52(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
+if(!(validate57(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
 errors = vErrors.length;
 }
 }
@@ -17777,13 +22023,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-export const TranscriptUpload = validate55;
+export const TranscriptUpload = validate60;
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="transcript-upload.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -18067,15 +22313,15 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreateRequest = validate56;
-const schema83 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+export const UserCreateRequest = validate61;
+const schema96 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
 const pattern99 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -18266,14 +22512,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate56.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreated = validate57;
-const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+export const UserCreated = validate62;
+const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -18358,7 +22604,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema97.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -18431,14 +22677,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
 
-export const UserDeleted = validate58;
-const schema85 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+export const UserDeleted = validate63;
+const schema98 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -18544,14 +22790,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-export const VoiceError = validate59;
-const schema86 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+export const VoiceError = validate64;
+const schema99 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -18681,14 +22927,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
-export const WebrtcAnswer = validate60;
-const schema87 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+export const WebrtcAnswer = validate65;
+const schema100 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -18851,7 +23097,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 

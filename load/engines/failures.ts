@@ -1,0 +1,54 @@
+import type { FaultKind } from '../../src/contract/index.ts';
+
+/** What a failed request is called, and the error's own words. */
+export interface Failure {
+  kind: FaultKind;
+  message: string;
+}
+
+const kindByCode: Partial<Record<string, FaultKind>> = {
+  ENOTFOUND: 'unresolved',
+  EAI_AGAIN: 'unresolved',
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'refused',
+  ENETUNREACH: 'refused',
+  ETIMEDOUT: 'refused',
+  UND_ERR_CONNECT_TIMEOUT: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  UND_ERR_CLOSED: 'reset',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'cut_off',
+  HPE_INVALID_EOF_STATE: 'cut_off',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'too_large',
+  // What this machine has run out of says nothing of the sandbox.
+  EMFILE: 'local',
+  ENFILE: 'local',
+  ENOBUFS: 'local',
+  ENOMEM: 'local',
+  EADDRNOTAVAIL: 'local',
+  EADDRINUSE: 'local',
+};
+
+/** Names a failure. `answering`: the status line had come, so what broke off was the answer. */
+export function failureOf(error: unknown, answering: boolean): Failure {
+  const { code = '', name, message } = rootOf(error);
+  const kind = kindOf(code, name, message);
+  const isBreak = kind === 'reset' || kind === 'refused';
+  return { kind: answering && isBreak ? 'cut_off' : kind, message: message || code || name };
+}
+
+/** An error that stands for several, one for each address tried, is told by its first. */
+function rootOf(error: unknown): Error & { code?: string } {
+  if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+function kindOf(code: string, name: string, message: string): FaultKind {
+  const known = kindByCode[code];
+  if (known) return known;
+  if (name === 'HTTPParserError' || code.startsWith('HPE_')) return 'protocol';
+  if (code.startsWith('UND_ERR_RES') || code === 'UND_ERR_HEADERS_OVERFLOW') return 'protocol';
+  if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|EPROTO/.test(code)) return 'tls';
+  return /socket|closed|terminated/i.test(message) ? 'reset' : 'protocol';
+}

@@ -1,0 +1,62 @@
+import type { Arrivals, LoadEngineName, LoadProfileName } from '../src/contract/index.ts';
+import type { Clock } from '../src/shared/clock.ts';
+import type { Judge } from './profiles/examine.ts';
+
+/** What a preflight found: a cause for which nothing is sent, or what there is. */
+export interface Preflight {
+  gate?: { says: string; cure: string } | undefined;
+  /** The sandbox has `/users`. */
+  hasUsers: boolean;
+}
+
+/** What to load, and how. */
+export interface LoadOptions {
+  /** Base URL of the sandbox. */
+  sandbox: string;
+  kitVersion: string;
+  /** Every id and every draw of the run follows from it. */
+  seed: string;
+  clock: Clock;
+  engine: LoadEngineName;
+  profile: LoadProfileName;
+  arrivals: Arrivals;
+  /** Chat requests a second; of the profile health, health requests. */
+  ratePerSecond: number;
+  /** Of the profile conversation. */
+  simulatedUsers: number;
+  /** Length of the judged window, in milliseconds. */
+  windowMs: number;
+  /** Length of warm-up and ramp together; by default what fits the window. */
+  warmUpMs?: number | undefined;
+  /** Which percentile of the response times is judged. */
+  percentile: number;
+  /** The sandbox's bearer key; none is sent when undefined. */
+  apiKey: string | undefined;
+  /** PEM of a CA to trust besides the system's. */
+  ca: string | undefined;
+  /** Look for the rate that is held, by steps of this length; the window is the confirmation. */
+  findMax?: { stepMs: number } | undefined;
+  /** NOT PROVEN exits with 0. */
+  acceptNotProven: boolean;
+  /** What one exchange breaks of the interface. */
+  judge: Judge;
+  /** Looks whether there is a sandbox at all, and that it is one. */
+  preflight: (signal: AbortSignal) => Promise<Preflight>;
+  /** Told once a second how the run goes. */
+  onTick: (live: LiveFigures) => void;
+  /** Stops the run; what it has seen by then is reported, and not judged. */
+  signal: AbortSignal;
+}
+
+/** How a run goes. */
+export interface LiveFigures {
+  phase: 'preflight' | 'warm-up' | 'ramp' | 'window' | 'drain';
+  /** Sent in the last second, of the main stream. */
+  perSecond: number;
+  inFlight: number;
+  p50Ms: number | null;
+  p99Ms: number | null;
+  errors: number;
+  /** Milliseconds until the window is over. */
+  leftMs: number;
+}

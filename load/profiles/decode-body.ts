@@ -1,0 +1,21 @@
+import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
+import { BODY_BYTES_MAX } from '../engines/transport.ts';
+
+const decoders: Partial<Record<string, (bytes: Uint8Array, bounds: ZlibOptions) => Buffer>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
+/** A body as text, decoded as its Content-Encoding says; undefined where it is not what that says. */
+export function textOfBody(bytes: Uint8Array, encoding: string): string | undefined {
+  const decode = decoders[encoding.trim().toLowerCase()];
+  try {
+    const plain =
+      decode && bytes.length > 0 ? decode(bytes, { maxOutputLength: BODY_BYTES_MAX }) : bytes;
+    return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}

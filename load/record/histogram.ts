@@ -1,0 +1,54 @@
+import { build, type Histogram } from 'hdr-histogram-js';
+import type { LatencySummary } from '../../src/contract/index.ts';
+
+/** Durations, counted in microseconds with three digits. */
+export interface Durations {
+  record(ms: number): void;
+  readonly count: number;
+  /** The value of a rank, 1 for the smallest; null of none. Milliseconds. */
+  atRank(rank: number): number | null;
+  /** Milliseconds; null of none. */
+  percentile(percentile: number): number | null;
+  summary(): LatencySummary;
+}
+
+/** An empty histogram that grows with what it is given. */
+export function durations(): Durations {
+  const histogram: Histogram = build({
+    bitBucketSize: 32,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: 60_000_000,
+    numberOfSignificantValueDigits: 3,
+    autoResize: true,
+    useWebAssembly: false,
+  });
+  let sumMs = 0;
+  let maxMs = 0;
+  const percentile = (wanted: number): number | null =>
+    // The class of a value reaches up to 0.1 % beyond it.
+    histogram.totalCount === 0
+      ? null
+      : rounded(Math.min(maxMs, histogram.getValueAtPercentile(wanted) / 1000));
+  return {
+    record(ms) {
+      histogram.recordValue(Math.max(0, Math.round(ms * 1000)));
+      sumMs += ms;
+      maxMs = Math.max(maxMs, ms);
+    },
+    get count() {
+      return histogram.totalCount;
+    },
+    atRank: (rank) => percentile((rank / Math.max(1, histogram.totalCount)) * 100),
+    percentile,
+    summary: () => ({
+      p50: percentile(50),
+      p90: percentile(90),
+      p99: percentile(99),
+      p999: percentile(99.9),
+      max: histogram.totalCount === 0 ? null : rounded(maxMs),
+      mean: histogram.totalCount === 0 ? null : rounded(sumMs / histogram.totalCount),
+    }),
+  };
+}
+
+const rounded = (ms: number): number => Math.round(ms * 1000) / 1000;

@@ -1,0 +1,133 @@
+import type { FaultKind, LoadPhase, LoadSecond } from '../../src/contract/index.ts';
+
+/** Upper bounds of the classes of response times in the heat map, in milliseconds. */
+export const HEAT_BOUNDS_MS: readonly number[] = [
+  5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000,
+];
+
+/** What happens, second by second. Times are milliseconds since the judged window began. */
+export interface Timeline {
+  offered(dueMs: number): void;
+  sent(sentMs: number, inFlight: number): void;
+  ended(endedMs: number, inFlight: number): void;
+  ok(endedMs: number): void;
+  fault(endedMs: number, kind: FaultKind): void;
+  responseTime(dueMs: number, ms: number): void;
+  /** The share of requests that failed in the last whole seconds, and how many ended in them. */
+  recentFaults(nowMs: number, seconds: number): { ended: number; failed: number };
+  /** Requests that were sent in the last whole second. */
+  recentRate(nowMs: number): number;
+  rows(): LoadSecond[];
+}
+
+interface Second {
+  offered: number;
+  sent: number;
+  done: number;
+  ok: number;
+  inFlight: number;
+  errors: Record<string, number>;
+  responseTimes: number[];
+}
+
+/** Starts an empty timeline of a window of `windowMs`. */
+export function timeline(windowMs: number): Timeline {
+  const seconds = new Map<number, Second>();
+  const at = (ms: number): Second => {
+    const second = Math.floor(ms / 1000);
+    let row = seconds.get(second);
+    if (!row) {
+      row = { offered: 0, sent: 0, done: 0, ok: 0, inFlight: 0, errors: {}, responseTimes: [] };
+      seconds.set(second, row);
+    }
+    return row;
+  };
+  const inFlightAt = (ms: number, inFlight: number): Second => {
+    const row = at(ms);
+    row.inFlight = Math.max(row.inFlight, inFlight);
+    return row;
+  };
+  return {
+    offered(dueMs) {
+      at(dueMs).offered++;
+    },
+    sent(sentMs, inFlight) {
+      inFlightAt(sentMs, inFlight).sent++;
+    },
+    ended(endedMs, inFlight) {
+      inFlightAt(endedMs, inFlight).done++;
+    },
+    ok(endedMs) {
+      at(endedMs).ok++;
+    },
+    fault(endedMs, kind) {
+      const { errors } = at(endedMs);
+      errors[kind] = (errors[kind] ?? 0) + 1;
+    },
+    responseTime(dueMs, ms) {
+      at(dueMs).responseTimes.push(ms);
+    },
+    recentFaults(nowMs, count) {
+      const last = Math.floor(nowMs / 1000) - 1;
+      let [ended, failed] = [0, 0];
+      for (let second = Math.max(0, last - count + 1); second <= last; second++) {
+        const { ok = 0, errors = {} } = seconds.get(second) ?? {};
+        const faults = Object.values(errors).reduce((sum, times) => sum + times, 0);
+        ended += ok + faults;
+        failed += faults;
+      }
+      return { ended, failed };
+    },
+    recentRate: (nowMs) => seconds.get(Math.floor(nowMs / 1000) - 1)?.sent ?? 0,
+    rows: () => rowsOf(seconds, windowMs),
+  };
+}
+
+function rowsOf(seconds: ReadonlyMap<number, Second>, windowMs: number): LoadSecond[] {
+  const known = [...seconds.keys()];
+  if (known.length === 0) return [];
+  const rows: LoadSecond[] = [];
+  for (let second = Math.min(...known); second <= Math.max(...known); second++) {
+    const row: Partial<Second> = seconds.get(second) ?? {};
+    const { responseTimes = [] } = row;
+    const before = rows.at(-1)?.inFlight ?? 0;
+    rows.push({
+      second,
+      phase: phaseOf(second, windowMs),
+      offered: row.offered ?? 0,
+      sent: row.sent ?? 0,
+      done: row.done ?? 0,
+      ok: row.ok ?? 0,
+      // A second in which nothing came or went is as the one before.
+      inFlight: row.inFlight ?? before,
+      ...percentilesOf(responseTimes),
+      errors: { ...row.errors },
+      heat: heatOf(responseTimes),
+    });
+  }
+  return rows;
+}
+
+function phaseOf(second: number, windowMs: number): LoadPhase {
+  if (second < 0) return 'ramp';
+  return second * 1000 < windowMs ? 'window' : 'drain';
+}
+
+function percentilesOf(times: readonly number[]): Pick<LoadSecond, 'p50' | 'p95' | 'p99' | 'max'> {
+  const sorted = Float64Array.from(times).sort();
+  const at = (percentile: number): number | null => {
+    const value = sorted[Math.max(0, Math.ceil((percentile / 100) * sorted.length) - 1)];
+    return value === undefined ? null : Math.round(value * 100) / 100;
+  };
+  return { p50: at(50), p95: at(95), p99: at(99), max: at(100) };
+}
+
+function heatOf(times: readonly number[]): number[] {
+  const counts = Array.from({ length: HEAT_BOUNDS_MS.length + 1 }, () => 0);
+  for (const ms of times) {
+    const index = HEAT_BOUNDS_MS.findIndex((bound) => ms < bound);
+    const heat = index === -1 ? HEAT_BOUNDS_MS.length : index;
+    counts[heat] = (counts[heat] ?? 0) + 1;
+  }
+  return counts;
+}

@@ -1,0 +1,76 @@
+import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
+import { amount } from './terminal.ts';
+import { showable } from './showable.ts';
+
+const marks = {
+  PASS: '✅',
+  FAIL: '❌',
+  'NOT PROVEN': '❔',
+  'INVALID RUN': '⚠️',
+  'NOT TESTED': '➖',
+};
+
+/** The report as Markdown, for the summary of a CI step: the verdict, then every target. */
+export function markdownReport(given: LoadReport): string {
+  const report = showable(given);
+  const { verdict, sentence, gate, aborted, selfCheck, plan, notes, targets, findMax } = report;
+  const cause = gate ? [`**${cell(gate.says)}** ${cell(gate.cure)}`, ''] : [];
+  const lines = [
+    `## sandbox-kit load: ${verdict}`,
+    '',
+    cell(sentence),
+    '',
+    ...cause,
+    ...(aborted === undefined ? [] : [`**${cell(aborted)}**`, '']),
+    ...(selfCheck.valid ? [] : selfCheck.reasons.map((reason) => `> ${cell(reason)}\n`)),
+    '| target | asked | measured | at 95 % | samples | verdict | why |',
+    '|---|---|---|---|---|---|---|',
+    ...targets.map(rowOf),
+    '',
+    ...(findMax ? [cell(findMax.says), ''] : []),
+    ...comparisonOf(report),
+    `${cell(report.sandbox)}, ${plan.ratePerSecond}/s for ${plan.windowMs / 1000} s, profile ${plan.profile}, engine ${plan.engine}, seed ${cell(report.seed)}.`,
+    ...(notes.length === 0 ? [] : ['', ...notes.map((note) => `- ${cell(note)}`)]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function rowOf(target: LoadTarget): string {
+  const { says, unit, measured, bound95, samples, verdict, reason } = target;
+  const figure = (value: number | null): string => (value === null ? '' : amount(value, unit));
+  const cells = [
+    says,
+    figure(target.target),
+    figure(measured),
+    figure(bound95),
+    samples === 0 ? '' : String(samples),
+    `${marks[verdict]} ${verdict}`,
+    reason,
+  ];
+  return `| ${cells.map(cell).join(' | ')} |`;
+}
+
+function comparisonOf({ comparison }: LoadReport): string[] {
+  if (!comparison) return [];
+  const { startedAt, rows, differences } = comparison;
+  return [
+    `### Against the run of ${cell(startedAt)}`,
+    '',
+    ...differences.map((difference) => `> ${cell(difference)}\n`),
+    '| target | before | now | change |',
+    '|---|---|---|---|',
+    ...rows.map(({ id, unit, before, now, change }) => {
+      const figure = (value: number | null): string => (value === null ? '' : amount(value, unit));
+      return `| ${[id, figure(before), figure(now), change].map(cell).join(' | ')} |`;
+    }),
+    '',
+  ];
+}
+
+/** What comes from a sandbox is text: never markup, a link, a mention or a formula. */
+function cell(text: string): string {
+  return text.replaceAll(
+    /[&<>|`*_[\]\\~$@:#!]|(?<=\bwww)\./gi,
+    (mark) => `&#${mark.charCodeAt(0)};`,
+  );
+}

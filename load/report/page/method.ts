@@ -1,0 +1,89 @@
+import type { LoadReport } from '../../../src/contract/index.ts';
+import { html, type Html } from '../../../src/shared/html.ts';
+import { seconds, trimmed } from '../../verdict/amounts.ts';
+
+/** How it was measured, by what, and what the words mean. */
+export function methodSection(report: LoadReport): Html {
+  return html`<h2>How it was measured</h2>
+    <dl>
+      ${rowsOf(report).map(
+        ([name, value]) =>
+          html`<dt>${name}</dt>
+            <dd>${value}</dd>`,
+      )}
+    </dl>
+    <details>
+      <summary>What the words mean</summary>
+      <dl>
+        ${glossary.map(
+          ([word, meaning]) =>
+            html`<dt>${word}</dt>
+              <dd>${meaning}</dd>`,
+        )}
+      </dl>
+    </details>`;
+}
+
+function rowsOf(report: LoadReport): [string, string][] {
+  const { plan, machine, warmUp, seed, kitVersion, startedAt, endedAt, trend } = report;
+  const { warmUpMs, rampMs, windowMs, arrivals, percentile } = plan;
+  const generator: [string, string][] = machine
+    ? [
+        ['engine', machine.engineVersion],
+        ['machine', `${machine.cpus} x ${machine.cpuModel}, Node ${machine.node}`],
+        ['cost of the generator', `${trimmed(machine.cpuPercent, 1)} % of a core`],
+      ]
+    : [];
+  return [
+    ['run', `${startedAt} to ${endedAt}`],
+    [
+      'phases',
+      `warm-up ${seconds(warmUpMs)}, ramp ${seconds(rampMs)}, window ${seconds(windowMs)}`,
+    ],
+    ['arrivals', `${arrivals}, from absolute times: nothing waits for an answer`],
+    ['judged percentile', `p${percentile}; the strict reading stands beside it`],
+    ...(warmUp
+      ? [
+          [
+            'warm-up',
+            `autocannon, ${warmUp.connections} connections, ${warmUp.requests} answers, median ${seconds(warmUp.p50Ms ?? 0)}`,
+          ] as [string, string],
+        ]
+      : []),
+    ...(trend
+      ? [
+          [
+            'in flight',
+            `${trimmed(trend.perSecond, 2)} a second more; at 95 % ${trimmed(trend.range95[0], 2)} to ${trimmed(trend.range95[1], 2)}`,
+          ] as [string, string],
+        ]
+      : []),
+    ...generator,
+    ['kit', `sandbox-kit ${kitVersion}, seed ${seed}`],
+  ];
+}
+
+const glossary: [string, string][] = [
+  ['PASS', 'The target is met, and the bound at 95 % is on the right side of it, too.'],
+  ['FAIL', 'The target is missed, and so is the bound at 95 %.'],
+  [
+    'NOT PROVEN',
+    'There are too few samples, or they lie too near to the target. Run it for longer.',
+  ],
+  [
+    'INVALID RUN',
+    'The generator was the bottleneck, or the run broke off: nothing is said of the sandbox.',
+  ],
+  ['NOT TESTED', 'It was not asked for.'],
+  [
+    'at 95 %',
+    'The exact one-sided bound (Clopper-Pearson; of percentiles by order statistics). For failures that come in bursts the wider bound of a block bootstrap counts.',
+  ],
+  [
+    'from the intended start',
+    'From when the request was due, whatever came before it: a stall is paid by all who would have asked in it.',
+  ],
+  ['service', 'From when the request left.'],
+  ['lag', 'How late requests left: the error of the generator.'],
+  ['timeouts', 'Stand among the times with the deadline, which is the least that they took.'],
+];

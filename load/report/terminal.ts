@@ -1,0 +1,169 @@
+import type {
+  LoadReport,
+  LoadTarget,
+  LoadVerdict,
+  StreamReport,
+} from '../../src/contract/index.ts';
+import { wrap, type Paint, type Style } from '../../src/shared/paint.ts';
+import { faultWords } from '../record/fault-words.ts';
+import { grouped, seconds, trimmed } from '../verdict/amounts.ts';
+import { showable } from './showable.ts';
+
+/** How a report is written for people. */
+export interface TerminalOptions {
+  paint: Paint;
+  /** Characters a line. */
+  width: number;
+}
+
+/** The colour of a verdict. */
+export const verdictStyles: Record<LoadVerdict, Style> = {
+  PASS: 'green',
+  FAIL: 'red',
+  'NOT PROVEN': 'yellow',
+  'INVALID RUN': 'yellow',
+  'NOT TESTED': 'dim',
+};
+
+/** The report for people: every target with its bound, the generator's own health, then the verdict. */
+export function terminalReport(given: LoadReport, options: TerminalOptions): string {
+  const report = showable(given);
+  const blocks = [
+    ...gateBlock(report, options),
+    targetsBlock(report, options),
+    ...streamBlocks(report, options),
+    ...outageBlock(report),
+    ...findMaxBlock(report, options),
+    ...comparisonBlock(report, options),
+    ...selfCheckBlock(report, options),
+    ...notesBlock(report, options),
+    verdictBlock(report, options),
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+function gateBlock({ gate, aborted }: LoadReport, { paint, width }: TerminalOptions): string[] {
+  const lines = [
+    ...(gate ? wrap(gate.says, width).map((line) => paint('red', line)) : []),
+    ...(gate ? wrap(gate.cure, width) : []),
+    ...(aborted === undefined ? [] : wrap(aborted, width).map((line) => paint('red', line))),
+  ];
+  return lines.length === 0 ? [] : [lines.join('\n')];
+}
+
+const WORD_WIDTH = 11;
+
+function targetsBlock({ targets }: LoadReport, { paint, width }: TerminalOptions): string {
+  const lines = targets.flatMap((target) => {
+    const style = verdictStyles[target.verdict];
+    const word = paint(style, target.verdict.padEnd(WORD_WIDTH));
+    const reason = wrap(target.reason, width - WORD_WIDTH - 2);
+    const says = `${target.says} ${paint('dim', figures(target))}`.trimEnd();
+    return [
+      `${word}  ${says}`,
+      ...reason.map((line) => `${' '.repeat(WORD_WIDTH + 2)}${paint('dim', line)}`),
+    ];
+  });
+  return lines.join('\n');
+}
+
+/** "(99.98 %, at 95 % at least 99.94 %)". */
+function figures({ measured, bound95, unit, id }: LoadTarget): string {
+  if (measured === null) return '';
+  const side = id.endsWith('latency') ? 'at most' : 'at least';
+  const bound = bound95 === null ? '' : `; at 95 % ${side} ${amount(bound95, unit)}`;
+  return `[${amount(measured, unit)}${bound}]`;
+}
+
+/** A figure with its unit. */
+export function amount(value: number, unit: string): string {
+  return unit === 'ms' ? seconds(value) : `${trimmed(value, unit === '%' ? 3 : 2)} ${unit}`;
+}
+
+function streamBlocks(report: LoadReport, options: TerminalOptions): string[] {
+  return report.streams.flatMap((name) => {
+    const stream = report[name];
+    return stream ? [streamBlock(name, stream, options)] : [];
+  });
+}
+
+function streamBlock(name: string, stream: StreamReport, { paint }: TerminalOptions): string {
+  const { offered, sent, ok, errors, offeredPerSecond } = stream;
+  const head = `${grouped(offered)} due (${trimmed(offeredPerSecond, 2)}/s), ${grouped(sent)} sent, ${grouped(ok)} ok`;
+  const columns = ['p50', 'p90', 'p99', 'max', 'mean'] as const;
+  const times = (title: string, summary: StreamReport['latencyMs']): string =>
+    `  ${title.padEnd(24)}${columns.map((column) => short(summary[column]).padStart(9)).join('')}`;
+  return [
+    `${paint('bold', name)}  ${head}`,
+    paint('dim', `  ${''.padEnd(24)}${columns.map((column) => column.padStart(9)).join('')}`),
+    times('from the intended start', stream.latencyMs),
+    times('service', stream.serviceMs),
+    times("the generator's lag", stream.lagMs),
+    ...Object.entries(errors).map(
+      ([kind, times]) =>
+        `  ${paint('red', grouped(times).padStart(7))}  ${kind}: ${faultWords[kind as keyof typeof faultWords]}`,
+    ),
+  ].join('\n');
+}
+
+const short = (ms: number | null): string => (ms === null ? '-' : seconds(ms));
+
+function outageBlock({ outages, chat }: LoadReport): string[] {
+  if (!outages || outages.incidents === 0) return [];
+  const { incidents, longestMs, cleanSeconds, seconds: all } = outages;
+  const many = `${grouped(incidents)} run${incidents === 1 ? '' : 's'} of failures`;
+  const line = `${many}, the longest for ${seconds(longestMs)}; ${cleanSeconds} of ${all} seconds without one`;
+  const found = Object.entries(chat?.findings ?? {}).map(([id, times]) => `${id} ${times}`);
+  return [found.length === 0 ? line : `${line}\nrequirements not met: ${found.join(', ')}`];
+}
+
+function findMaxBlock({ findMax }: LoadReport, { paint, width }: TerminalOptions): string[] {
+  if (!findMax) return [];
+  const steps = findMax.steps.map(({ ratePerSecond, holds, reason }) => {
+    const word = holds ? paint('green', 'holds') : paint('red', 'fails');
+    return `  ${trimmed(ratePerSecond, 1).padStart(8)}/s  ${word}  ${reason}`;
+  });
+  return [
+    [paint('bold', 'The rate that is held'), ...steps, ...wrap(findMax.says, width)].join('\n'),
+  ];
+}
+
+function comparisonBlock({ comparison }: LoadReport, { paint }: TerminalOptions): string[] {
+  if (!comparison) return [];
+  const rows = comparison.rows.map(({ id, unit, before, now, change }) => {
+    const figure = (value: number | null): string =>
+      (value === null ? '-' : amount(value, unit)).padStart(16);
+    const style = change === 'worse' ? 'red' : change === 'better' ? 'green' : 'dim';
+    return `  ${id.padEnd(18)}${figure(before)}${figure(now)}  ${paint(style, change)}`;
+  });
+  const differ = comparison.differences.map((difference) => paint('yellow', `  ${difference}`));
+  const head = paint('bold', `Against the run of ${comparison.startedAt}`);
+  return [[head, ...rows, ...differ].join('\n')];
+}
+
+function selfCheckBlock({ selfCheck }: LoadReport, { paint, width }: TerminalOptions): string[] {
+  const { valid, reasons, figures: rows } = selfCheck;
+  if (rows.length === 0) return [];
+  const held = rows
+    .map(({ name, value, unit }) => `${name} ${trimmed(value, 1)} ${unit}`.trim())
+    .join(', ');
+  const head = valid
+    ? `${paint('green', 'The generator kept up')}: `
+    : `${paint('yellow', 'The generator, or the run, is not to be trusted')}: `;
+  const plain = wrap(`${valid ? 'The generator kept up: ' : ''}${held}`, width).join('\n');
+  if (valid) return [plain.replace('The generator kept up: ', () => head)];
+  return [[head.trimEnd(), ...reasons.flatMap((reason) => wrap(reason, width)), plain].join('\n')];
+}
+
+function notesBlock({ notes }: LoadReport, { paint, width }: TerminalOptions): string[] {
+  if (notes.length === 0) return [];
+  const lines = notes.flatMap((note) => wrap(`- ${note}`, width));
+  return [[paint('bold', 'To know besides'), ...lines].join('\n')];
+}
+
+function verdictBlock({ verdict, sentence }: LoadReport, options: TerminalOptions): string {
+  const { paint, width } = options;
+  const [first = '', ...more] = wrap(`${verdict}  ${sentence}`, width);
+  const painted = paint(verdictStyles[verdict], paint('bold', verdict));
+  return [first.replace(verdict, () => painted), ...more].join('\n');
+}

@@ -1,0 +1,25 @@
+import { performance } from 'node:perf_hooks';
+import type { Clock } from '../../src/shared/clock.ts';
+
+/** What the generator cost over a time. */
+export interface Cost {
+  /** Processor time, as a percentage of one core. */
+  cpuPercent: number;
+  /** Share of the time in which the event loop was busy, 0 to 1. */
+  loopBusy: number;
+}
+
+/** Begins to measure; the function that it gives ends that. */
+export function meter(clock: Clock): () => Cost {
+  const startMs = clock.monotonicMs();
+  const cpu = process.cpuUsage();
+  const loop = performance.eventLoopUtilization();
+  return () => {
+    const { user, system } = process.cpuUsage(cpu);
+    const tookMs = Math.max(1, clock.monotonicMs() - startMs);
+    return {
+      cpuPercent: Math.round((user + system) / tookMs) / 10,
+      loopBusy: Math.round(performance.eventLoopUtilization(loop).utilization * 1000) / 1000,
+    };
+  };
+}

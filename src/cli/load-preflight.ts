@@ -1,0 +1,56 @@
+import type { Area, LoadProfileName } from '../contract/index.ts';
+import type { Preflight } from '../../load/index.ts';
+
+type Judge = typeof import('../../conformance/index.ts');
+type Diagnosis = Awaited<ReturnType<Judge['diagnose']>>;
+type Exchange = Diagnosis['exchanges'][number];
+
+/** How the sandbox is reached. */
+export interface PreflightOptions {
+  target: string;
+  kitVersion: string;
+  seed: string;
+  apiKey: string | undefined;
+  ca: string | undefined;
+  profile: LoadProfileName;
+}
+
+/** The preflight of `doctor`, and whether it is a sandbox that answers: chat, or health, is taken. */
+export async function preflight(
+  judge: Judge,
+  { profile, ...options }: PreflightOptions,
+  signal: AbortSignal,
+): Promise<Preflight> {
+  const { gate, exchanges } = await judge.diagnose({ ...options, areas: areasOf[profile], signal });
+  const endpoint = profile === 'health' ? 'health' : 'chat';
+  return { gate: gate ?? notTaken(endpoint, exchanges), hasUsers: hasUsers(exchanges) };
+}
+
+const areasOf: Record<LoadProfileName, Area[]> = {
+  chat: ['chat', 'health'],
+  conversation: ['chat', 'health'],
+  health: ['health'],
+  mixed: ['chat', 'health', 'users'],
+};
+
+const isGood = ({ response }: Exchange): boolean =>
+  response !== undefined && response.status >= 200 && response.status < 300;
+
+function notTaken(
+  endpoint: 'chat' | 'health',
+  exchanges: readonly Exchange[],
+): Preflight['gate'] | undefined {
+  const last = exchanges.findLast((one) => one.endpoint === endpoint);
+  if (last && isGood(last)) return undefined;
+  const came = last?.response ? `HTTP ${last.response.status}` : 'no answer';
+  const { method, path } = last?.request ?? { method: 'A request to', path: endpoint };
+  return {
+    says: `${method} ${path} is answered with ${last?.failure?.message ?? came}, so there is nothing to load.`,
+    cure: 'Check that the address leads to the sandbox, and run sandbox-kit check first.',
+  };
+}
+
+function hasUsers(exchanges: readonly Exchange[]): boolean {
+  const created = exchanges.filter(({ endpoint }) => endpoint === 'create');
+  return created.some(isGood);
+}

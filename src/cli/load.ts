@@ -1,0 +1,99 @@
+import type { CommandModule } from 'yargs';
+import { explain, violations, type LoadReport } from '../contract/index.ts';
+import { randomSeed } from '../shared/chance.ts';
+import { systemClock } from '../shared/clock.ts';
+import { wrap } from '../shared/paint.ts';
+import { readTextFile, writeTextFile } from './files.ts';
+import * as flags from './flags.ts';
+import { kitVersion } from './kit-version.ts';
+import { loadFlags, loadOptions, type LoadFlags } from './load-flags.ts';
+import { planSentence, plannedOf, refuseTooMuch, sizeOf } from './load-plan.ts';
+import { preflight } from './load-preflight.ts';
+import { loadProgress } from './load-progress.ts';
+import { openOutputs } from './outputs.ts';
+import { interruptible } from './signals.ts';
+import { terminalOf, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+type LoadWing = typeof import('../../load/index.ts');
+
+/** `sandbox-kit load URL`: does this sandbox hold its targets? */
+export const loadVerb: CommandModule = {
+  command: 'load <url>',
+  describe: 'Load a sandbox, and say whether it holds its targets',
+  builder: (yargs) =>
+    loadOptions(yargs.usage('sandbox-kit load URL\n\nSends a constant rate, and says what holds.')),
+  handler: async (argv) => {
+    const given = flags.parseFlags(loadFlags, argv);
+    const planned = plannedOf(given);
+    const wing = await import('../../load/index.ts');
+    const judge = await import('../../conformance/index.ts');
+    const plan = wing.planOf(planned);
+    const size = sizeOf(plan, planned.findMax);
+    refuseTooMuch(given, size, judge.isOnLoopback(given.url));
+    const baseline = given.baseline === undefined ? undefined : readBaseline(given.baseline);
+    const seed = given.seed ?? randomSeed();
+    const reached = {
+      kitVersion: kitVersion(),
+      seed,
+      apiKey: flags.sandboxKey(given['api-key-file']),
+      ca: flags.caPem(given.ca),
+    };
+    const out = openOutputs(given);
+    const intent = `${planSentence(plan, size, planned.findMax)} Seed ${seed}.`;
+    out.write(`${out.paint('bold', `sandbox-kit load ${given.url}`)}\n`);
+    out.write(`${wrap(intent, out.width).join('\n')}\n\n`);
+    const errors = terminalOf(process.stderr);
+    using interrupt = interruptible(
+      'Stopping: what was seen is reported. Once more leaves at once.',
+    );
+    const report = await wing.load({
+      ...planned,
+      ...reached,
+      sandbox: given.url,
+      clock: systemClock,
+      acceptNotProven: given['accept-not-proven'],
+      judge: judge.brokenMusts,
+      preflight: (signal) =>
+        preflight(judge, { ...reached, target: given.url, profile: planned.profile }, signal),
+      onTick: loadProgress(errors, systemClock),
+      signal: interrupt.signal,
+    });
+    errors.live('');
+    deliver(baseline ? wing.withComparison(report, baseline) : report, { wing, out, given });
+  },
+};
+
+/** Gives a report to all who are to have it, and to the caller as the exit code. */
+function deliver(
+  report: LoadReport,
+  { wing, out, given }: { wing: LoadWing; out: Terminal; given: LoadFlags },
+): void {
+  out.write(wing.terminalReport(report, out));
+  const { json, junit, markdown, html } = given;
+  if (json !== undefined) writeTextFile(json, `${JSON.stringify(report, null, 2)}\n`, '--json');
+  if (junit !== undefined) writeTextFile(junit, wing.junitReport(report), '--junit');
+  if (markdown !== undefined) writeTextFile(markdown, wing.markdownReport(report), '--markdown');
+  if (html !== undefined) writeTextFile(html, wing.htmlReport(report), '--html');
+  process.exitCode = report.exitCode;
+}
+
+/**
+ * Reads the report of an earlier run.
+ *
+ * @throws {UsageError} where it is none.
+ */
+function readBaseline(path: string): LoadReport {
+  const wrong = (why: string): UsageError =>
+    new UsageError(`--baseline: ${path} is not a report of load --json: ${why}`);
+  let report: unknown;
+  try {
+    report = JSON.parse(readTextFile(path, '--baseline'));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw wrong('it is not JSON');
+  }
+  const found = violations('LoadReport', report);
+  if (found.length > 0) throw wrong(explain(found));
+  return report as LoadReport;
+}

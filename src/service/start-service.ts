@@ -153,6 +153,7 @@ async function start(
     log,
     gate: gate({ host, owners: store.owners, apiKeyHeader, apiKey, strangers: noted }),
     strangers: noted,
+    apiKeyHeader,
     store,
     writer,
     runner,

@@ -16,11 +16,15 @@ export interface MemoryJobs extends JobStore {
   /** What was written, in order. */
   written: { job: Job; outcome: Outcome }[];
   /** How often each call came, e.g. `take`. */
-  calls: Record<'take' | 'renew' | 'finish' | 'giveBack' | 'freeAll' | 'pending', number>;
+  calls: Record<'take' | 'renew' | 'finish' | 'giveBack' | 'freeAll' | 'nextDueAtMs', number>;
   /** When given back jobs are due, in order. */
   givenBack: { job: Job; dueAtMs: number }[];
   /** Throws in the next calls of this name. */
   failNext(call: keyof MemoryJobs['calls'], times: number): void;
+  /** How many outcomes came together, of each group. */
+  groups: number[];
+  /** Lets every group fail from now on; what comes alone is written. */
+  refuseGroups(): void;
 }
 
 const definition: EvalDefinition = evalOf('contains', { text: 'shipped' });
@@ -32,6 +36,8 @@ export function memoryJobs(): MemoryJobs {
   const written: MemoryJobs['written'] = [];
   const givenBack: MemoryJobs['givenBack'] = [];
   const { calls, failNext, called } = countedCalls();
+  const groups: number[] = [];
+  let failGroups = false;
   let lastId = 0;
   const heldBy = (worker: string, job: Job): Kept | undefined => {
     const found = kept.get(job.id);
@@ -43,6 +49,8 @@ export function memoryJobs(): MemoryJobs {
     calls,
     givenBack,
     failNext,
+    groups,
+    refuseGroups: () => void (failGroups = true),
     add(parts = {}, dueAtMs = 0) {
       const id = ++lastId;
       const job = { ...valid, id, ...parts };
@@ -72,6 +80,15 @@ export function memoryJobs(): MemoryJobs {
       written.push({ job, outcome });
       return true;
     },
+    async finishAll(worker, finished, atMs) {
+      groups.push(finished.length);
+      if (failGroups) throw new Error('the store cannot finishAll');
+      const written = [];
+      for (const { job, outcome } of finished) {
+        written.push(await this.finish(worker, job, outcome, atMs));
+      }
+      return written;
+    },
     async giveBack(worker, job, dueAtMs) {
       await called('giveBack');
       const found = heldBy(worker, job);
@@ -85,18 +102,24 @@ export function memoryJobs(): MemoryJobs {
       for (const one of freed) Object.assign(one, { holder: undefined, dueAtMs: 0 });
       return freed.length;
     },
-    async pending() {
-      await called('pending');
-      const due = [...kept.values()].map(({ dueAtMs, holder }) => holder?.untilMs ?? dueAtMs);
-      return { count: kept.size, nextDueAtMs: due.length > 0 ? Math.min(...due) : undefined };
+    async nextDueAtMs() {
+      await called('nextDueAtMs');
+      return nextIn(kept);
     },
+    pending: () => Promise.resolve({ count: kept.size, nextDueAtMs: nextIn(kept) }),
   };
+}
+
+/** When the next is due: a job at its time, one that is held when its lease has ended. */
+function nextIn(kept: ReadonlyMap<number, Kept>): number | undefined {
+  const due = [...kept.values()].map(({ dueAtMs, holder }) => holder?.untilMs ?? dueAtMs);
+  return due.length > 0 ? Math.min(...due) : undefined;
 }
 
 /** Counts calls, and lets the next of a name fail. */
 function countedCalls() {
   const calls: MemoryJobs['calls'] = {
-    ...{ take: 0, renew: 0, finish: 0, giveBack: 0, freeAll: 0, pending: 0 },
+    ...{ take: 0, renew: 0, finish: 0, giveBack: 0, freeAll: 0, nextDueAtMs: 0 },
   };
   const failing = new Map<string, number>();
   return {

@@ -137,13 +137,15 @@ transcripts:
 
 void t.test('serve --seed-file: YAML that is there at the start', async (t) => {
   const file = join(t.testdir({ 'seed.yaml': goodSeed }), 'seed.yaml');
-  const { said } = await serve(t, ['--seed-file', file]);
+  const { said, end, stderr } = await serve(t, ['--seed-file', file]);
   t.equal((await ask(said, 'POST /__admin/drain')).status, 200);
   const { text } = await ask(said, 'GET /api/prod-evaluations/sessions/');
   t.match(JSON.parse(text), {
     total: 1,
     items: [{ source_session_id: 'call-1', outcome_summary: { passed_count: 1 } }],
   });
+  await end('SIGTERM');
+  t.equal(await stderr, '', 'no progress in a pipe');
 });
 
 void t.test('serve --seed-file: what is wrong, with its line', async (t) => {

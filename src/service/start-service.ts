@@ -49,6 +49,11 @@ export interface ServiceOptions {
   /** What the service holds at the start, and after each reset to it. */
   seed: SeedDocument;
   /**
+   * Told now and then how many of the seed's sessions are kept, and how many there are; the last time
+   * before the start ends. Not of seeds that are planted later.
+   */
+  onSeedProgress: (done: number, total: number) => void;
+  /**
    * The ids of sessions of live traces follow from it; unforeseeable when left out. Ids of what is
    * in a seed or a transcript follow from the document itself.
    */
@@ -165,8 +170,7 @@ async function start(
     stopping: stopping.signal,
   });
   undo.push(() => closeDoors(service, stopping));
-  const { seed } = options;
-  await withFileOf(file, () => plant(service, store, { ownerName, seed }));
+  await withFileOf(file, () => plant(service, store, { ...options, ownerName }));
   await listen(service.app, host, port);
   address.url = addressOf(service.app, host);
   log.info('service listens', { url: address.url });
@@ -238,9 +242,16 @@ async function letKeysIn(
 async function plant(
   { seeds, warnings }: Service,
   { owners }: Store,
-  { ownerName, seed }: { ownerName: string; seed: SeedDocument | undefined },
+  {
+    ownerName,
+    seed,
+    onSeedProgress,
+  }: Pick<Given, 'seed' | 'onSeedProgress'> & { ownerName: string },
 ): Promise<void> {
-  if (seed) await seeds.plant(await owners.ensure(ownerName), asMessage('SeedDocument', seed));
+  if (seed) {
+    const ownerId = await owners.ensure(ownerName);
+    await seeds.plant(ownerId, asMessage('SeedDocument', seed), onSeedProgress);
+  }
   for (const ownerId of await owners.ids()) await warnings(ownerId);
 }
 

@@ -35,9 +35,7 @@ export function memoryJobs(): MemoryJobs {
   const kept = new Map<number, Kept>();
   const written: MemoryJobs['written'] = [];
   const givenBack: MemoryJobs['givenBack'] = [];
-  const { calls, failNext, called } = countedCalls();
-  const groups: number[] = [];
-  let failGroups = false;
+  const { groupCame, called, ...counted } = countedCalls();
   let lastId = 0;
   const heldBy = (worker: string, job: Job): Kept | undefined => {
     const found = kept.get(job.id);
@@ -46,11 +44,8 @@ export function memoryJobs(): MemoryJobs {
   };
   return {
     written,
-    calls,
     givenBack,
-    failNext,
-    groups,
-    refuseGroups: () => void (failGroups = true),
+    ...counted,
     add(parts = {}, dueAtMs = 0) {
       const id = ++lastId;
       const job = { ...valid, id, ...parts };
@@ -81,13 +76,8 @@ export function memoryJobs(): MemoryJobs {
       return true;
     },
     async finishAll(worker, finished, atMs) {
-      groups.push(finished.length);
-      if (failGroups) throw new Error('the store cannot finishAll');
-      const written = [];
-      for (const { job, outcome } of finished) {
-        written.push(await this.finish(worker, job, outcome, atMs));
-      }
-      return written;
+      groupCame(finished.length);
+      return await oneByOne(finished, (one) => this.finish(worker, one.job, one.outcome, atMs));
     },
     async giveBack(worker, job, dueAtMs) {
       await called('giveBack');
@@ -116,14 +106,31 @@ function nextIn(kept: ReadonlyMap<number, Kept>): number | undefined {
   return due.length > 0 ? Math.min(...due) : undefined;
 }
 
+async function oneByOne<One, Result>(
+  all: readonly One[],
+  act: (one: One) => Promise<Result>,
+): Promise<Result[]> {
+  const results = [];
+  for (const one of all) results.push(await act(one));
+  return results;
+}
+
 /** Counts calls, and lets the next of a name fail. */
 function countedCalls() {
   const calls: MemoryJobs['calls'] = {
     ...{ take: 0, renew: 0, finish: 0, giveBack: 0, freeAll: 0, nextDueAtMs: 0 },
   };
   const failing = new Map<string, number>();
+  const groups: number[] = [];
+  let failGroups = false;
   return {
     calls,
+    groups,
+    refuseGroups: () => void (failGroups = true),
+    groupCame: (size: number): void => {
+      groups.push(size);
+      if (failGroups) throw new Error('the store cannot finishAll');
+    },
     failNext: (name: keyof typeof calls, times: number) => void failing.set(name, times),
     called: async (name: keyof typeof calls): Promise<void> => {
       calls[name]++;

@@ -7,7 +7,7 @@ import { hideBin } from 'yargs/helpers';
 import { checkValues, joinDashes } from './arguments.ts';
 import { kitVersion } from './kit-version.ts';
 import { surviveClosedPipes } from './signals.ts';
-import { suggestion } from './suggest.ts';
+import { suggestion } from '../shared/suggest.ts';
 import { exitCodes, OutputLost, UsageError } from './usage-error.ts';
 import { agentVerb } from './agent.ts';
 import { checkVerb } from './check.ts';

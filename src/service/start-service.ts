@@ -9,6 +9,7 @@ import { adjustableClock } from '../shared/adjustable-clock.ts';
 import { randomSeed, seededChance } from '../shared/chance.ts';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
+import { checkOptions } from '../shared/option-kinds.ts';
 import { developmentKey } from './development-key.ts';
 import { CannotStart, Misfit, Refusal } from './errors.ts';
 import { gate, isKey, isLoopback, keyDigestOf } from './gate.ts';
@@ -18,6 +19,7 @@ import { createJudge, type JudgeOptions } from './scoring/judge.ts';
 import { erroredEvals } from './scoring/errored-evals.ts';
 import { startRunner } from './scoring/runner.ts';
 import { scoredSessionOf } from './scored-session-of.ts';
+import { serviceOptionKinds } from './service-option-kinds.ts';
 import { buildService, type Service } from './service.ts';
 import { withFileOf } from './start-failure.ts';
 import { openStore } from './store/open-store.ts';
@@ -95,8 +97,10 @@ const idleSweepMs = 10;
  * Starts the service: area A of the interface, `/__admin` and the pages that deep links lead to.
  * @throws CannotStart that says what to change: beyond loopback without a key, a port that is
  * taken, a folder that can't be used, a seed that makes no sense.
+ * @throws TypeError about an option that is unknown or of another type.
  */
 export async function startService(options: Partial<ServiceOptions> = {}): Promise<RunningService> {
+  checkOptions('startService', options, serviceOptionKinds);
   const { host = '127.0.0.1', keys = [] } = options;
   checkKeys(host, keys);
   const undo: (() => Promise<void>)[] = [];

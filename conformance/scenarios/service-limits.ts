@@ -76,7 +76,7 @@ const limits: Scenario = {
     ...(['SERVICE-023', 'SERVICE-024', 'SERVICE-026', 'SERVICE-027', 'SERVICE-028'] as const),
     ...(['SERVICE-058', 'SERVICE-059'] as const),
   ],
-  cost: cost(4 + RATE_REQUESTS_MAX + 8),
+  cost: cost(3 + Math.ceil(RATE_REQUESTS_MAX / AT_ONCE) * AT_ONCE + 8),
   async drive(world) {
     const { service } = world;
     const talk = conversation(service, 'limits', { afterMs: -HOUR_MS });

@@ -21,7 +21,7 @@ const refusals: Scenario = {
   area: 'service',
   phase: 'refused',
   exercises: ['SERVICE-020', 'SERVICE-021', 'SERVICE-022', 'SERVICE-048'],
-  cost: cost(6),
+  cost: cost(7),
   async drive(world) {
     const { service } = world;
     const talk = conversation(service, 'control', {});
@@ -50,7 +50,7 @@ const keys: Scenario = {
   area: 'service',
   phase: 'refused',
   exercises: ['SERVICE-029', 'SERVICE-030'],
-  cost: cost(13),
+  cost: cost(12),
   async drive(world) {
     const { service } = world;
     const talk = conversation(service, 'keys', {});

@@ -116,7 +116,7 @@ const production: Scenario = {
   phase: 'after',
   needs: ['service/conversations'],
   exercises: ['SERVICE-070', 'SERVICE-080', 'SERVICE-112'],
-  cost: cost(17),
+  cost: cost(18),
   async drive(world) {
     if (world.service.control) await world.send(admin('drain', '/drain'));
     await readAll(world, 'production');

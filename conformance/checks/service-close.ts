@@ -124,8 +124,10 @@ function scoredOnce(): Check {
   return {
     evidence(transcript) {
       const id = idOf(transcript);
-      const page = lastOf(transcript, 'production', 'whole') ?? resultsOf(transcript);
-      return page && id !== undefined && listed(page, id).length > 0 ? [page] : [];
+      // Where it is scored once more, it may be listed at one time and not at another.
+      const pages = [lastOf(transcript, 'production', 'whole'), resultsOf(transcript)];
+      const page = pages.find((one) => one && listed(one, id).length > 0);
+      return page && id !== undefined ? [page] : [];
     },
     judge(evidence, transcript) {
       return evidence.flatMap((page): Finding[] => {

@@ -75,6 +75,8 @@ export const ofAgent: Wanted = (item, page, transcript) => {
   if (contains(agent, part)) return true;
   const url = agentUrls(transcript).get(agent);
   if (url !== undefined) return contains(url, part);
+  // No URL that can be read holds this one as it is.
+  if (part?.includes('%')) return false;
   const whole = wholeOf(transcript, 'simulations');
   const ofSame = (one: Exchange): Item[] =>
     itemsOf(one).filter((other) => other['agent'] === agent);

@@ -78,7 +78,7 @@ export function tracesPresent(endpoint: Results, keys: readonly string[]): Check
 
 /** A link that leads to a session, where it is a string: absolute, and no other session's. */
 export function linkShape(endpoint: Results, page: string): Check {
-  const link = new RegExp(`^https?://[^\\s?#]+/${page}/[^/?#\\s]+\\?sessionId=[^&#\\s]+$`, 'i');
+  const link = new RegExp(`^https?://[^\\s?]+/${page}/[^/?#\\s]+\\?sessionId=[^&#\\s]+$`, 'i');
   const judged = eachItem(
     endpoint,
     ({ url }) => typeof url === 'string',

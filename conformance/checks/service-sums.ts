@@ -12,6 +12,7 @@ import {
   hasControl,
   isPage,
   itemsOf,
+  lastOf,
   needsControl,
   resultsOf,
   seedOf,
@@ -42,6 +43,8 @@ interface Queued {
 /** First closes with what is listed; one that queued another number than is configured is told. */
 function queuedAndListed(transcript: Transcript): Queued[] {
   const page = resultsOf(transcript);
+  // What queued nothing, nobody waited for.
+  const later = lastOf(transcript, 'production', 'whole again') ?? page;
   const wanted = configured(transcript);
   const closes = transcript.exchanges.filter(
     (one) => one.endpoint === 'end' && one.scenario === 'service/conversations' && accepted(one),
@@ -49,10 +52,11 @@ function queuedAndListed(transcript: Transcript): Queued[] {
   return closes.flatMap((close) => {
     const id = conversationOf(close);
     const queued = queuedOf(close);
-    const item = page && itemsOf(page).find((one) => one['source_session_id'] === id);
+    const listed = queued === 0 ? later : page;
+    const item = listed && itemsOf(listed).find((one) => one['source_session_id'] === id);
     const total = item && countOf(item, 'total_evaluations');
     const isOnce = closes.filter((one) => conversationOf(one) === id).length === 1;
-    if (typeof queued !== 'number' || queued === 0 || total === undefined || !isOnce) return [];
+    if (typeof queued !== 'number' || total === undefined || !isOnce) return [];
     return wanted === undefined || wanted === queued ? [{ close, queued, total }] : [];
   });
 }

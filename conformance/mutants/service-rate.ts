@@ -95,6 +95,12 @@ export const serviceRateMutants: readonly Mutant[] = [
 /** Legal variants of it. */
 export const serviceRateVariants: readonly Variant[] = [
   variant(
+    'rate-in-fixed-minutes',
+    'Counts in minutes that do not slide.',
+    limited({ max: 120 }),
+    intrusive,
+  ),
+  variant(
     'retry-after-date',
     'Gives a date in Retry-After.',
     () => async (asked, forward, clock) => {

@@ -1,9 +1,17 @@
 import type { RequirementId } from '../requirements/index.ts';
-import { mutantsOf, type Mutant } from './mutant.ts';
-import { asks, listOf, onItems, partOf, type Item, type Results } from './service-edits.ts';
+import {
+  mutantsOf,
+  variantsOf,
+  type Mutant,
+  type TransformFactory,
+  type Variant,
+} from './mutant.ts';
+import { valueAt } from '../../src/contract/index.ts';
+import { asks, idIn, listOf, onItems, partOf, type Item, type Results } from './service-edits.ts';
 import { put, written, type Row } from './service-rules.ts';
 
 const mutant = mutantsOf('service');
+const variant = variantsOf('service');
 const traced = asks('include_traces', 'true');
 // The judge waits for what does not come.
 const slow = { clockFactor: 20 };
@@ -197,5 +205,46 @@ export const serviceSumMutants: readonly Mutant[] = [
   ),
   told('simulation-turn-cut', 'Cuts what the agent said.', 'SERVICE-162', (turns) =>
     turns.map((turn) => ({ ...turn, agent_response: 'There' })),
+  ),
+];
+
+/** Leaves one session that passed without its last evaluation: it came to nothing. */
+const oneLess: TransformFactory = () => {
+  let chosen: unknown;
+  return onItems('production', (item) => {
+    const { source_session_id: id, outcome_summary: summary } = item;
+    const isFit = valueAt(summary, '/failed_count') === 0 && idIn(String(id)) !== undefined;
+    if (isFit) chosen ??= id;
+    if (id === chosen && id !== undefined) oneOutcome(item);
+  })();
+};
+
+/** Legal variants of it. */
+export const serviceSumVariants: readonly Variant[] = [
+  variant('eval-without-outcome', 'Has no outcome of an eval that broke.', oneLess, slow),
+  variant(
+    'rate-rounded',
+    'Rounds rates to one digit.',
+    onItems(
+      'simulations',
+      onSummary((summary) => {
+        summary['pass_rate'] = Math.round(Number(summary['pass_rate']) * 10) / 10;
+      }),
+    ),
+  ),
+  variant(
+    'turns-last-first',
+    'Lists the last turn first, by its number.',
+    onItems('production', (item) => {
+      if (Array.isArray(item['traces'])) item['traces'] = listOf(item, 'traces').reverse();
+    }),
+  ),
+  variant(
+    'url-behind-hash',
+    'Links to an application that has its paths behind a #.',
+    onItems(
+      'production',
+      onLink((url) => url.replace('/production-eval', '/#/production-eval')),
+    ),
   ),
 ];

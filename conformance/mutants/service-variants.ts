@@ -14,6 +14,7 @@ import {
 import { variantsOf, type Variant } from './mutant.ts';
 import { serviceLateVariants } from './service-late.ts';
 import { serviceRateVariants } from './service-rate.ts';
+import { serviceSumVariants } from './service-sums.ts';
 import { strangerVariants } from './service-strangers.ts';
 import { asks, listOf, onItems, onPages, param, type Item } from './service-edits.ts';
 
@@ -219,5 +220,6 @@ export const serviceVariants: readonly Variant[] = [
   ...results,
   ...serviceLateVariants,
   ...serviceRateVariants,
+  ...serviceSumVariants,
   ...strangerVariants,
 ];

@@ -101,7 +101,7 @@ function isFixture({ area, phase }: Scenario, areas: readonly Area[]): boolean {
   return areas.includes('chat') && area === 'users' && ['preflight', 'cleanup'].includes(phase);
 }
 
-const PHASES: readonly Phase[] = ['preflight', 'accepted', 'refused', 'after', 'cleanup'];
+const PHASES: readonly Phase[] = ['preflight', 'accepted', 'refused', 'after', 'cleanup', 'last'];
 
 /**
  * Drives a run: every scenario of a phase at once, phase after phase, and nothing after a preflight

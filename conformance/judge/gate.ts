@@ -7,6 +7,7 @@ import {
   saysAbsent,
 } from '../transcript/reading.ts';
 import { isServiceRun } from '../requirements/index.ts';
+import { allAlike, rateLimited } from './alike.ts';
 import { gone } from './gone.ts';
 import { inServiceWords, noService } from './service-gate.ts';
 
@@ -24,6 +25,10 @@ export interface Gate {
     | 'redirect'
     | 'key_refused'
     | 'empty'
+    | 'not_json'
+    | 'server_error'
+    | 'all_refused'
+    | 'wrongly_encoded'
     | 'rate_limited'
     | 'too_large'
     | 'nothing_here'
@@ -61,7 +66,7 @@ function gateOf(transcript: Transcript): Gate | undefined {
     rateLimited(final) ??
     nothingHere(final) ??
     noService(final) ??
-    allAlike(final, run.target) ??
+    allAlike(final, run) ??
     gone(transcript)
   );
 }
@@ -167,37 +172,6 @@ function keyRefused(probes: Exchange[], keyGiven: boolean): Gate | undefined {
   };
 }
 
-const alike: Partial<Record<string, Pick<Gate, 'says' | 'cure'>>> = {
-  timeout: {
-    says: 'Connections are accepted, but no request is answered in time.',
-    cure: 'Check that the sandbox itself runs, not only what stands before it.',
-  },
-  reset: {
-    says: 'Every connection is dropped before the answer is whole.',
-    cure: 'Look into the log of the sandbox: it, or a proxy before it, closes the connection.',
-  },
-  protocol: {
-    says: 'What answers at this address does not speak HTTP.',
-    cure: 'Check the port, and https:// against http://.',
-  },
-  empty: {
-    says: 'Every answer is empty.',
-    cure: 'Check that the URL leads to the sandbox: something else answers there.',
-  },
-  rate_limited: {
-    says: 'Every request is put off with 429, for longer than the kit waits.',
-    cure: 'Raise the limit of the sandbox for this key, or run with --rate.',
-  },
-};
-
-function rateLimited(probes: Exchange[]): Gate | undefined {
-  const chat = probes.find(({ endpoint }) => endpoint === 'chat');
-  const known = alike['rate_limited'];
-  return chat && known && putOff(chat)
-    ? { id: 'rate_limited', ...known, evidence: chat }
-    : undefined;
-}
-
 /**
  * Without a chat to judge, an address where neither health nor users are known is no sandbox: all
  * that is left would be optional, and absent.
@@ -213,26 +187,4 @@ function nothingHere(probes: Exchange[]): Gate | undefined {
     cure: 'Check the path of the URL: /health, /users and /v1/chat/completions are appended to it.',
     evidence: first,
   };
-}
-
-/** Every probe, of two at least, went wrong in a way that no sandbox does. */
-function allAlike(probes: Exchange[], target: string): Gate | undefined {
-  const kinds = probes.map(deadness);
-  const [first] = probes;
-  const [kind] = kinds;
-  const known = alike[kind ?? ''];
-  if (!first || !kind || !known || kinds.includes(undefined)) return undefined;
-  if (probes.length < 2 && kind !== 'reset' && kind !== 'protocol') return undefined;
-  const other = target.startsWith('https:')
-    ? 'Or the port has no TLS: try http://.'
-    : 'Or the port wants TLS: try https://.';
-  const cure = kind === 'reset' ? `${known.cure} ${other}` : known.cure;
-  return { id: kind, says: known.says, cure, evidence: first };
-}
-
-function deadness(one: Exchange): Gate['id'] | undefined {
-  if (one.failure) return one.failure.kind;
-  if (putOff(one)) return 'rate_limited';
-  const { status = 0, body = '' } = one.response ?? {};
-  return status < 300 && status !== 204 && body.trim() === '' ? 'empty' : undefined;
 }

@@ -53,6 +53,8 @@ export interface Distortion {
   intrusive?: boolean;
   /** How many times as fast as the machine's the clock runs, where there is something to wait for. */
   clockFactor?: number;
+  /** What is left of a longer wait, in milliseconds, where there is one to be skipped. */
+  sleepMsMax?: number;
   transform: TransformFactory;
   /** A change to what the run was asked to do, for what no traffic can show on this machine. */
   run?: (run: RunRecord) => RunRecord;

@@ -1,5 +1,5 @@
 import type { Area } from '../../src/contract/index.ts';
-import { scaledClock, systemClock } from '../../src/shared/clock.ts';
+import { scaledClock, skippingClock, systemClock, type Clock } from '../../src/shared/clock.ts';
 import type { Judgement } from '../judge/judge.ts';
 import { isServiceRun } from '../requirements/index.ts';
 import type { Transcript } from '../transcript/transcript.ts';
@@ -89,9 +89,14 @@ function laneOf(peer: Distortion | DeadPeer): PeerRun['lane'] {
   return peer.clockFactor === undefined ? 'quick' : 'waits';
 }
 
+function clockOf({ clockFactor, sleepMsMax }: Distortion): Clock {
+  if (sleepMsMax !== undefined) return skippingClock(sleepMsMax);
+  return clockFactor === undefined ? systemClock : scaledClock(clockFactor);
+}
+
 async function runDistorted(one: Mutant | Variant, grounds: Grounds): Promise<Judgement> {
   const { sandbox, service, kitVersion, seed, everyScenario } = grounds;
-  const clock = one.clockFactor === undefined ? systemClock : scaledClock(one.clockFactor);
+  const clock = clockOf(one);
   const behind = isServiceRun(one) ? service : sandbox;
   if (!behind) throw new Error(`there is nothing to make ${one.id} of`);
   // Of a variant nothing may turn red anywhere, nor stay without its control.

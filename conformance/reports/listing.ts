@@ -27,6 +27,8 @@ export function planSentence({ requests, modelCalls, users }: Plan): string {
   return `Sends ${requests} requests${model}${people}.`;
 }
 
+const NAME_WIDTH = 23;
+
 /** What each scenario would send. */
 export function dryRunText(
   plan: Plan,
@@ -37,9 +39,9 @@ export function dryRunText(
     const { requests, modelCalls, users } = cost(prompts);
     const numbers = [requests, modelCalls, users].map((count) => String(count || '-').padStart(9));
     const name = id === 'preflight' ? `preflight/${area}` : id;
-    return `  ${name.padEnd(20)}${phase.padEnd(10)}${numbers.join('')}`;
+    return `  ${name.padEnd(NAME_WIDTH)}${phase.padEnd(10)}${numbers.join('')}`;
   });
-  const head = `  ${'scenario'.padEnd(20)}${'phase'.padEnd(10)} requests    model    users`;
+  const head = `  ${'scenario'.padEnd(NAME_WIDTH)}${'phase'.padEnd(10)} requests    model    users`;
   const intent = wrap(planSentence(plan), width).map((line) => paint('bold', line));
   return [...intent, paint('dim', head), ...lines, ''].join('\n');
 }

@@ -32,7 +32,7 @@ export function terminalReport(given: LoadReport, options: TerminalOptions): str
     ...gateBlock(report, options),
     targetsBlock(report, options),
     ...streamBlocks(report, options),
-    ...outageBlock(report),
+    ...outageBlock(report, options),
     ...findMaxBlock(report, options),
     ...comparisonBlock(report, options),
     ...selfCheckBlock(report, options),
@@ -52,27 +52,26 @@ function gateBlock({ gate, aborted }: LoadReport, { paint, width }: TerminalOpti
 }
 
 const WORD_WIDTH = 11;
+const INDENT = ' '.repeat(WORD_WIDTH + 2);
 
 function targetsBlock({ targets }: LoadReport, { paint, width }: TerminalOptions): string {
   const lines = targets.flatMap((target) => {
     const style = verdictStyles[target.verdict];
     const word = paint(style, target.verdict.padEnd(WORD_WIDTH));
-    const reason = wrap(target.reason, width - WORD_WIDTH - 2);
-    const says = `${target.says} ${paint('dim', figures(target))}`.trimEnd();
-    return [
-      `${word}  ${says}`,
-      ...reason.map((line) => `${' '.repeat(WORD_WIDTH + 2)}${paint('dim', line)}`),
-    ];
+    const room = width - WORD_WIDTH - 2;
+    const [says = '', ...more] = wrap(target.says, room);
+    const why = wrap(`${target.reason}${boundOf(target)}`, room);
+    const dim = why.map((line) => paint('dim', line));
+    return [`${word}  ${says}`, ...[...more, ...dim].map((line) => INDENT + line)];
   });
   return lines.join('\n');
 }
 
-/** "(99.98 %, at 95 % at least 99.94 %)". */
-function figures({ measured, bound95, unit, id }: LoadTarget): string {
-  if (measured === null) return '';
+/** "At 95 %: at least 99.94 %." */
+function boundOf({ bound95, unit, id }: LoadTarget): string {
+  if (bound95 === null) return '';
   const side = id.endsWith('latency') ? 'at most' : 'at least';
-  const bound = bound95 === null ? '' : `; at 95 % ${side} ${amount(bound95, unit)}`;
-  return `[${amount(measured, unit)}${bound}]`;
+  return ` At 95 %: ${side} ${amount(bound95, unit)}.`;
 }
 
 /** A figure with its unit. */
@@ -87,7 +86,8 @@ function streamBlocks(report: LoadReport, options: TerminalOptions): string[] {
   });
 }
 
-function streamBlock(name: string, stream: StreamReport, { paint }: TerminalOptions): string {
+function streamBlock(name: string, stream: StreamReport, options: TerminalOptions): string {
+  const { paint, width } = options;
   const { offered, sent, ok, errors, offeredPerSecond } = stream;
   const head = `${grouped(offered)} due (${trimmed(offeredPerSecond, 2)}/s), ${grouped(sent)} sent, ${grouped(ok)} ok`;
   const columns = ['p50', 'p90', 'p99', 'max', 'mean'] as const;
@@ -99,36 +99,44 @@ function streamBlock(name: string, stream: StreamReport, { paint }: TerminalOpti
     times('from the intended start', stream.latencyMs),
     times('service', stream.serviceMs),
     times("the generator's lag", stream.lagMs),
-    ...Object.entries(errors).map(
-      ([kind, times]) =>
-        `  ${paint('red', grouped(times).padStart(7))}  ${kind}: ${faultWords[kind as keyof typeof faultWords]}`,
-    ),
+    ...Object.entries(errors).flatMap(([kind, times]) => {
+      const words = `${kind}: ${faultWords[kind as keyof typeof faultWords]}`;
+      return hanging(`  ${paint('red', grouped(times).padStart(7))}  `, 11, words, width);
+    }),
   ].join('\n');
+}
+
+/** Text behind a head that takes `indent` columns, and below itself. */
+function hanging(head: string, indent: number, text: string, width: number): string[] {
+  const [first = '', ...more] = wrap(text, width - indent);
+  return [head + first, ...more.map((line) => ' '.repeat(indent) + line)];
 }
 
 const short = (ms: number | null): string => (ms === null ? '-' : seconds(ms));
 
-function outageBlock({ outages, chat }: LoadReport): string[] {
+function outageBlock({ outages, chat }: LoadReport, { width }: TerminalOptions): string[] {
   if (!outages || outages.incidents === 0) return [];
   const { incidents, longestMs, cleanSeconds, seconds: all } = outages;
   const many = `${grouped(incidents)} run${incidents === 1 ? '' : 's'} of failures`;
   const line = `${many}, the longest for ${seconds(longestMs)}; ${cleanSeconds} of ${all} seconds without one`;
   const found = Object.entries(chat?.findings ?? {}).map(([id, times]) => `${id} ${times}`);
-  return [found.length === 0 ? line : `${line}\nrequirements not met: ${found.join(', ')}`];
+  const unmet = found.length === 0 ? [] : [`requirements not met: ${found.join(', ')}`];
+  return [[line, ...unmet].flatMap((text) => wrap(text, width)).join('\n')];
 }
 
 function findMaxBlock({ findMax }: LoadReport, { paint, width }: TerminalOptions): string[] {
   if (!findMax) return [];
-  const steps = findMax.steps.map(({ ratePerSecond, holds, reason }) => {
+  const steps = findMax.steps.flatMap(({ ratePerSecond, holds, reason }) => {
     const word = holds ? paint('green', 'holds') : paint('red', 'fails');
-    return `  ${trimmed(ratePerSecond, 1).padStart(8)}/s  ${word}  ${reason}`;
+    return hanging(`  ${trimmed(ratePerSecond, 1).padStart(8)}/s  ${word}  `, 21, reason, width);
   });
   return [
     [paint('bold', 'The rate that is held'), ...steps, ...wrap(findMax.says, width)].join('\n'),
   ];
 }
 
-function comparisonBlock({ comparison }: LoadReport, { paint }: TerminalOptions): string[] {
+function comparisonBlock(report: LoadReport, { paint, width }: TerminalOptions): string[] {
+  const { comparison } = report;
   if (!comparison) return [];
   const rows = comparison.rows.map(({ id, unit, before, now, change }) => {
     const figure = (value: number | null): string =>
@@ -136,7 +144,9 @@ function comparisonBlock({ comparison }: LoadReport, { paint }: TerminalOptions)
     const style = change === 'worse' ? 'red' : change === 'better' ? 'green' : 'dim';
     return `  ${id.padEnd(18)}${figure(before)}${figure(now)}  ${paint(style, change)}`;
   });
-  const differ = comparison.differences.map((difference) => paint('yellow', `  ${difference}`));
+  const differ = comparison.differences
+    .flatMap((difference) => wrap(difference, width - 2))
+    .map((line) => paint('yellow', `  ${line}`));
   const head = paint('bold', `Against the run of ${comparison.startedAt}`);
   return [[head, ...rows, ...differ].join('\n')];
 }

@@ -2,7 +2,6 @@
 import t from 'tap';
 import { exitCodeOf, wholeVerdict } from '../load/verdict/whole.ts';
 import { violations } from '../src/contract/index.ts';
-import { systemClock } from '../src/shared/clock.ts';
 import { withAgent } from './helpers/agent.ts';
 import {
   after,

@@ -149,7 +149,7 @@ async function cost(): Promise<void> {
   server.kill();
 }
 
-const SPINNERS = 2;
+const SPINNERS = 4;
 
 /** What a starved generator says of itself. */
 interface Starved {

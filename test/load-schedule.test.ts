@@ -76,12 +76,12 @@ void t.test('deadlines pass in order, each once, and not after they were called 
     for (let n = 0; n < 20; n++) await Promise.resolve();
   };
   for (const atMs of [300, 100, 200]) deadlines.at(atMs, () => passed.push(atMs));
-  const { callOff } = deadlines.at(150, () => passed.push(150));
+  const calledOff = deadlines.at(150, () => passed.push(150));
   await turn();
   clock.advance(100);
   await turn();
   t.same(passed, [100]);
-  callOff();
+  calledOff.callOff();
   clock.advance(500);
   await turn();
   t.same(passed, [100, 200, 300]);

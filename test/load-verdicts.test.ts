@@ -4,13 +4,12 @@ import { exitCodeOf, wholeVerdict } from '../load/verdict/whole.ts';
 import { violations } from '../src/contract/index.ts';
 import { withAgent } from './helpers/agent.ts';
 import {
-  after,
   holdProcessor,
   loaded,
   targetIn,
   verdictsIn,
   withTarget,
-  type ChatAsked,
+  workers,
 } from './helpers/load.ts';
 
 t.setTimeout(110_000);
@@ -38,29 +37,9 @@ void t.test('PASS: the reference agent holds its targets, and 3000 answers prove
   t.same(violations('LoadReport', JSON.parse(JSON.stringify(report))), []);
 });
 
-/** So many answers a second and no more: workers who take 100 ms each, and a queue before them. */
-function workers(number: number): (asked: ChatAsked) => void {
-  const waiting: (() => void)[] = [];
-  let free = number;
-  const work = (): void => {
-    const next = free > 0 ? waiting.shift() : undefined;
-    if (!next) return;
-    free--;
-    after(100, () => {
-      free++;
-      next();
-      work();
-    });
-  };
-  return ({ answer }) => {
-    waiting.push(answer);
-    work();
-  };
-}
-
 void t.test('FAIL: 120 requests/s for a capacity of 100 pile up, on both engines', async (t) => {
   const runs = engines.map(async (engine) => {
-    const { url } = await withTarget(t, workers(10));
+    const { url } = await withTarget(t, workers(10, 100));
     return loaded(url, { engine, ratePerSecond: 120, windowMs: 12_000 });
   });
   for (const report of await Promise.all(runs)) {

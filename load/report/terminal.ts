@@ -88,8 +88,8 @@ function streamBlocks(report: LoadReport, options: TerminalOptions): string[] {
 
 function streamBlock(name: string, stream: StreamReport, options: TerminalOptions): string {
   const { paint, width } = options;
-  const { offered, sent, ok, errors, offeredPerSecond } = stream;
-  const head = `${grouped(offered)} due (${trimmed(offeredPerSecond, 2)}/s), ${grouped(sent)} sent, ${grouped(ok)} ok`;
+  const { errors } = stream;
+  const head = amountsOf(name, stream);
   const columns = ['p50', 'p90', 'p99', 'max', 'mean'] as const;
   const times = (title: string, summary: StreamReport['latencyMs']): string =>
     `  ${title.padEnd(24)}${columns.map((column) => short(summary[column]).padStart(9)).join('')}`;
@@ -104,6 +104,15 @@ function streamBlock(name: string, stream: StreamReport, options: TerminalOption
       return hanging(`  ${paint('red', grouped(times).padStart(7))}  `, 11, words, width);
     }),
   ].join('\n');
+}
+
+/** "6 000 due (100/s), 6 000 sent, 5 998 ok, 5 990 ok and in time". */
+export function amountsOf(name: string, stream: StreamReport): string {
+  const { offered, sent, ok, goodput, offeredPerSecond } = stream;
+  const rate = `${grouped(offered)} due (${trimmed(offeredPerSecond, 2)}/s)`;
+  // Nothing is asked of how long users take to be created.
+  const inTime = name === 'users' ? '' : `, ${grouped(goodput)} ok and in time`;
+  return `${rate}, ${grouped(sent)} sent, ${grouped(ok)} ok${inTime}`;
 }
 
 /** Text behind a head that takes `indent` columns, and below itself. */

@@ -97,6 +97,26 @@ function sendJson(
 /** Calls `then` after `ms` of the machine's time. */
 export const after = (ms: number, then: () => void): void => void systemClock.sleep(ms).then(then);
 
+/** So many answers a second and no more: workers who take some time each, and a queue before them. */
+export function workers(number: number, eachMs: number): (asked: ChatAsked) => void {
+  const waiting: (() => void)[] = [];
+  let free = number;
+  const work = (): void => {
+    const next = free > 0 ? waiting.shift() : undefined;
+    if (!next) return;
+    free--;
+    after(eachMs, () => {
+      free++;
+      next();
+      work();
+    });
+  };
+  return ({ answer }) => {
+    waiting.push(answer);
+    work();
+  };
+}
+
 /** What no machine exceeds: the verdict is the sandbox's alone, however busy this machine is. */
 export const ANY_GENERATOR = {
   lagP99MsMax: 1e9,

@@ -47,7 +47,7 @@ void t.test('FAIL: 120 requests/s for a capacity of 100 pile up, on both engines
     t.equal(report.verdict, 'FAIL', `${report.plan.engine}: ${report.sentence}`);
     t.equal(report.exitCode, 1);
     t.match(throughput, { verdict: 'FAIL', target: 120 });
-    t.match(report.sentence, /Missed: Chat takes 120 requests a second \(100 are asked for\)/);
+    t.match(report.sentence, /Missed: Chat takes 120 requests a second \(100 are asked for\)\./);
     t.match(throughput.reason, /Requests pile up: in flight rose by \d/);
     t.ok((throughput.measured ?? 999) < 112, `${throughput.measured} requests/s are answered`);
     t.equal(report.trend?.rising, true);

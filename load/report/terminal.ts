@@ -6,7 +6,7 @@ import type {
 } from '../../src/contract/index.ts';
 import { wrap, type Paint, type Style } from '../../src/shared/paint.ts';
 import { faultWords } from '../record/fault-words.ts';
-import { grouped, seconds, trimmed } from '../verdict/amounts.ts';
+import { grouped, instant, seconds, trimmed } from '../verdict/amounts.ts';
 import { showable } from './showable.ts';
 
 /** How a report is written for people. */
@@ -30,7 +30,7 @@ export function terminalReport(given: LoadReport, options: TerminalOptions): str
   const report = showable(given);
   const blocks = [
     ...gateBlock(report, options),
-    targetsBlock(report, options),
+    ...targetsBlock(report, options),
     ...streamBlocks(report, options),
     ...outageBlock(report, options),
     ...findMaxBlock(report, options),
@@ -54,7 +54,10 @@ function gateBlock({ gate, aborted }: LoadReport, { paint, width }: TerminalOpti
 const WORD_WIDTH = 11;
 const INDENT = ' '.repeat(WORD_WIDTH + 2);
 
-function targetsBlock({ targets }: LoadReport, { paint, width }: TerminalOptions): string {
+function targetsBlock(report: LoadReport, { paint, width }: TerminalOptions): string[] {
+  const { targets, streams } = report;
+  // Where nothing was sent, each row would say the cause again.
+  if (streams.length === 0) return [];
   const lines = targets.flatMap((target) => {
     const style = verdictStyles[target.verdict];
     const word = paint(style, target.verdict.padEnd(WORD_WIDTH));
@@ -64,7 +67,7 @@ function targetsBlock({ targets }: LoadReport, { paint, width }: TerminalOptions
     const dim = why.map((line) => paint('dim', line));
     return [`${word}  ${says}`, ...[...more, ...dim].map((line) => INDENT + line)];
   });
-  return lines.join('\n');
+  return [lines.join('\n')];
 }
 
 /** "At 95 %: at least 99.94 %." */
@@ -127,7 +130,7 @@ function outageBlock({ outages, chat }: LoadReport, { width }: TerminalOptions):
   if (!outages || outages.incidents === 0) return [];
   const { incidents, longestMs, cleanSeconds, seconds: all } = outages;
   const many = `${grouped(incidents)} run${incidents === 1 ? '' : 's'} of failures`;
-  const line = `${many}, the longest for ${seconds(longestMs)}; ${cleanSeconds} of ${all} seconds without one`;
+  const line = `${many}, the longest for ${seconds(longestMs)}; ${cleanSeconds} of ${all} seconds were clean`;
   const found = Object.entries(chat?.findings ?? {}).map(([id, times]) => `${id} ${times}`);
   const unmet = found.length === 0 ? [] : [`requirements not met: ${found.join(', ')}`];
   return [[line, ...unmet].flatMap((text) => wrap(text, width)).join('\n')];
@@ -156,7 +159,7 @@ function comparisonBlock(report: LoadReport, { paint, width }: TerminalOptions):
   const differ = comparison.differences
     .flatMap((difference) => wrap(difference, width - 2))
     .map((line) => paint('yellow', `  ${line}`));
-  const head = paint('bold', `Against the run of ${comparison.startedAt}`);
+  const head = paint('bold', `Against the run of ${instant(comparison.startedAt)}`);
   return [[head, ...rows, ...differ].join('\n')];
 }
 

@@ -101,7 +101,7 @@ function timesRow(title: string, summary: LatencySummary): Html {
     return html`<td class="number">${value === null ? '–' : seconds(value)}</td>`;
   });
   return html`<tr>
-    <td>${title}</td>
+    <td class="name">${title}</td>
     ${cells}
   </tr>`;
 }

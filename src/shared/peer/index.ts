@@ -3,6 +3,7 @@ export { PathMeter, type PathFigures } from './path-meter.ts';
 export { PeerFailed } from './peer.ts';
 export type {
   AudioPacket,
+  PacketHeader,
   Peer,
   PeerNetwork,
   PeerOptions,

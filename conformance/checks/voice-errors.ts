@@ -94,8 +94,7 @@ export const errorChecks = {
  * silence says nothing; that the connection came about all the same says much.
  */
 function connectionFailed(): Check {
-  const isOf = (one: Exchange): boolean =>
-    isVoice(one) && (one.step === 'answer unusable' || one.step === 'keys refused');
+  const isOf = (one: Exchange): boolean => isVoice(one) && one.step === 'keys refused';
   const told = (one: Exchange): boolean => codesIn(one).length > 0 || isConnected(one);
   return each(
     (one) => isOf(one) && eventsOf(one, 'answered').length > 0 && told(one),

@@ -48,7 +48,7 @@ const conversation: Scenario = {
     ...(['VOICE-020', 'VOICE-021', 'VOICE-022', 'VOICE-023', 'VOICE-024', 'VOICE-025'] as const),
     ...(['VOICE-030', 'VOICE-031', 'VOICE-032', 'VOICE-033', 'VOICE-034', 'VOICE-035'] as const),
     ...(['VOICE-070', 'VOICE-071', 'VOICE-072', 'VOICE-073', 'VOICE-074', 'VOICE-075'] as const),
-    ...(['VOICE-076', 'VOICE-077', 'VOICE-080'] as const),
+    ...(['VOICE-076', 'VOICE-077'] as const),
   ],
   cost: cost(1, 2, 0, 1),
   async drive(world) {
@@ -56,10 +56,9 @@ const conversation: Scenario = {
     await world.send(
       calling('conversation', 'valid', async (line) => {
         if (!(await begin(line, world, fullStart(world)))) return;
-        for (const id of ['where-is-my-order', 'thank-you']) {
+        for (const id of ['where-is-my-order', 'opening-hours']) {
           if (!(await turn(line, world, id))) break;
         }
-        await line.hangUp(LISTEN_MS);
       }),
     );
   },
@@ -70,7 +69,7 @@ const overlap: Scenario = {
   id: 'voice/overlap',
   area: 'voice',
   phase: 'accepted',
-  exercises: ['VOICE-060', 'VOICE-061'],
+  exercises: ['VOICE-060', 'VOICE-061', 'VOICE-080'],
   cost: cost(2, 3, 0, 2),
   async drive(world) {
     if (world.voice.absent) return;
@@ -78,7 +77,9 @@ const overlap: Scenario = {
     const first = calling('overlap', 'valid', async (line) => {
       if (await begin(line, world, fullStart(world))) {
         await turn(line, world, 'opening-hours');
-        await line.hangUp(LISTEN_MS);
+        const hangingUp = line.hangUp(LISTEN_MS);
+        over.resolve(undefined);
+        await hangingUp;
       }
     });
     const second = calling('overlap, longer', 'valid', async (line) => {

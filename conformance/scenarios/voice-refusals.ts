@@ -19,8 +19,8 @@ const asking =
   (start: CallMessage) =>
   async (line: CallLine): Promise<void> => {
     line.send(start);
-    await line.next(['call_ready', 'error'], READY_MS_MAX);
-    await line.closed(CLOSE_MS_MAX);
+    const answer = await line.next(['call_ready', 'error'], READY_MS_MAX);
+    if (answer?.['type'] === 'error') await line.closed(CLOSE_MS_MAX);
   };
 
 /** The requests for a WebSocket that lack something, each one edit away from that of the preflight. */

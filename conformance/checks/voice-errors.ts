@@ -95,7 +95,8 @@ export const errorChecks = {
  */
 function connectionFailed(): Check {
   const isOf = (one: Exchange): boolean => isVoice(one) && one.step === 'keys refused';
-  const told = (one: Exchange): boolean => codesIn(one).length > 0 || isConnected(one);
+  const told = (one: Exchange): boolean =>
+    codesIn(one).some((code) => typeof code === 'string') || isConnected(one);
   return each(
     (one) => isOf(one) && eventsOf(one, 'answered').length > 0 && told(one),
     (one) => {

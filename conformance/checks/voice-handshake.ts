@@ -26,7 +26,9 @@ const notOpened: Check['unjudged'] = (transcript) => noCall(transcript);
 /** A valid request for a WebSocket; without a key it says nothing where one is wanted. */
 function isJudged(one: Exchange, { run }: Transcript): boolean {
   const lacksKey = wantsOtherKey(one) && !run.keyGiven;
-  return isVoice(one) && one.intent === 'valid' && !putOff(one) && !lacksKey;
+  return (
+    isVoice(one) && one.intent === 'valid' && one.step !== 'after all' && !putOff(one) && !lacksKey
+  );
 }
 
 /** The checks of how the WebSocket is opened, and of health beside it. */

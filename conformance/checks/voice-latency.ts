@@ -14,6 +14,7 @@ import type { Exchange, Transcript } from '../transcript/reading.ts';
 import { eventsOf, hungUpAtMs, isConnected, mediaOf } from '../transcript/voice-reading.ts';
 import type { Check } from './check.ts';
 import { isValidCall, noMedia, ofCall } from './voice-checks.ts';
+import { clockOf } from './voice-media.ts';
 
 /** Fewer round trips have no 95th percentile to speak of, fewer packets no 99th. */
 const ROUND_TRIPS_MIN = 3;
@@ -48,7 +49,8 @@ export function figuresOf(one: Exchange): CallFigures | undefined {
   const found = {
     stream,
     roundTripP95Ms,
-    pathMs: pathOf(packets, stream, roundTripP95Ms),
+    // By a clock that is wrong, every packet is late.
+    pathMs: clockOf(one).length > 0 ? undefined : pathOf(packets, stream, roundTripP95Ms),
     turnResponsesMs: responsesOf(one, packets),
     kitLateMs: media.lateMs,
   };

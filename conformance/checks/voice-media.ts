@@ -165,7 +165,7 @@ function ticksIn(one: Exchange): { ticks: number; wanted: number }[] {
 }
 
 /** A sender that is silent may leap ahead, but what follows at once goes on where the last one ended. */
-function clockOf(one: Exchange): ReturnType<Check['judge']> {
+export function clockOf(one: Exchange): ReturnType<Check['judge']> {
   const all = ticksIn(one);
   const right = all.filter(({ ticks, wanted }) => ticks === wanted).length;
   if (right >= all.length / 2) return [];
@@ -197,7 +197,8 @@ function goesOn(): Check {
       }
       const spoke = speechIn(one).some(({ untilMs = 0 }) => untilMs > hungUpMs);
       const isAlive = packetsIn(one).some(({ atMs }) => atMs > hungUpMs + STOP_MS_MAX);
-      return spoke && !isAlive ? [ofCall(one, 'audio as before', 'none any more')] : [];
+      const wasAlive = packetsIn(one).some(({ atMs }) => atMs < hungUpMs);
+      return spoke && wasAlive && !isAlive ? [ofCall(one, 'audio as before', 'none any more')] : [];
     },
   );
 }

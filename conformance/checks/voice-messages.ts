@@ -150,7 +150,7 @@ export const messageChecks = {
     ...followed(({ step }) => step === 'after all'),
     evidence: (transcript) =>
       transcript.exchanges.some(
-        (one) => isValidCall(one) && readyOf(one) && one.step !== 'after all',
+        (one) => isValidCall(one) && isFull(one) && readyOf(one) && one.step !== 'after all',
       )
         ? transcript.exchanges.filter((one) => isVoice(one) && one.step === 'after all')
         : [],

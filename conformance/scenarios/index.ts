@@ -5,6 +5,7 @@ import { usersScenarios } from './users.ts';
 import { voiceScenarios } from './voice.ts';
 
 export { serviceScenarios } from './service.ts';
+export { voiceScenarios } from './voice.ts';
 export { isServiceEndpoint, serviceWorld } from './service-world.ts';
 export { cleanup } from './users.ts';
 export { voiceWorld } from './call-line.ts';

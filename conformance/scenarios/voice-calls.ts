@@ -45,7 +45,7 @@ const conversation: Scenario = {
   area: 'voice',
   phase: 'accepted',
   exercises: [
-    ...(['VOICE-020', 'VOICE-021', 'VOICE-022', 'VOICE-023', 'VOICE-024', 'VOICE-025'] as const),
+    ...(['VOICE-013', 'VOICE-090'] as const),
     ...(['VOICE-030', 'VOICE-031', 'VOICE-032', 'VOICE-033', 'VOICE-034', 'VOICE-035'] as const),
     ...(['VOICE-070', 'VOICE-071', 'VOICE-072', 'VOICE-073', 'VOICE-074', 'VOICE-075'] as const),
     ...(['VOICE-076', 'VOICE-077'] as const),

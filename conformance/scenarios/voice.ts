@@ -34,7 +34,13 @@ const forms: Scenario = {
   id: 'voice/forms',
   area: 'voice',
   phase: 'accepted',
-  exercises: ['VOICE-010', 'VOICE-011', 'VOICE-012', 'VOICE-026'],
+  exercises: [
+    ...(['VOICE-010', 'VOICE-011', 'VOICE-012', 'VOICE-014', 'VOICE-015', 'VOICE-016'] as const),
+    ...(['VOICE-020', 'VOICE-021', 'VOICE-022', 'VOICE-023', 'VOICE-024', 'VOICE-025'] as const),
+    ...(['VOICE-026', 'VOICE-027', 'VOICE-050', 'VOICE-051', 'VOICE-052', 'VOICE-053'] as const),
+    ...(['VOICE-054', 'VOICE-055', 'VOICE-056', 'VOICE-057', 'VOICE-058', 'VOICE-059'] as const),
+    ...(['VOICE-062', 'VOICE-063'] as const),
+  ],
   cost: cost(5, 0, 0, 5),
   async drive(world) {
     if (world.voice.absent) return;

@@ -29,9 +29,10 @@ export interface DeadPeer {
 }
 
 /** A dead peer before it is said what it should have been. */
-type Dead = Omit<DeadPeer, 'id' | 'areas'> & { name: string };
+export type Dead = Omit<DeadPeer, 'id' | 'areas'> & { name: string };
 
-const peer = (
+/** Writes a dead peer. */
+export const peer = (
   name: string,
   is: string,
   gate: Gate['id'],
@@ -75,7 +76,8 @@ const LOGIN = {
   body: '<!doctype html><form action="/login"><input type="password"></form>',
 };
 
-const unreachable: Dead[] = [
+/** What nobody can talk to. */
+export const unreachable: readonly Dead[] = [
   peer('nothing-listens', 'Nothing listens.', 'refused', async () => {
     const listening = await http(() => {});
     await listening.stop();

@@ -6,6 +6,7 @@ import { usersMutants } from './users.ts';
 import { voiceMutants } from './voice.ts';
 
 export { deadPeers, serviceDeadPeers, type DeadPeer } from './dead-peers.ts';
+export { voiceDeadPeers } from './voice-dead-peers.ts';
 export { serviceMutants } from './service.ts';
 export { serviceVariants } from './service-variants.ts';
 export { variants } from './variants.ts';

@@ -11,6 +11,7 @@ import {
   serviceMutants,
   serviceVariants,
   variants,
+  voiceDeadPeers,
 } from './index.ts';
 import type { Distortion, Mutant, Variant } from './mutant.ts';
 import { idsWith, judged, redOf, type Peer } from './judged-peer.ts';
@@ -42,7 +43,7 @@ export function chosenPeers({ only = '', areas }: PeerChoice): ChosenPeers {
   return {
     mutants: chosen([...mutants, ...serviceMutants]),
     variants: chosen([...variants, ...serviceVariants]),
-    deadPeers: chosen([...deadPeers, ...serviceDeadPeers]),
+    deadPeers: chosen([...deadPeers, ...voiceDeadPeers, ...serviceDeadPeers]),
   };
 }
 
@@ -137,7 +138,7 @@ export const isOfVoice = ({ areas }: { areas: readonly Area[] }): boolean =>
 function showingScenarios({ kills }: Mutant): string[] {
   return voiceScenarios
     .filter(({ exercises }) => kills.some((id) => exercises.includes(id)))
-    .map(({ id }) => id);
+    .flatMap(({ id, needs = [] }) => [id, ...needs]);
 }
 
 async function runMutant(one: Mutant, grounds: Grounds): Promise<Outcome> {

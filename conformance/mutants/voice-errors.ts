@@ -7,7 +7,6 @@ import {
   edits,
   fails,
   isStart,
-  messageIn,
   onCalls,
   says,
   type Message,
@@ -39,9 +38,7 @@ export const voiceErrorMutants: readonly Mutant[] = [
     'VOICE-040',
     onCalls((ends) => ({
       fromKit(text) {
-        const message = messageIn(text) ?? {};
-        const opus = { type: 'start_call', audio_config: { codec: 'opus' } };
-        ends.toSandbox(isOtherCodec(message) ? JSON.stringify(opus) : text);
+        ends.toSandbox(text.replaceAll(/"codec":"[^"]*"/g, '"codec":"opus"'));
       },
     })),
   ),

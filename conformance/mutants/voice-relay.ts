@@ -99,7 +99,7 @@ class Relay implements CallTwist {
 
   onSandboxGone(code: number): void {
     this.#ends.closeKit(code);
-    void this.#close();
+    if (!this.#twist.goesOnMs) void this.#close();
   }
 
   async #take(answer: string): Promise<string> {

@@ -69,7 +69,7 @@ const overlap: Scenario = {
   id: 'voice/overlap',
   area: 'voice',
   phase: 'accepted',
-  exercises: ['VOICE-060', 'VOICE-061', 'VOICE-080'],
+  exercises: ['VOICE-060', 'VOICE-061', 'VOICE-070', 'VOICE-080'],
   cost: cost(2, 3, 0, 2),
   async drive(world) {
     if (world.voice.absent) return;

@@ -55,7 +55,8 @@ const failures: Scenario = {
   id: 'voice/failures',
   area: 'voice',
   phase: 'refused',
-  exercises: ['VOICE-040', 'VOICE-041', 'VOICE-042', 'VOICE-043', 'VOICE-044'],
+  exercises: ['VOICE-040', 'VOICE-041', 'VOICE-042', 'VOICE-043', 'VOICE-044', 'VOICE-045'],
+  needs: ['voice/forms'],
   cost: cost(4, 0, 0, 4),
   async drive(world) {
     if (world.voice.absent) return;
@@ -64,7 +65,7 @@ const failures: Scenario = {
       world.send(calling('unsupported codec', 'refuse', asking(minimal))),
       world.send(calling('unsupported codec, full', 'refuse', asking(full))),
     ];
-    if (world.voice.media === 'flows') {
+    if (world.voice.media !== 'none') {
       calls.push(
         world.send(failing('answer unusable', world, () => 'This is no description.')),
         world.send(failing('keys refused', world, withOtherKeys)),

@@ -63,7 +63,8 @@ const after: Scenario = {
   id: 'voice/after',
   area: 'voice',
   phase: 'after',
-  exercises: ['VOICE-081', 'VOICE-082'],
+  exercises: ['VOICE-081', 'VOICE-082', 'VOICE-083'],
+  needs: ['voice/forms', 'voice/silences'],
   cost: cost(2, 0, 0, 1),
   async drive(world) {
     if (world.voice.absent) return;

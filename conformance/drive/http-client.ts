@@ -5,7 +5,7 @@ import type { ExchangeRecord, FailureKind } from '../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../src/shared/clock.ts';
 
 /** What one request came to: the part of an exchange that the network decides. */
-export type Outcome = Pick<ExchangeRecord, 'response' | 'failure'>;
+export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
 
 /** A request as it goes out. */
 export interface Outgoing {
@@ -161,7 +161,10 @@ function decoded(bytes: Buffer, encoding: string): Buffer {
   }
 }
 
-function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+/** Headers with one value each. */
+export function flat(
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
@@ -185,7 +188,11 @@ const kindByCode: Partial<Record<string, FailureKind>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'plain_http',
 };
 
-function toFailure(error: unknown, status: number | undefined): NonNullable<Outcome['failure']> {
+/** Why there is no whole answer. `status`: that of the answer, where one began. */
+export function toFailure(
+  error: unknown,
+  status: number | undefined,
+): NonNullable<Outcome['failure']> {
   const came = status === undefined ? {} : { status };
   if (error instanceof DeadlinePassed) return { kind: 'timeout', message: error.message, ...came };
   if (error instanceof TooLarge) return { kind: 'too_large', message: error.message, ...came };

@@ -2,10 +2,12 @@ import {
   type Exchange,
   PREFLIGHT,
   type Transcript,
+  outcome,
   printable,
   putOff,
   saysAbsent,
 } from '../transcript/reading.ts';
+import { isVoice, isVoiceAbsent, UPGRADE } from '../transcript/voice-reading.ts';
 import { isServiceRun } from '../requirements/index.ts';
 import { allAlike, rateLimited } from './alike.ts';
 import { gone } from './gone.ts';
@@ -32,6 +34,7 @@ export interface Gate {
     | 'rate_limited'
     | 'too_large'
     | 'nothing_here'
+    | 'no_voice'
     | 'gone'
     | 'interrupted';
   /** What is wrong, in one sentence. */
@@ -57,16 +60,18 @@ function gateOf(transcript: Transcript): Gate | undefined {
   const { run, exchanges } = transcript;
   const probes = exchanges.filter(({ scenario }) => scenario === PREFLIGHT);
   const final = probes.filter((one) => !isSuperseded(one, probes));
+  const isVoiceRun = run.areas.join() === 'voice';
   return (
     interrupted(run.interrupted ?? false) ??
     unreachable(final) ??
     loginPage(final) ??
     redirect(final) ??
-    keyRefused(final, run.keyGiven) ??
+    keyRefused(final, run.keyGiven, isVoiceRun) ??
     rateLimited(final) ??
     nothingHere(final) ??
     noService(final) ??
     allAlike(final, run) ??
+    noVoice(final, isVoiceRun) ??
     gone(transcript)
   );
 }
@@ -156,12 +161,17 @@ function redirect(probes: Exchange[]): Gate | undefined {
   };
 }
 
-function keyRefused(probes: Exchange[], keyGiven: boolean): Gate | undefined {
+const isUpgrade = (one: Exchange): boolean => isVoice(one) && one.step === UPGRADE;
+
+const KEYED = /^(create|production)$/;
+
+function keyRefused(probes: Exchange[], keyGiven: boolean, isVoiceRun: boolean): Gate | undefined {
   const isRefusal = ({ response }: Exchange): boolean =>
     response?.status === 401 || response?.status === 403;
   const chat = probes.find(({ endpoint }) => endpoint === 'chat');
-  const keyed = chat ?? probes.find(({ endpoint }) => /^(create|production)$/.test(endpoint));
-  if (!keyed || !isRefusal(keyed)) return undefined;
+  const keyed =
+    chat ?? probes.find((one) => (isVoiceRun ? isUpgrade(one) : KEYED.test(one.endpoint)));
+  if (!keyed || !isRefusal(keyed) || (isVoiceRun && isVoiceAbsent(probes))) return undefined;
   return {
     id: 'key_refused',
     says: keyGiven
@@ -186,5 +196,17 @@ function nothingHere(probes: Exchange[]): Gate | undefined {
     says: 'Nothing of the interface is at this address: every path is unknown there.',
     cure: 'Check the path of the URL: /health, /users and /v1/chat/completions are appended to it.',
     evidence: first,
+  };
+}
+
+/** A run of voice alone has nothing to judge where there is none; others go on without. */
+function noVoice(probes: Exchange[], isVoiceRun: boolean): Gate | undefined {
+  const probe = probes.findLast(isUpgrade);
+  if (!probe || !isVoiceRun || !isVoiceAbsent(probes)) return undefined;
+  return {
+    id: 'no_voice',
+    says: `There is no voice here: the WebSocket is refused like an unknown path (${outcome(probe)}).`,
+    cure: 'Check the address: /voice is appended to the URL, unless --voice-url names another.',
+    evidence: probe,
   };
 }

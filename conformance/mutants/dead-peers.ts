@@ -14,7 +14,8 @@ const LOGIN = {
   body: '<!doctype html><form action="/login"><input type="password"></form>',
 };
 
-const unreachable: Dead[] = [
+/** What nobody can talk to. */
+export const unreachable: readonly Dead[] = [
   peer('nothing-listens', 'Nothing listens.', 'refused', async () => {
     const listening = await http(() => {});
     await listening.stop();

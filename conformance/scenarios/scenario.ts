@@ -13,6 +13,8 @@ export interface Cost {
   modelCalls: number;
   /** Users created. */
   users: number;
+  /** Calls placed; the request of each for its WebSocket is among the requests. */
+  calls: number;
 }
 
 /** Drives traffic, and nothing else: what it means is for the checks. */
@@ -31,6 +33,6 @@ export interface Scenario {
 }
 
 /** A cost that does not depend on the prompts. */
-export function cost(requests: number, modelCalls = 0, users = 0): Scenario['cost'] {
-  return () => ({ requests, modelCalls, users });
+export function cost(requests: number, modelCalls = 0, users = 0, calls = 0): Scenario['cost'] {
+  return () => ({ requests, modelCalls, users, calls });
 }

@@ -138,6 +138,12 @@ export function latchSenders(
   });
 }
 
+/** Whether the two sides have found a path to each other. */
+export function isPathFound(connection: RTCPeerConnection): boolean {
+  const [transport] = connection.iceTransports;
+  return transport !== undefined && insideOf(transport).nominated !== undefined;
+}
+
 /**
  * Asks the other side over the path that the media takes (STUN, RFC 8445), and resolves with the
  * answer. Undefined when there is no path. Rejects when no answer comes within `waitMs`.

@@ -4,9 +4,7 @@ import {
   MediaStreamTrack,
   RTCPeerConnection,
   RtpHeader,
-  useOPUS,
   type RTCDtlsTransport,
-  type RTCPeerConnectionConfig,
   type RTCRtpTransceiver,
   type RtpPacket,
 } from 'werift';
@@ -14,14 +12,16 @@ import {
   askNoServer,
   assertInside,
   hearSockets,
+  isPathFound,
   latchSenders,
   pingPath,
   useKeyObjects,
 } from './inside-werift.ts';
+import { configOf, loopback } from './peer-config.ts';
 import {
   PeerFailed,
+  type PacketHeader,
   type Peer,
-  type PeerNetwork,
   type PeerOptions,
   type PeerState,
   type PeerStatistics,
@@ -34,13 +34,9 @@ import {
   withoutHiddenCandidates,
 } from './sdp-lines.ts';
 
-const loopback = '127.0.0.1';
 const candidateMsDefault = 5_000;
 const pingMsDefault = 1_000;
 const candidatesMax = 64;
-
-/** What the peer offers and takes; payload type 111 as browsers have it. */
-const opus = () => useOPUS({ payloadType: 111, parameters: 'minptime=10;useinbandfec=1' });
 
 /** A peer that does nothing yet. @throws UnknownWerift. */
 export function createPeer(options: PeerOptions): Peer {
@@ -51,6 +47,7 @@ class WeriftPeer implements Peer {
   readonly #options: PeerOptions;
   readonly #connection: RTCPeerConnection;
   readonly #header = new RtpHeader({ sequenceNumber: 0, timestamp: 0 });
+  #payloadType = 0;
   #state: PeerState = 'new';
   #dtls: RTCDtlsTransport | undefined;
   /** What went wrong on a socket, for the sentence of the failure. */
@@ -122,11 +119,21 @@ class WeriftPeer implements Peer {
     if (this.#state !== 'connected') throw new PeerFailed(this.#whyNot());
   }
 
+  get hasPath(): boolean {
+    return isPathFound(this.#connection);
+  }
+
   send(payload: Buffer, timestamp: number, marker = false): boolean {
+    const sequence = (this.#header.sequenceNumber + 1) & 0xffff;
+    return this.sendAs({ sequence, timestamp, marker, payloadType: this.#payloadType }, payload);
+  }
+
+  sendAs({ sequence, timestamp, marker, payloadType }: PacketHeader, payload: Buffer): boolean {
     const [dtls, header] = [this.#dtls, this.#header];
     if (this.#state !== 'connected' || !dtls) return false;
-    header.sequenceNumber = (header.sequenceNumber + 1) & 0xffff;
+    header.sequenceNumber = sequence & 0xffff;
     header.timestamp = timestamp >>> 0;
+    header.payloadType = payloadType;
     header.marker = marker;
     // Straight to SRTP: the sender's own way keeps a copy of each packet to send it again.
     void dtls.sendRtp(payload, header);
@@ -205,7 +212,7 @@ class WeriftPeer implements Peer {
     }
     this.#described = true;
     const [codec] = this.#connection.getTransceivers()[0]?.codecs ?? [];
-    this.#header.payloadType = codec?.payloadType ?? 0;
+    this.#payloadType = codec?.payloadType ?? 0;
     this.#header.ssrc = this.#connection.getTransceivers()[0]?.sender.ssrc ?? 0;
   }
 
@@ -268,25 +275,6 @@ class WeriftPeer implements Peer {
 
 function isSettled(state: PeerState): boolean {
   return state !== 'new' && state !== 'connecting';
-}
-
-function configOf({
-  address = loopback,
-  ports,
-  servers = [],
-}: PeerNetwork): RTCPeerConnectionConfig {
-  const family = isIPv6(address) ? 'udp6' : 'udp4';
-  return {
-    iceServers: servers.map((server) => ({ ...server })),
-    // The one address and no other: without these, all interfaces of the machine are offered.
-    iceUseIpv4: false,
-    iceUseIpv6: false,
-    iceAdditionalHostAddresses: [address],
-    iceInterfaceAddresses: { [family]: address },
-    ...(ports && { icePortRange: [...ports] as [number, number] }),
-    bundlePolicy: 'max-bundle',
-    codecs: { audio: [opus()], video: [] },
-  };
 }
 
 function messageOf(error: unknown): string {

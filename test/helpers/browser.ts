@@ -7,11 +7,11 @@ import {
 } from 'playwright-core';
 import type { Test } from 'tap';
 
-/** A browser without a screen, for as long as a test. */
-export async function withBrowser(t: Test): Promise<Browser> {
+/** A browser without a screen, for as long as a test. `flags` come on top of what it needs. */
+export async function withBrowser(t: Test, flags: readonly string[] = []): Promise<Browser> {
   const browser = await engine.launch({
     executablePath: await chromium.executablePath(),
-    args: chromium.args,
+    args: [...chromium.args, ...flags],
     headless: true,
   });
   t.teardown(() => browser.close());

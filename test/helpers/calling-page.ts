@@ -24,14 +24,6 @@ export interface BrowserCall {
   hangUp: () => Promise<void>;
 }
 
-/** How a browser calls. */
-export interface BrowserCalling {
-  /** Names its candidates only after the answer. */
-  trickles?: boolean;
-  /** May show its addresses and not only names for them. */
-  showsAddresses?: boolean;
-}
-
 /** Runs in the page. */
 const script = `
 const messages = [];
@@ -86,15 +78,17 @@ function hangUp() {
 }
 `;
 
-/** Places a call from a page of this address, which must be one that may use a microphone. */
+/**
+ * Places a call from a page of this address, which must be one that may use a microphone.
+ * `trickles`: names its candidates only after the answer.
+ */
 export async function browserCall(
   browser: Browser,
   pageUrl: string,
   voiceUrl: string,
-  { trickles = false, showsAddresses = false }: BrowserCalling = {},
+  trickles = false,
 ): Promise<BrowserCall> {
-  const context = await browser.newContext(showsAddresses ? { permissions: ['microphone'] } : {});
-  const page = await context.newPage();
+  const page = await browser.newPage();
   await page.goto(pageUrl);
   await page.addScriptTag({ content: script });
   await page.evaluate(`begin(${JSON.stringify(voiceUrl)}, ${String(trickles)})`);

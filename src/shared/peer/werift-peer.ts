@@ -62,7 +62,7 @@ class WeriftPeer implements Peer {
   #candidates = 0;
   #described = false;
   /** Resolves once there is a way to try: a candidate of the other side, or a check that it sent. */
-  readonly #way = Promise.withResolvers<void>();
+  readonly #way = Promise.withResolvers<undefined>();
   #hasWay = false;
   readonly #waiting = new Set<() => void>();
   #closing: Promise<void> | undefined;
@@ -156,7 +156,7 @@ class WeriftPeer implements Peer {
   }
 
   close(): Promise<void> {
-    this.#way.resolve();
+    this.#way.resolve(undefined);
     this.#closing ??= this.#connection.close().catch(() => undefined);
     this.#enter('closed');
     return this.#closing;
@@ -221,7 +221,7 @@ class WeriftPeer implements Peer {
 
   #findWay(): void {
     this.#hasWay = true;
-    this.#way.resolve();
+    this.#way.resolve(undefined);
   }
 
   /** Waits for a way to try; not for ever. @throws PeerFailed. */
@@ -229,7 +229,7 @@ class WeriftPeer implements Peer {
     using deadline = this.#options.clock.deadline(
       this.#options.candidateMsMax ?? candidateMsDefault,
     );
-    deadline.signal.addEventListener('abort', () => this.#way.resolve());
+    deadline.signal.addEventListener('abort', () => this.#way.resolve(undefined));
     await this.#way.promise;
     if (!this.#hasWay) throw new PeerFailed(this.#whyNot());
   }

@@ -3,14 +3,17 @@ import t from 'tap';
 import {
   audioPathLatencyMs,
   judgeAudioLatency,
+  kitLimitOf,
   onsetsOf,
   percentileOf,
   ReceivedStream,
   transitVariations,
   turnResponses,
+  watchKit,
   type StreamFigures,
 } from '../src/shared/audio-latency/index.ts';
 import { seededChance } from '../src/shared/chance.ts';
+import { systemClock } from '../src/shared/clock.ts';
 
 /** What a stream comes to whose n-th packet is `lateMs(n)` late; undefined: it never comes. */
 function streamOf(
@@ -211,4 +214,18 @@ void t.test('an echo, or half of the turns, under 200 ms: met', (t) => {
     reason: 'path 12 ms; half of the turns took 170 ms or less',
   });
   t.end();
+});
+
+void t.test('a kit that is late itself says so', async (t) => {
+  t.equal(kitLimitOf({ loopLateP99Ms: 20, loopLateMaxMs: 90, sendLateP99Ms: 10 }), undefined);
+  t.match(kitLimitOf({ loopLateP99Ms: 21, loopLateMaxMs: 90 }), /itself was 21 ms late/);
+  const sends = { loopLateP99Ms: 1, loopLateMaxMs: 2, sendLateP99Ms: 11 };
+  t.match(kitLimitOf(sends), /itself sent 11 ms late/);
+  const ended = watchKit();
+  await systemClock.sleep(20);
+  const untilMs = systemClock.monotonicMs() + 60;
+  while (systemClock.monotonicMs() < untilMs);
+  await systemClock.sleep(20);
+  const { loopLateMaxMs } = ended();
+  t.ok(loopLateMaxMs >= 50, `${loopLateMaxMs} ms`);
 });

@@ -1,5 +1,5 @@
 /** One end of a WebRTC call: the door to the room. */
-export { PathMeter, type PathFigures } from './path-meter.ts';
+export { PathMeter, type Asking, type PathFigures } from './path-meter.ts';
 export { PeerFailed } from './peer.ts';
 export type {
   AudioPacket,

@@ -19,6 +19,14 @@ export interface PathFigures extends Partial<AudioPath> {
   stream: StreamFigures;
 }
 
+/** How often the round trip is asked for. */
+export interface Asking {
+  /** 500 ms between an answer and the next question. */
+  everyMs?: number;
+  /** 10 000 at most. */
+  times?: number;
+}
+
 const askEveryMs = 500;
 const roundTripsMax = 10_000;
 
@@ -46,13 +54,14 @@ export class PathMeter {
     this.#packetTicks.set(ticks, (this.#packetTicks.get(ticks) ?? 0) + 1);
   }
 
-  /** Asks for the round trip twice a second until the signal aborts, or `times` were asked. */
-  async ask(peer: Peer, signal: AbortSignal, times = roundTripsMax): Promise<void> {
+  /** Asks for the round trip now and then, until it was asked for so often or the signal aborts. */
+  async ask(peer: Peer, signal: AbortSignal, asking: Asking = {}): Promise<void> {
+    const { everyMs = askEveryMs, times = roundTripsMax } = asking;
     for (let nth = 0; nth < Math.min(times, roundTripsMax) && !signal.aborted; nth += 1) {
       const ms = await peer.roundTripMs();
       if (ms === undefined) this.#unanswered += 1;
       else this.#roundTripsMs.push(ms);
-      await this.#clock.sleep(askEveryMs, signal).catch(() => undefined);
+      await this.#clock.sleep(everyMs, signal).catch(() => undefined);
     }
   }
 

@@ -18,7 +18,10 @@ export interface PeerOptions {
   onPacket?: (packet: AudioPacket) => void;
   /** Gets each change of the state, once. */
   onState?: (state: PeerState) => void;
-  /** How long a description without a candidate waits for its first one; 5000 ms. */
+  /**
+   * How long the connection is not given up after a description without a candidate: one may come
+   * apart from it, or the other side may call; 5000 ms.
+   */
   candidateMsMax?: number;
 }
 

@@ -11,11 +11,13 @@ import {
 import {
   askNoServer,
   assertInside,
+  hearChecks,
   hearSockets,
   isPathFound,
   latchSenders,
   pingPath,
   useKeyObjects,
+  waitForSomething,
 } from './inside-werift.ts';
 import { configOf, loopback } from './peer-config.ts';
 import {
@@ -56,7 +58,9 @@ class WeriftPeer implements Peer {
   readonly #early: string[] = [];
   #candidates = 0;
   #described = false;
-  #onEarly = (): void => undefined;
+  /** Resolves once there is a way to try: a candidate of the other side, or a check that it sent. */
+  readonly #way = Promise.withResolvers<undefined>();
+  #hasWay = false;
   readonly #waiting = new Set<() => void>();
   #closing: Promise<void> | undefined;
 
@@ -79,8 +83,7 @@ class WeriftPeer implements Peer {
   }
 
   async answer(offer: string): Promise<string> {
-    const sdp = await this.#withFirstCandidate(offer);
-    await this.#setRemote('offer', sdp);
+    await this.#setRemote('offer', offer);
     const audio = this.#connection.getTransceivers().find(({ kind }) => kind === 'audio');
     if (!audio) throw new PeerFailed('the offer has no audio');
     await audio.sender.replaceTrack(new MediaStreamTrack({ kind: 'audio' }));
@@ -91,7 +94,7 @@ class WeriftPeer implements Peer {
   }
 
   async accept(answer: string): Promise<void> {
-    await this.#setRemote('answer', await this.#withFirstCandidate(answer));
+    await this.#setRemote('answer', answer);
   }
 
   async addCandidate(candidate: string): Promise<void> {
@@ -99,11 +102,13 @@ class WeriftPeer implements Peer {
     if (this.#candidates > candidatesMax || candidate.trim() === '' || isHidden(candidate)) return;
     if (!this.#described) {
       this.#early.push(candidate);
-      this.#onEarly();
       return;
     }
     const init = { candidate: candidate.replace(/^a=/, ''), sdpMLineIndex: 0 };
-    await this.#connection.addIceCandidate(init).catch(() => undefined);
+    await this.#connection.addIceCandidate(init).then(
+      () => this.#findWay(),
+      () => undefined,
+    );
   }
 
   async connected(signal: AbortSignal): Promise<void> {
@@ -158,6 +163,7 @@ class WeriftPeer implements Peer {
   }
 
   close(): Promise<void> {
+    this.#way.resolve(undefined);
     this.#closing ??= this.#connection.close().catch(() => undefined);
     this.#enter('closed');
     return this.#closing;
@@ -170,6 +176,7 @@ class WeriftPeer implements Peer {
     const [dtls] = this.#connection.dtlsTransports;
     if (!dtls) throw new PeerFailed('there is no transport for the audio');
     this.#dtls = dtls;
+    waitForSomething(this.#connection, () => this.#someWay());
     useKeyObjects(dtls);
     latchSenders(this.#connection, dtls, transceiver);
     // Packets are taken here and not from a track: none is lost to how werift routes them.
@@ -197,44 +204,41 @@ class WeriftPeer implements Peer {
       throw new PeerFailed(`no description could be made: ${messageOf(error)}`, { cause: error });
     }
     hearSockets(this.#connection, (error) => (this.#socketError = error));
+    hearChecks(this.#connection, () => this.#findWay());
     const sdp = this.#connection.localDescription?.sdp ?? '';
     if (!hasCandidate(sdp)) throw new PeerFailed('this machine has no address to offer');
     return sdp;
   }
 
-  async #setRemote(type: 'offer' | 'answer', sdp: string): Promise<void> {
-    const missing = missingLine(sdp);
+  async #setRemote(type: 'offer' | 'answer', given: string): Promise<void> {
+    const missing = missingLine(given);
     if (missing !== undefined) throw new PeerFailed(`the ${type} has no line "${missing}..."`);
+    const sdp = withCandidates(withoutHiddenCandidates(given), this.#early);
+    if (hasCandidate(sdp)) this.#findWay();
+    this.#described = true;
     try {
-      await this.#connection.setRemoteDescription({ type, sdp: withoutHiddenCandidates(sdp) });
+      await this.#connection.setRemoteDescription({ type, sdp });
     } catch (error) {
       throw new PeerFailed(`the ${type} can't be used: ${messageOf(error)}`, { cause: error });
     }
-    this.#described = true;
     const [codec] = this.#connection.getTransceivers()[0]?.codecs ?? [];
     this.#payloadType = codec?.payloadType ?? 0;
     this.#header.ssrc = this.#connection.getTransceivers()[0]?.sender.ssrc ?? 0;
   }
 
-  /**
-   * The description with at least one candidate, waiting for it where it comes apart: werift gives
-   * up at once on a description that has none.
-   */
-  async #withFirstCandidate(sdp: string): Promise<string> {
-    const usable = withoutHiddenCandidates(sdp);
-    if (!hasCandidate(usable) && this.#early.length === 0) {
-      using deadline = this.#options.clock.deadline(
-        this.#options.candidateMsMax ?? candidateMsDefault,
-      );
-      await new Promise<void>((resolve) => {
-        this.#onEarly = resolve;
-        deadline.signal.addEventListener('abort', () => resolve());
-      });
-    }
-    if (!hasCandidate(usable) && this.#early.length === 0) {
-      throw new PeerFailed('the description has no candidate, and none came after it');
-    }
-    return withCandidates(usable, this.#early);
+  #findWay(): void {
+    this.#hasWay = true;
+    this.#way.resolve(undefined);
+  }
+
+  /** Waits for a way to try; not for ever. @throws PeerFailed. */
+  async #someWay(): Promise<void> {
+    using deadline = this.#options.clock.deadline(
+      this.#options.candidateMsMax ?? candidateMsDefault,
+    );
+    deadline.signal.addEventListener('abort', () => this.#way.resolve(undefined));
+    await this.#way.promise;
+    if (!this.#hasWay) throw new PeerFailed(this.#whyNot());
   }
 
   /** A socket that can't be bound would end the process inside werift; better to know before. */
@@ -268,6 +272,7 @@ class WeriftPeer implements Peer {
 
   #whyNot(): string {
     if (this.#state === 'closed') return 'the call was ended before it was connected';
+    if (!this.#hasWay) return 'the other side named no candidate that can be used, nor called';
     const because = this.#socketError ? `: ${this.#socketError.message}` : '';
     return `no path to the other side was found, or the keys were refused${because}`;
   }

@@ -45,6 +45,8 @@ export interface ServiceParts {
   runner: Runner;
   errored: ErroredEvals;
   strangers: Strangers;
+  /** Lower-case name of the header that holds the key. */
+  apiKeyHeader: string;
   /** Whether a model is configured that evals of kind `judge` can ask. */
   hasJudge: boolean;
   makeId: MakeId;
@@ -110,13 +112,14 @@ export function buildService(parts: ServiceParts): Service {
       refuseOtherMethods(api, path, ['GET', 'HEAD']);
       refuseOtherMethods(api, `${path}/`, ['GET', 'HEAD']);
     }
+    refuseOtherMethods(api, '/', ['GET', 'HEAD'], '; traces go to /v1/traces');
     api.setNotFoundHandler((request) => {
       throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
     });
     registered();
   });
   void app.register((pages, _options, registered) => {
-    pageRoutes(pages, { store, gate });
+    pageRoutes(pages, parts);
     registered();
   });
 

@@ -1,8 +1,8 @@
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import { stderrLog } from '../shared/log.ts';
-import { readEnvironment } from './environment.ts';
 import * as flags from './flags.ts';
+import { modelFrom } from './model-from.ts';
 import { mutantJudge } from './mutant-judge.ts';
 import { readSeedFile } from './seed-file.ts';
 import { untilStopped } from './signals.ts';
@@ -103,7 +103,7 @@ export const serveVerb: CommandModule = {
 export async function startFrom(given: ServiceFlags): Promise<RunningService> {
   const seed = given['seed-file'] === undefined ? undefined : readSeedFile(given['seed-file']);
   const key = flags.serviceKey(given['api-key-file']);
-  const judge = judgeFrom();
+  const judge = modelFrom('JUDGE');
   const wing = await import('../service/index.ts');
   try {
     return await wing.startService({
@@ -125,25 +125,6 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
     }
     throw new UsageError(`The service can't start: ${error.message}.`);
   }
-}
-
-type JudgeOptions = NonNullable<NonNullable<Parameters<ServiceWing['startService']>[0]>['judge']>;
-
-function judgeFrom(): JudgeOptions | undefined {
-  const environment = readEnvironment();
-  const baseUrl = environment.SANDBOX_KIT_JUDGE_URL;
-  const model = environment.SANDBOX_KIT_JUDGE_MODEL;
-  if (baseUrl === undefined && model === undefined) return undefined;
-  if (baseUrl === undefined || model === undefined) {
-    throw new UsageError('SANDBOX_KIT_JUDGE_URL and SANDBOX_KIT_JUDGE_MODEL go together.');
-  }
-  if (!URL.canParse(baseUrl)) {
-    throw new UsageError(
-      `SANDBOX_KIT_JUDGE_URL: expected an address, got ${JSON.stringify(baseUrl)}.`,
-    );
-  }
-  const apiKey = environment.SANDBOX_KIT_JUDGE_API_KEY;
-  return { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
 }
 
 /** The variables that make OpenTelemetry's exporters send to a service. */

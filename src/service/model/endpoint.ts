@@ -162,8 +162,7 @@ function replyOf(
   if (status !== 408 && status !== 429 && status < 500) {
     return final(`${who} refuses the request (${status}).`);
   }
-  const why =
-    status === 429 ? `${who} is asked too often (429).` : `${who} fails (${status}).`;
+  const why = status === 429 ? `${who} is asked too often (429).` : `${who} fails (${status}).`;
   return { ok: false, why, again: true, retryAfterMs: retryAfterMs(fault.headers, clock) };
 }
 

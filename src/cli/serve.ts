@@ -104,6 +104,7 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
   const seed = given['seed-file'] === undefined ? undefined : readSeedFile(given['seed-file']);
   const key = flags.serviceKey(given['api-key-file']);
   const judge = modelFrom('JUDGE');
+  const userModel = modelFrom('USER');
   const wing = await import('../service/index.ts');
   try {
     return await wing.startService({
@@ -117,6 +118,7 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
       ...(given['app-url'] === undefined ? {} : { appUrl: given['app-url'] }),
       ...(seed === undefined ? {} : { seed: seed.document }),
       ...(judge === undefined ? {} : { judge }),
+      ...(userModel === undefined ? {} : { userModel }),
     });
   } catch (error) {
     if (!(error instanceof wing.CannotStart)) throw error;

@@ -1933,6 +1933,12 @@ export interface SessionVerdict {
   source_session_id?: string;
   end_reason?: string;
   outcomes: VerdictOutcome[];
+  /**
+   * Of sessions of simulated users: scenario_id, channel, sample, user_id, error, review of the user, notes.
+   */
+  simulated?: {
+    [k: string]: unknown;
+  };
 }
 export interface VerdictOutcome {
   /**

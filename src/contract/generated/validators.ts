@@ -21367,7 +21367,7 @@ return errors === 0;
 }
 
 export const SessionVerdict = validate45;
-const schema81 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each of GET /__admin/sessions","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"url":{"type":"string","description":"Its page; absent when its simulation was deleted."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
+const schema81 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each of GET /__admin/sessions","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"url":{"type":"string","description":"Its page; absent when its simulation was deleted."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}},"simulated":{"type":"object","description":"Of sessions of simulated users: scenario_id, channel, sample, user_id, error, review of the user, notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="session-verdict.schema.json" */;
@@ -21425,7 +21425,7 @@ vErrors.push(err4);
 errors++;
 }
 for(const key0 in data){
-if(!((((((((key0 === "id") || (key0 === "kind")) || (key0 === "status")) || (key0 === "verdict")) || (key0 === "url")) || (key0 === "source_session_id")) || (key0 === "end_reason")) || (key0 === "outcomes"))){
+if(!(func2.call(schema81.properties, key0))){
 const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err5];
@@ -21761,14 +21761,27 @@ vErrors.push(err33);
 errors++;
 }
 }
-}
-else {
-const err34 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.simulated !== undefined){
+let data16 = data.simulated;
+if(!(data16 && typeof data16 == "object" && !Array.isArray(data16))){
+const err34 = {instancePath:instancePath+"/simulated",schemaPath:"#/properties/simulated/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err34];
 }
 else {
 vErrors.push(err34);
+}
+errors++;
+}
+}
+}
+else {
+const err35 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
 }
 errors++;
 }

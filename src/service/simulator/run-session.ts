@@ -1,6 +1,7 @@
 import type { EndReason, UserCreateRequest } from '../../contract/index.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
+import { userModelMissing } from '../user-model-missing.ts';
 import type { Channel } from './channel.ts';
 import { chatChannel } from './chat-channel.ts';
 import { graphUser } from './graph-user.ts';
@@ -16,7 +17,7 @@ import {
   type SimulatedTurn,
 } from './simulated-session.ts';
 import type { Heard, Move, SimulatedUser } from './simulated-user.ts';
-import { userModelMissing, type UserModel } from './user-model.ts';
+import type { UserModel } from './user-model.ts';
 
 /** What sessions are held with. */
 export interface SessionDeps {

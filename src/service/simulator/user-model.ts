@@ -25,11 +25,6 @@ export interface UserModel {
   move(prompt: Prompt, signal: AbortSignal): Promise<Move>;
 }
 
-/** What is said where a scenario wants a model and there is none. */
-export const userModelMissing =
-  'No model is configured that could play the user. Set SANDBOX_KIT_USER_URL (any ' +
-  'OpenAI-compatible API), SANDBOX_KIT_USER_MODEL and SANDBOX_KIT_USER_API_KEY.';
-
 /** How long all requests for one line may take, waits included. */
 const totalMsMax = 120_000;
 

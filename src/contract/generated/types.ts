@@ -91,6 +91,40 @@ export type LoadPhase = 'ramp' | 'window' | 'drain';
 export type Change = 'better' | 'worse' | 'alike' | 'unknown';
 export type Area = 'chat' | 'health' | 'users' | 'voice' | 'service';
 /**
+ * Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed.
+ */
+export type SimulationVerdict = 'passed' | 'failed' | 'undecided';
+/**
+ * Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on.
+ */
+export type EndReason =
+  | 'goal_achieved'
+  | 'user_stop'
+  | 'agent_ended'
+  | 'max_turns'
+  | 'timeout'
+  | 'agent_error'
+  | 'simulator_error'
+  | 'infrastructure_error'
+  | 'cancelled';
+/**
+ * completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored.
+ */
+export type SimulationSessionStatus =
+  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+export type ScenarioStanding = {
+  verdict: SimulationVerdict;
+  passed: number;
+  samples: number;
+  [k: string]: unknown;
+} | null;
+export type ScenarioChange =
+  'regressed' | 'worse' | 'unknown' | 'new' | 'gone' | 'fixed' | 'better' | 'same';
+/**
+ * evaluating: all sessions have ended, evals are still to be scored.
+ */
+export type SimulationStatus = 'running' | 'evaluating' | 'completed' | 'cancelled';
+/**
  * Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.
  */
 export type Nanoseconds = string | number;
@@ -1607,9 +1641,9 @@ export interface Scenario {
    */
   channel?: 'chat' | 'voice';
   /**
-   * Id of a persona; a plain, polite customer when left out.
+   * Who the user is: the id of a persona, or a persona as it stands in its own file; a plain, polite customer when left out.
    */
-  persona?: string;
+  persona?: string | Persona;
   /**
    * Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).
    *
@@ -1629,11 +1663,11 @@ export interface Scenario {
    */
   pass_rate?: number;
   /**
-   * Ids of the evals that score each session.
+   * The evals that score each session: the id of each, or an eval as it stands in its own file.
    *
    * @maxItems 100
    */
-  evals?: string[];
+  evals?: (string | EvalDefinition)[];
   user: ScenarioUser;
   metadata?: ScenarioContext;
   profile?: ScenarioProfile;
@@ -2109,6 +2143,12 @@ export interface SessionVerdict {
   source_session_id?: string;
   end_reason?: string;
   outcomes: VerdictOutcome[];
+  /**
+   * Of sessions of simulated users: scenario_id, channel, sample, user_id, error, review of the user, notes.
+   */
+  simulated?: {
+    [k: string]: unknown;
+  };
 }
 export interface VerdictOutcome {
   /**
@@ -2124,6 +2164,224 @@ export interface VerdictOutcome {
    */
   required: boolean;
   reasoning: string;
+}
+/**
+ * Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.
+ */
+export interface UserReview {
+  kept: boolean;
+  findings: ReviewFinding[];
+}
+export interface ReviewFinding {
+  rule: 'fact_unasked' | 'went_on' | 'stopped_early' | 'off_script' | 'out_of_character';
+  turn: number;
+  says: string;
+}
+/**
+ * What all samples of a scenario came to.
+ */
+export interface ScenarioResult {
+  scenario_id: string;
+  /**
+   * Its name.
+   */
+  scenario: string;
+  persona: string;
+  samples: number;
+  passed: number;
+  failed: number;
+  undecided: number;
+  /**
+   * Passed of passed and failed; null where there are none of them.
+   */
+  pass_rate: number | null;
+  wanted_pass_rate: number;
+  /**
+   * At place k-1: the chance that k samples, drawn from those that passed or failed, all passed.
+   */
+  pass_hat_k: number[];
+  /**
+   * Some samples passed and some failed.
+   */
+  flaky: boolean;
+  verdict: SimulationVerdict;
+}
+/**
+ * What a run of simulated users came to. With the same seed, scenarios and answers it is the same but for times. Keys may be added in later versions; none is renamed or removed within a major version.
+ */
+export interface SimulationReport {
+  verdict: SimulationVerdict;
+  exitCode: 0 | 1 | 3;
+  sentence: string;
+  kitVersion: string;
+  /**
+   * Base address.
+   */
+  sandbox: string;
+  seed: string;
+  startedAt: string;
+  endedAt: string;
+  counts: SimulationCounts;
+  scenarios: ScenarioResult[];
+  /**
+   * In the order of the scenarios and their samples.
+   */
+  sessions: SimulatedSessionReport[];
+  comparison?: SimulationComparison;
+  [k: string]: unknown;
+}
+export interface SimulationCounts {
+  sessions: number;
+  passed: number;
+  failed: number;
+  undecided: number;
+  /**
+   * Sessions whose simulated user did not keep to its scenario.
+   */
+  strayed: number;
+}
+export interface SimulatedSessionReport {
+  /**
+   * Also the session_id of its chat requests.
+   */
+  id: string;
+  scenario_id: string;
+  /**
+   * Name of the scenario.
+   */
+  scenario: string;
+  /**
+   * Name of the persona.
+   */
+  persona: string;
+  channel: 'chat' | 'voice';
+  /**
+   * 1 for the first session of its scenario.
+   */
+  sample: number;
+  status: SimulationSessionStatus;
+  end_reason: EndReason;
+  /**
+   * What went wrong, where the session failed.
+   */
+  error?: string;
+  verdict: SimulationVerdict;
+  started_at: string;
+  ended_at: string;
+  /**
+   * Of each turn, from the request to the whole answer.
+   */
+  turn_latency_ms: number[];
+  /**
+   * Of the simulated user; null where the sandbox has no POST /users.
+   */
+  user_id: string | null;
+  traces: SimulatedTurnReport[];
+  /**
+   * As the results endpoint lists them: those that pass or fail.
+   */
+  eval_outcomes: EvalOutcome[];
+  /**
+   * Evals of which nothing could be found out, and why.
+   */
+  errored_evals: ErroredEval[];
+  outcome_summary: OutcomeSummary;
+  review: UserReview;
+  /**
+   * What was noticed besides, e.g. that the user could not be deleted.
+   */
+  notes: string[];
+}
+export interface SimulatedTurnReport {
+  session_sequence: number;
+  user_input: string;
+  /**
+   * Why the simulated user said it.
+   */
+  user_reason: string;
+  agent_response: string;
+  tool_calls?: SimulatedToolCall[];
+}
+export interface SimulatedToolCall {
+  name: string;
+  arguments?: unknown;
+  result?: unknown;
+  [k: string]: unknown;
+}
+export interface ErroredEval {
+  eval: string;
+  eval_name: string;
+  reasoning: string;
+}
+/**
+ * This run against an earlier one.
+ */
+export interface SimulationComparison {
+  startedAt: string;
+  differences: string[];
+  /**
+   * Regressions first.
+   */
+  rows: ComparedScenario[];
+}
+export interface ComparedScenario {
+  scenario_id: string;
+  change: ScenarioChange;
+  before: ScenarioStanding;
+  now: ScenarioStanding;
+}
+/**
+ * Asks the service to run simulated users against an agent: each scenario so many times.
+ */
+export interface SimulationRequest {
+  /**
+   * Shown as simulation in results (spec 2.4); the agent's name and the date when left out.
+   */
+  name?: string;
+  /**
+   * The agent in its sandbox, or the id of one of /__admin/agents. A key given here is kept for the run alone, and never shown.
+   */
+  agent: string | TestedAgent;
+  /**
+   * Ids of /__admin/scenarios, or scenarios as they stand in their own files.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  scenarios: [string | Scenario, ...(string | Scenario)[]];
+  /**
+   * Sessions of each scenario; as each scenario says when left out.
+   */
+  samples?: number;
+  /**
+   * All ids and all that is left to chance follow from it; unforeseeable when left out.
+   */
+  seed?: string;
+  /**
+   * Sessions at a time; 5 when left out.
+   */
+  concurrency?: number;
+}
+/**
+ * An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.
+ */
+export interface TestedAgent {
+  /**
+   * That of the agent of the same name when left out, else made from the name.
+   */
+  id?: string;
+  /**
+   * Shown as agent in results (spec 2.4).
+   */
+  name: string;
+  /**
+   * Base address of the sandbox: http or https, without user and password.
+   */
+  url: string;
+  /**
+   * The sandbox's bearer key, visible ASCII. Kept, and never shown again.
+   */
+  api_key?: string;
 }
 /**
  * A page of sessions with their outcomes, newest first.
@@ -2178,6 +2436,66 @@ export interface SimulationTurn {
   [k: string]: unknown;
 }
 /**
+ * A run of simulated users in the service, how far it is and what it has come to.
+ */
+export interface Simulation {
+  id: string;
+  name: string;
+  status: SimulationStatus;
+  verdict: SimulationVerdict;
+  agent: SimulationAgent;
+  seed: string;
+  started_at: string;
+  counts: SimulationProgress;
+  scenarios: ScenarioResult[];
+  sessions: SimulationSessionState[];
+}
+export interface SimulationAgent {
+  name: string;
+  url: string;
+}
+export interface SimulationProgress {
+  sessions: number;
+  ended: number;
+  passed: number;
+  failed: number;
+  undecided: number;
+}
+export interface SimulationSessionState {
+  /**
+   * Also the session_id of its chat requests.
+   */
+  id: string;
+  scenario_id: string;
+  /**
+   * Name of the scenario.
+   */
+  scenario: string;
+  /**
+   * Name of the persona.
+   */
+  persona: string;
+  channel: 'chat' | 'voice';
+  /**
+   * 1 for the first session of its scenario.
+   */
+  sample: number;
+  status: SimulationSessionStatus;
+  end_reason?: EndReason;
+  /**
+   * What went wrong, where the session failed.
+   */
+  error?: string;
+  verdict: SimulationVerdict;
+  started_at?: string;
+  ended_at?: string;
+  /**
+   * Its page; null when the simulation was deleted.
+   */
+  url?: string | null;
+  review?: UserReview;
+}
+/**
  * Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.
  */
 export interface StartCall {
@@ -2194,27 +2512,6 @@ export interface CallMetadata {
   context?: unknown;
   audio_config?: AudioConfig;
   [k: string]: unknown;
-}
-/**
- * An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.
- */
-export interface TestedAgent {
-  /**
-   * That of the agent of the same name when left out, else made from the name.
-   */
-  id?: string;
-  /**
-   * Shown as agent in results (spec 2.4).
-   */
-  name: string;
-  /**
-   * Base address of the sandbox: http or https, without user and password.
-   */
-  url: string;
-  /**
-   * The sandbox's bearer key, visible ASCII. Kept, and never shown again.
-   */
-  api_key?: string;
 }
 export interface Span {
   /**
@@ -2430,8 +2727,11 @@ export interface Messages {
   ServiceError: ServiceError;
   ServiceFault: ServiceFault;
   SessionVerdict: SessionVerdict;
+  SimulationReport: SimulationReport;
+  SimulationRequest: SimulationRequest;
   SimulationSessionPage: SimulationSessionPage;
   SimulationSession: SimulationSession;
+  Simulation: Simulation;
   StartCall: StartCall;
   TestedAgent: TestedAgent;
   ToolCall: ToolCall;

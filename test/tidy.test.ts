@@ -45,7 +45,7 @@ void t.test('arrows: a wing imports the contract, the shared parts, and no other
   t.end();
 });
 
-const rooms = ['ingest', 'close', 'results', 'scoring', 'control', 'pages'];
+const rooms = ['ingest', 'close', 'results', 'scoring', 'simulator', 'control', 'pages'];
 
 void t.test('arrows: no room of the service imports its sibling', (t) => {
   const roomOf = (path: string): string | undefined =>
@@ -68,14 +68,14 @@ const owners: Record<string, RegExp> = {
   yargs: /^src\/cli\//,
   'better-sqlite3': /^src\/service\/store\//,
   kysely: /^src\/service\/store\//,
-  openai: /^(src\/service\/scoring|test)\//,
+  openai: /^(src\/service\/model|test)\//,
   yaml: /^src\/cli\//,
   '@opentelemetry': /^(src\/cli\/demo|test\/.*)/,
   '@ai-sdk': /^test\//,
   ai: /^test\//,
   '@traceloop': /^test\//,
   fastify: /^(reference-agent|src\/service|bench)\//,
-  undici: /^(conformance\/(drive|mutants)|load|test)\//,
+  undici: /^(conformance\/(drive|mutants)|load|src\/service\/simulator|test|bench)\//,
   selfsigned: /^(reference-agent\/tls|conformance\/mutants\/.*|test\/.*)\.ts$/,
   autocannon: /^(load|bench)\//,
   'hdr-histogram-js': /^load\//,

@@ -23,13 +23,14 @@ export interface ListingOptions {
  * service it is as many at most: who is refused for its rate sends no more.
  */
 export function planSentence(plan: Plan): string {
-  const { requests, modelCalls, users } = plan;
+  const { requests, modelCalls, users, calls } = plan;
   const model = modelCalls === 0 ? '' : `, ${modelCalls} of which reach a model`;
+  const placed = calls === 0 ? '' : `, places ${calls} calls`;
   const people =
     users === 0
       ? ''
       : `, and creates ${users} ${users === 1 ? 'user' : 'users'}, deleted at the end`;
-  return `Sends ${isOfService(plan) ? 'up to ' : ''}${requests} requests${model}${people}.`;
+  return `Sends ${isOfService(plan) ? 'up to ' : ''}${requests} requests${model}${placed}${people}.`;
 }
 
 const isOfService = ({ scenarios }: Plan): boolean =>
@@ -59,11 +60,14 @@ export function dryRunText(dryRun: DryRun, { paint, width }: ListingOptions): st
     id === PREFLIGHT ? `${PREFLIGHT}/${area}` : id;
   const nameWidth = 2 + Math.max(...plan.scenarios.map((scenario) => nameOf(scenario).length));
   const lines = plan.scenarios.map(({ id, area, phase, cost }) => {
-    const { requests, modelCalls, users } = cost(prompts);
-    const numbers = [requests, modelCalls, users].map((count) => String(count || '-').padStart(9));
+    const { requests, modelCalls, users, calls } = cost(prompts);
+    const numbers = [requests, modelCalls, users, calls].map((count) =>
+      String(count || '-').padStart(9),
+    );
     return `  ${nameOf({ id, area }).padEnd(nameWidth)}${phase.padEnd(10)}${numbers.join('')}`;
   });
-  const head = `  ${'scenario'.padEnd(nameWidth)}${'phase'.padEnd(10)} requests    model    users`;
+  const columns = ['requests', 'model', 'users', 'calls'].map((name) => name.padStart(9));
+  const head = `  ${'scenario'.padEnd(nameWidth)}${'phase'.padEnd(10)}${columns.join('')}`;
   const intent = wrap(planSentences(dryRun), width).map((line) => paint('bold', line));
   return [...intent, paint('dim', head), ...lines, ''].join('\n');
 }

@@ -7,6 +7,9 @@ const environment = z.object({
   SANDBOX_KIT_JUDGE_URL: z.string().trim().min(1).optional().catch(undefined),
   SANDBOX_KIT_JUDGE_MODEL: z.string().trim().min(1).optional().catch(undefined),
   SANDBOX_KIT_JUDGE_API_KEY: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_USER_URL: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_USER_MODEL: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_USER_API_KEY: z.string().trim().min(1).optional().catch(undefined),
   NO_COLOR: z.string().optional(),
 });
 

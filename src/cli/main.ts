@@ -21,11 +21,13 @@ import { loadVerb } from './load.ts';
 import { schemasVerb } from './schemas.ts';
 import { selftestVerb } from './selftest.ts';
 import { serveVerb } from './serve.ts';
+import { simulateVerb } from './simulate.ts';
 
 const verbs: readonly CommandModule[] = [
   checkVerb,
   doctorVerb,
   loadVerb,
+  simulateVerb,
   agentVerb,
   serveVerb,
   execVerb,
@@ -43,6 +45,7 @@ const EPILOGUE = `Examples:
   sandbox-kit serve                              the service on this machine
   sandbox-kit check https://sandbox.example.com  does my sandbox obey?
   sandbox-kit load https://sandbox.example.com   does it hold its targets?
+  sandbox-kit simulate https://sandbox.example.com   do its users get there?
   sandbox-kit explain CHAT-024                   what does a requirement ask?
   sandbox-kit check --help                       what can a verb do?
 

@@ -1,8 +1,8 @@
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import { stderrLog } from '../shared/log.ts';
-import { readEnvironment } from './environment.ts';
 import * as flags from './flags.ts';
+import { modelFrom } from './model-from.ts';
 import { mutantJudge } from './mutant-judge.ts';
 import { seedTeller } from './seed-progress.ts';
 import { untilStopped } from './signals.ts';
@@ -105,7 +105,8 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
   const seeding = seedTeller();
   const seed = seeding.read(given['seed-file']);
   const key = flags.serviceKey(given['api-key-file']);
-  const judge = judgeFrom();
+  const judge = modelFrom('JUDGE');
+  const userModel = modelFrom('USER');
   const wing = await import('../service/index.ts');
   try {
     return await wing.startService({
@@ -119,6 +120,7 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
       ...(given['app-url'] === undefined ? {} : { appUrl: given['app-url'] }),
       ...(seed === undefined ? {} : { seed: seed.document, onSeedProgress: seeding.tell }),
       ...(judge === undefined ? {} : { judge }),
+      ...(userModel === undefined ? {} : { userModel }),
     });
   } catch (error) {
     if (!(error instanceof wing.CannotStart)) throw error;
@@ -129,25 +131,6 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
   } finally {
     seeding.end();
   }
-}
-
-type JudgeOptions = NonNullable<NonNullable<Parameters<ServiceWing['startService']>[0]>['judge']>;
-
-function judgeFrom(): JudgeOptions | undefined {
-  const environment = readEnvironment();
-  const baseUrl = environment.SANDBOX_KIT_JUDGE_URL;
-  const model = environment.SANDBOX_KIT_JUDGE_MODEL;
-  if (baseUrl === undefined && model === undefined) return undefined;
-  if (baseUrl === undefined || model === undefined) {
-    throw new UsageError('SANDBOX_KIT_JUDGE_URL and SANDBOX_KIT_JUDGE_MODEL go together.');
-  }
-  if (!URL.canParse(baseUrl)) {
-    throw new UsageError(
-      `SANDBOX_KIT_JUDGE_URL: expected an address, got ${JSON.stringify(baseUrl)}.`,
-    );
-  }
-  const apiKey = environment.SANDBOX_KIT_JUDGE_API_KEY;
-  return { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
 }
 
 /** The variables that make OpenTelemetry's exporters send to a service. */

@@ -47,7 +47,7 @@ async function makeTypes(schemas: MessageSchema[]): Promise<string> {
   }
   const text = JSON.stringify({ title: 'Unused', definitions }, (key, value: unknown) => {
     if (key === '$ref') return `#/definitions/${titleById.get(value as string) ?? ''}`;
-    return NOT_IN_TYPES.has(key) ? undefined : value;
+    return NOT_IN_TYPES.has(key) ? undefined : (idOrWhole(value) ?? value);
   });
   const types = await compile(JSON.parse(text) as object, 'Unused', {
     bannerComment: '',
@@ -70,6 +70,16 @@ ${messages}
 }
 `,
   );
+}
+
+/**
+ * "An id, or the thing itself" is written with if, then and else, so that what is wrong is told of the
+ * one that was meant; for the types it is either.
+ */
+function idOrWhole(value: unknown): object | undefined {
+  const { if: asked, else: whole, description } = (value ?? {}) as Record<string, unknown>;
+  const isText = JSON.stringify(asked) === '{"type":"string"}';
+  return isText ? { description, anyOf: [{ type: 'string' }, whole] } : undefined;
 }
 
 function makeValidators(schemas: MessageSchema[]): string {

@@ -7,3 +7,8 @@ export {
   type ServiceOptions,
 } from './start-service.ts';
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './lint-traces.ts';
+export { Misfit } from './errors.ts';
+export { simulate, type SimulateOptions } from './simulate.ts';
+export { withComparison } from './simulator/report/comparison.ts';
+export { junitReport } from './simulator/report/junit.ts';
+export { sessionLine, terminalReport } from './simulator/report/terminal.ts';

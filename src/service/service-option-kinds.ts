@@ -3,16 +3,16 @@ import type { ServiceKey, ServiceOptions } from './start-service.ts';
 
 const aKey = kinds.optionsOf<ServiceKey>({ key: kinds.aText, owner: kinds.aText }, ['key']);
 
-const aJudge = kinds.optionsOf<ServiceOptions['judge']>(
-  {
-    baseUrl: kinds.anAddress,
-    apiKey: kinds.aText,
-    model: kinds.aText,
-    timeoutMs: kinds.aWholeNumber(1, 600_000),
-    retriesMax: kinds.aWholeNumber(0, 100),
-  },
-  ['baseUrl', 'model'],
-);
+const model = {
+  baseUrl: kinds.anAddress,
+  apiKey: kinds.aText,
+  model: kinds.aText,
+  timeoutMs: kinds.aWholeNumber(1, 600_000),
+  retriesMax: kinds.aWholeNumber(0, 100),
+};
+
+const aJudge = kinds.optionsOf<ServiceOptions['judge']>(model, ['baseUrl', 'model']);
+const aUserModel = kinds.optionsOf<ServiceOptions['userModel']>(model, ['baseUrl', 'model']);
 
 /** What each option of `startService` must be. */
 export const serviceOptionKinds: kinds.OptionKinds<ServiceOptions> = {
@@ -28,5 +28,6 @@ export const serviceOptionKinds: kinds.OptionKinds<ServiceOptions> = {
   apiKeyHeader: kinds.aText,
   keys: kinds.listOf(aKey),
   judge: aJudge,
+  userModel: aUserModel,
   appUrl: kinds.anAddress,
 };

@@ -25,6 +25,8 @@ import { pageRoutes } from './pages/routes.ts';
 import { resultsPaths, resultsRoutes } from './results/routes.ts';
 import type { ErroredEvals } from './scoring/errored-evals.ts';
 import type { Runner } from './scoring/runner.ts';
+import { simulationDesk } from './simulation-desk.ts';
+import type { SimulationRunner } from './simulator/simulation-runner.ts';
 import type { Store } from './store/store.ts';
 import type { Strangers } from './strangers.ts';
 import {
@@ -43,12 +45,15 @@ export interface ServiceParts {
   store: Store;
   writer: Writer;
   runner: Runner;
+  simulator: SimulationRunner;
   errored: ErroredEvals;
   strangers: Strangers;
   /** Lower-case name of the header that holds the key. */
   apiKeyHeader: string;
   /** Whether a model is configured that evals of kind `judge` can ask. */
   hasJudge: boolean;
+  /** Whether a model is configured that can play users. */
+  hasUserModel: boolean;
   makeId: MakeId;
   /** Name of the owner that `/__admin` is about unless it names another. */
   ownerName: string;
@@ -135,10 +140,20 @@ export function buildService(parts: ServiceParts): Service {
     await idleCloser.sweep();
     wake();
   };
-  const work = { store, clock, owners, sessionIdOf, wake, drain: () => runner.drain() };
+  const { simulator } = parts;
+  const simulations = simulationDesk({ ...parts, runner: simulator });
+  const work = {
+    ...{ store, clock, owners, sessionIdOf, wake },
+    drain: async () => {
+      await simulator.drain();
+      await runner.drain();
+    },
+    isTalking: () => !simulator.isIdle(),
+    cancelSimulation: (ownerId: string, id: string) => simulator.cancel(ownerId, id),
+  };
   const seeds = seedBed(work);
   const warnings = settingsWarnings({ evals: store.evals, hasJudge: parts.hasJudge, log });
-  const shown = { faults, journal, warnings, appUrl };
+  const shown = { faults, journal, warnings, simulations, appUrl };
   const control: ControlDeps = { ...work, gate, seeds, ...shown, settle, forget };
   void app.register(
     (admin, _options, registered) => {

@@ -21,6 +21,8 @@ import { startRunner } from './scoring/runner.ts';
 import { scoredSessionOf } from './scored-session-of.ts';
 import { serviceOptionKinds } from './service-option-kinds.ts';
 import { buildService, type Service } from './service.ts';
+import { startSimulationRunner } from './simulator/simulation-runner.ts';
+import { openUserModel, type UserModelOptions } from './simulator/user-model.ts';
 import { withFileOf } from './start-failure.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
@@ -71,6 +73,8 @@ export interface ServiceOptions {
   keys: readonly ServiceKey[];
   /** The language model behind evals of kind `judge`. */
   judge: Omit<JudgeOptions, 'clock' | 'chance'>;
+  /** The language model behind simulated users of mode `llm`. */
+  userModel: UserModelOptions;
   /** Base of the deep links; the service itself when left out. */
   appUrl: string;
 }
@@ -151,6 +155,12 @@ async function start(
   const errored = erroredEvals({ ingestLog: store.ingestLog, clock, log });
   const runner = startRunner({ store, sessionOf, judge, errored, clock, log, worker });
   undo.push(() => runner.stop());
+  const { userModel } = options;
+  const model = userModel && openUserModel({ ...userModel, clock: systemClock });
+  const onKept = (): void => runner.wake();
+  const machineClock = systemClock;
+  const simulator = startSimulationRunner({ store, model, clock, machineClock, log, onKept });
+  undo.push(() => simulator.stop());
 
   const stopping = new AbortController();
   const address = { url: '' };
@@ -166,8 +176,10 @@ async function start(
     store,
     writer,
     runner,
+    simulator,
     errored,
     hasJudge: judge !== undefined,
+    hasUserModel: model !== undefined,
     makeId: idsFrom(chanceSeed),
     ownerName,
     appUrl,

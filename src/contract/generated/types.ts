@@ -15,6 +15,19 @@ export type Verdict =
  */
 export type Evidence = EvidenceItem[];
 export type RunVerdict = 'conforming' | 'not-conforming' | 'not-judged';
+/**
+ * answered: the offer was taken and the answer sent. unusable: the offer could not be taken. connected, unconnected: media could flow, or not within the time. speech, sound: what the kit said, what the sandbox let be heard; from atMs to untilMs. released: the kit gave its end of the media up.
+ */
+export type CallEventKind =
+  | 'message'
+  | 'close'
+  | 'answered'
+  | 'unusable'
+  | 'connected'
+  | 'unconnected'
+  | 'speech'
+  | 'sound'
+  | 'released';
 export type Endpoint =
   | 'chat'
   | 'health'
@@ -24,7 +37,8 @@ export type Endpoint =
   | 'end'
   | 'simulations'
   | 'production'
-  | 'admin';
+  | 'admin'
+  | 'voice';
 /**
  * valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.
  */
@@ -75,7 +89,41 @@ export type LoadPhase = 'ramp' | 'window' | 'drain';
  * better or worse only where the 95 % ranges of the two runs do not meet.
  */
 export type Change = 'better' | 'worse' | 'alike' | 'unknown';
-export type Area = 'chat' | 'health' | 'users' | 'service';
+export type Area = 'chat' | 'health' | 'users' | 'voice' | 'service';
+/**
+ * Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed.
+ */
+export type SimulationVerdict = 'passed' | 'failed' | 'undecided';
+/**
+ * Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on.
+ */
+export type EndReason =
+  | 'goal_achieved'
+  | 'user_stop'
+  | 'agent_ended'
+  | 'max_turns'
+  | 'timeout'
+  | 'agent_error'
+  | 'simulator_error'
+  | 'infrastructure_error'
+  | 'cancelled';
+/**
+ * completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored.
+ */
+export type SimulationSessionStatus =
+  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+export type ScenarioStanding = {
+  verdict: SimulationVerdict;
+  passed: number;
+  samples: number;
+  [k: string]: unknown;
+} | null;
+export type ScenarioChange =
+  'regressed' | 'worse' | 'unknown' | 'new' | 'gone' | 'fixed' | 'better' | 'same';
+/**
+ * evaluating: all sessions have ended, evals are still to be scored.
+ */
+export type SimulationStatus = 'running' | 'evaluating' | 'completed' | 'cancelled';
 /**
  * Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.
  */
@@ -343,6 +391,11 @@ export interface CheckReport {
   staleBaseline?: string[];
   requirements: RequirementVerdict[];
   /**
+   * The calls that were made, in the order of their beginning; of a run that has the area voice.
+   */
+  calls?: CallSummary[];
+  audioLatency?: AudioLatency;
+  /**
    * Failures grouped by the one change that clears them, as tried on the recording.
    */
   causes: Cause[];
@@ -408,6 +461,96 @@ export interface RequirementVerdict {
    */
   findings?: number;
   evidence: Evidence;
+  [k: string]: unknown;
+}
+/**
+ * One call; milliseconds where nothing else is said.
+ */
+export interface CallSummary {
+  exchange: number;
+  step: string;
+  /**
+   * In a few words.
+   */
+  outcome: string;
+  /**
+   * From start_call to call_ready.
+   */
+  readyMs?: number;
+  /**
+   * From the answer until media could flow, about 100 ms of which are the kit's own.
+   */
+  connectedMs?: number;
+  /**
+   * From then to the first packet.
+   */
+  firstPacketMs?: number;
+  /**
+   * From then to the first audible one.
+   */
+  firstSoundMs?: number;
+  /**
+   * Turns that the kit spoke.
+   */
+  turns: number;
+  /**
+   * From the end of a turn until the sandbox could be heard; negative where it spoke before.
+   */
+  turnResponsesMs?: number[];
+  /**
+   * What its updates say of the same.
+   */
+  statedResponsesMs?: number[];
+  packets: number;
+  /**
+   * Packets that never came.
+   */
+  lost: number;
+  /**
+   * The longest time between two packets.
+   */
+  gapMaxMs?: number;
+  /**
+   * How deep a listener's buffer must be for one packet in a hundred to be late.
+   */
+  transitP99Ms?: number;
+  roundTripP95Ms?: number;
+  /**
+   * How much of what came was audible.
+   */
+  soundMs: number;
+  /**
+   * How late the kit itself sent the latest one in a hundred of its packets.
+   */
+  kitLateMs?: number;
+  closeCode?: number;
+  [k: string]: unknown;
+}
+/**
+ * Voice audio latency against its target of 200 ms; of a run in which media flowed.
+ */
+export interface AudioLatency {
+  verdict: 'met' | 'missed' | 'not_proven';
+  reason: string;
+  /**
+   * What the way of the audio adds, of the slowest call in twenty: half a round trip, a packet, and the buffer that jitter asks for. Blind to buffers inside the sandbox.
+   */
+  audioPathLatencyMs?: number;
+  turnResponseMs?: TurnResponseFigures;
+  /**
+   * Why the kit itself was too slow to be trusted.
+   */
+  kitLimit?: string;
+  [k: string]: unknown;
+}
+/**
+ * From the end of the kit's speech until the sandbox could be heard, over all turns.
+ */
+export interface TurnResponseFigures {
+  turns: number;
+  p50: number;
+  p95: number;
+  max: number;
   [k: string]: unknown;
 }
 export interface Cause {
@@ -554,13 +697,99 @@ export interface EvalOutcome {
   [k: string]: unknown;
 }
 /**
+ * A message, the end of the WebSocket, or what became of the media.
+ */
+export interface CallEvent {
+  /**
+   * Milliseconds since the run began.
+   */
+  atMs: number;
+  from: 'kit' | 'sandbox';
+  kind: CallEventKind;
+  /**
+   * Of a message, 65536 characters at most.
+   */
+  text?: string;
+  /**
+   * The size of a message too long to keep; absent when it is here as a whole.
+   */
+  bytes?: number;
+  /**
+   * The message came in a binary frame.
+   */
+  isBinary?: boolean;
+  /**
+   * The WebSocket's close code; 1006: there was none.
+   */
+  code?: number;
+  /**
+   * The reason of a close, why media failed, which clip was said.
+   */
+  detail?: string;
+  /**
+   * When speech or sound was over.
+   */
+  untilMs?: number;
+}
+/**
+ * The audio that came, and how well the kit itself kept time.
+ */
+export interface CallMedia {
+  /**
+   * Of Opus, as offered and answered; absent in the answer: -1.
+   */
+  payloadType: number;
+  /**
+   * The sandbox tried the path with the answer's keys (ICE).
+   */
+  hasPath: boolean;
+  /**
+   * In the order of arrival; 20000 at most.
+   */
+  packets: CallPacket[];
+  /**
+   * Of STUN requests on the path of the media, in the order of asking.
+   */
+  roundTripsMs: number[];
+  /**
+   * Packets that the kit sent.
+   */
+  sent: number;
+  /**
+   * How late the kit itself sent the latest one in a hundred of its packets.
+   */
+  lateMs: number;
+}
+export interface CallPacket {
+  /**
+   * When it came, in milliseconds since the run began.
+   */
+  atMs: number;
+  sequence: number;
+  timestamp: number;
+  payloadType: number;
+  ssrc: number;
+  /**
+   * Of its payload.
+   */
+  bytes: number;
+  /**
+   * Sound that is in it, in 1/48000 s; 0 where it is no packet of Opus.
+   */
+  ticks: number;
+  /**
+   * How loud each 10 ms of it are, in dB below the loudest sine, -127 of silence; absent where it does not decode.
+   */
+  levelsDb?: number[];
+}
+/**
  * Lower-case names; a repeated header is joined by a comma.
  */
 export interface RecordedHeaders {
   [k: string]: string;
 }
 /**
- * One HTTP request of a check run and what came of it. Secrets are redacted before it is written.
+ * One HTTP request of a check run and what came of it, or one call: the WebSocket's upgrade and all that followed. Secrets are redacted before it is written.
  */
 export interface ExchangeRecord {
   record: 'exchange';
@@ -585,6 +814,7 @@ export interface ExchangeRecord {
   request: RecordedRequest;
   response?: RecordedResponse;
   failure?: ExchangeFailure;
+  call?: RecordedCall;
   /**
    * Milliseconds since the run began.
    */
@@ -629,6 +859,16 @@ export interface ExchangeFailure {
    * The status, where one came.
    */
   status?: number;
+}
+/**
+ * What followed the upgrade, of an exchange with the voice endpoint whose WebSocket opened.
+ */
+export interface RecordedCall {
+  /**
+   * In the order of their times; 2000 at most.
+   */
+  events: CallEvent[];
+  media?: CallMedia;
 }
 /**
  * What the sandbox answers to GET /health. Healthy and degraded come with 200, unhealthy with 503.
@@ -1308,6 +1548,10 @@ export interface RunRecord {
    */
   apiKeyHeader?: string;
   /**
+   * Address of the voice WebSocket; of a run that has the area voice.
+   */
+  voiceUrl?: string;
+  /**
    * Somebody stopped it before its end.
    */
   interrupted?: boolean;
@@ -1397,9 +1641,9 @@ export interface Scenario {
    */
   channel?: 'chat' | 'voice';
   /**
-   * Id of a persona; a plain, polite customer when left out.
+   * Who the user is: the id of a persona, or a persona as it stands in its own file; a plain, polite customer when left out.
    */
-  persona?: string;
+  persona?: string | Persona;
   /**
    * Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).
    *
@@ -1419,11 +1663,11 @@ export interface Scenario {
    */
   pass_rate?: number;
   /**
-   * Ids of the evals that score each session.
+   * The evals that score each session: the id of each, or an eval as it stands in its own file.
    *
    * @maxItems 100
    */
-  evals?: string[];
+  evals?: (string | EvalDefinition)[];
   user: ScenarioUser;
   metadata?: ScenarioContext;
   profile?: ScenarioProfile;
@@ -1899,6 +2143,12 @@ export interface SessionVerdict {
   source_session_id?: string;
   end_reason?: string;
   outcomes: VerdictOutcome[];
+  /**
+   * Of sessions of simulated users: scenario_id, channel, sample, user_id, error, review of the user, notes.
+   */
+  simulated?: {
+    [k: string]: unknown;
+  };
 }
 export interface VerdictOutcome {
   /**
@@ -1914,6 +2164,224 @@ export interface VerdictOutcome {
    */
   required: boolean;
   reasoning: string;
+}
+/**
+ * Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.
+ */
+export interface UserReview {
+  kept: boolean;
+  findings: ReviewFinding[];
+}
+export interface ReviewFinding {
+  rule: 'fact_unasked' | 'went_on' | 'stopped_early' | 'off_script' | 'out_of_character';
+  turn: number;
+  says: string;
+}
+/**
+ * What all samples of a scenario came to.
+ */
+export interface ScenarioResult {
+  scenario_id: string;
+  /**
+   * Its name.
+   */
+  scenario: string;
+  persona: string;
+  samples: number;
+  passed: number;
+  failed: number;
+  undecided: number;
+  /**
+   * Passed of passed and failed; null where there are none of them.
+   */
+  pass_rate: number | null;
+  wanted_pass_rate: number;
+  /**
+   * At place k-1: the chance that k samples, drawn from those that passed or failed, all passed.
+   */
+  pass_hat_k: number[];
+  /**
+   * Some samples passed and some failed.
+   */
+  flaky: boolean;
+  verdict: SimulationVerdict;
+}
+/**
+ * What a run of simulated users came to. With the same seed, scenarios and answers it is the same but for times. Keys may be added in later versions; none is renamed or removed within a major version.
+ */
+export interface SimulationReport {
+  verdict: SimulationVerdict;
+  exitCode: 0 | 1 | 3;
+  sentence: string;
+  kitVersion: string;
+  /**
+   * Base address.
+   */
+  sandbox: string;
+  seed: string;
+  startedAt: string;
+  endedAt: string;
+  counts: SimulationCounts;
+  scenarios: ScenarioResult[];
+  /**
+   * In the order of the scenarios and their samples.
+   */
+  sessions: SimulatedSessionReport[];
+  comparison?: SimulationComparison;
+  [k: string]: unknown;
+}
+export interface SimulationCounts {
+  sessions: number;
+  passed: number;
+  failed: number;
+  undecided: number;
+  /**
+   * Sessions whose simulated user did not keep to its scenario.
+   */
+  strayed: number;
+}
+export interface SimulatedSessionReport {
+  /**
+   * Also the session_id of its chat requests.
+   */
+  id: string;
+  scenario_id: string;
+  /**
+   * Name of the scenario.
+   */
+  scenario: string;
+  /**
+   * Name of the persona.
+   */
+  persona: string;
+  channel: 'chat' | 'voice';
+  /**
+   * 1 for the first session of its scenario.
+   */
+  sample: number;
+  status: SimulationSessionStatus;
+  end_reason: EndReason;
+  /**
+   * What went wrong, where the session failed.
+   */
+  error?: string;
+  verdict: SimulationVerdict;
+  started_at: string;
+  ended_at: string;
+  /**
+   * Of each turn, from the request to the whole answer.
+   */
+  turn_latency_ms: number[];
+  /**
+   * Of the simulated user; null where the sandbox has no POST /users.
+   */
+  user_id: string | null;
+  traces: SimulatedTurnReport[];
+  /**
+   * As the results endpoint lists them: those that pass or fail.
+   */
+  eval_outcomes: EvalOutcome[];
+  /**
+   * Evals of which nothing could be found out, and why.
+   */
+  errored_evals: ErroredEval[];
+  outcome_summary: OutcomeSummary;
+  review: UserReview;
+  /**
+   * What was noticed besides, e.g. that the user could not be deleted.
+   */
+  notes: string[];
+}
+export interface SimulatedTurnReport {
+  session_sequence: number;
+  user_input: string;
+  /**
+   * Why the simulated user said it.
+   */
+  user_reason: string;
+  agent_response: string;
+  tool_calls?: SimulatedToolCall[];
+}
+export interface SimulatedToolCall {
+  name: string;
+  arguments?: unknown;
+  result?: unknown;
+  [k: string]: unknown;
+}
+export interface ErroredEval {
+  eval: string;
+  eval_name: string;
+  reasoning: string;
+}
+/**
+ * This run against an earlier one.
+ */
+export interface SimulationComparison {
+  startedAt: string;
+  differences: string[];
+  /**
+   * Regressions first.
+   */
+  rows: ComparedScenario[];
+}
+export interface ComparedScenario {
+  scenario_id: string;
+  change: ScenarioChange;
+  before: ScenarioStanding;
+  now: ScenarioStanding;
+}
+/**
+ * Asks the service to run simulated users against an agent: each scenario so many times.
+ */
+export interface SimulationRequest {
+  /**
+   * Shown as simulation in results (spec 2.4); the agent's name and the date when left out.
+   */
+  name?: string;
+  /**
+   * The agent in its sandbox, or the id of one of /__admin/agents. A key given here is kept for the run alone, and never shown.
+   */
+  agent: string | TestedAgent;
+  /**
+   * Ids of /__admin/scenarios, or scenarios as they stand in their own files.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  scenarios: [string | Scenario, ...(string | Scenario)[]];
+  /**
+   * Sessions of each scenario; as each scenario says when left out.
+   */
+  samples?: number;
+  /**
+   * All ids and all that is left to chance follow from it; unforeseeable when left out.
+   */
+  seed?: string;
+  /**
+   * Sessions at a time; 5 when left out.
+   */
+  concurrency?: number;
+}
+/**
+ * An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.
+ */
+export interface TestedAgent {
+  /**
+   * That of the agent of the same name when left out, else made from the name.
+   */
+  id?: string;
+  /**
+   * Shown as agent in results (spec 2.4).
+   */
+  name: string;
+  /**
+   * Base address of the sandbox: http or https, without user and password.
+   */
+  url: string;
+  /**
+   * The sandbox's bearer key, visible ASCII. Kept, and never shown again.
+   */
+  api_key?: string;
 }
 /**
  * A page of sessions with their outcomes, newest first.
@@ -1968,6 +2436,66 @@ export interface SimulationTurn {
   [k: string]: unknown;
 }
 /**
+ * A run of simulated users in the service, how far it is and what it has come to.
+ */
+export interface Simulation {
+  id: string;
+  name: string;
+  status: SimulationStatus;
+  verdict: SimulationVerdict;
+  agent: SimulationAgent;
+  seed: string;
+  started_at: string;
+  counts: SimulationProgress;
+  scenarios: ScenarioResult[];
+  sessions: SimulationSessionState[];
+}
+export interface SimulationAgent {
+  name: string;
+  url: string;
+}
+export interface SimulationProgress {
+  sessions: number;
+  ended: number;
+  passed: number;
+  failed: number;
+  undecided: number;
+}
+export interface SimulationSessionState {
+  /**
+   * Also the session_id of its chat requests.
+   */
+  id: string;
+  scenario_id: string;
+  /**
+   * Name of the scenario.
+   */
+  scenario: string;
+  /**
+   * Name of the persona.
+   */
+  persona: string;
+  channel: 'chat' | 'voice';
+  /**
+   * 1 for the first session of its scenario.
+   */
+  sample: number;
+  status: SimulationSessionStatus;
+  end_reason?: EndReason;
+  /**
+   * What went wrong, where the session failed.
+   */
+  error?: string;
+  verdict: SimulationVerdict;
+  started_at?: string;
+  ended_at?: string;
+  /**
+   * Its page; null when the simulation was deleted.
+   */
+  url?: string | null;
+  review?: UserReview;
+}
+/**
  * Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.
  */
 export interface StartCall {
@@ -1984,27 +2512,6 @@ export interface CallMetadata {
   context?: unknown;
   audio_config?: AudioConfig;
   [k: string]: unknown;
-}
-/**
- * An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.
- */
-export interface TestedAgent {
-  /**
-   * That of the agent of the same name when left out, else made from the name.
-   */
-  id?: string;
-  /**
-   * Shown as agent in results (spec 2.4).
-   */
-  name: string;
-  /**
-   * Base address of the sandbox: http or https, without user and password.
-   */
-  url: string;
-  /**
-   * The sandbox's bearer key, visible ASCII. Kept, and never shown again.
-   */
-  api_key?: string;
 }
 export interface Span {
   /**
@@ -2220,8 +2727,11 @@ export interface Messages {
   ServiceError: ServiceError;
   ServiceFault: ServiceFault;
   SessionVerdict: SessionVerdict;
+  SimulationReport: SimulationReport;
+  SimulationRequest: SimulationRequest;
   SimulationSessionPage: SimulationSessionPage;
   SimulationSession: SimulationSession;
+  Simulation: Simulation;
   StartCall: StartCall;
   TestedAgent: TestedAgent;
   ToolCall: ToolCall;

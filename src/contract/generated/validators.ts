@@ -1326,7 +1326,7 @@ return errors === 0;
 }
 
 export const CheckReport = validate15;
-const schema17 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgement of a check run. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","dialect","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"FailedGate","description":"The one cause for which nothing could be judged.","type":"object","required":["id","says","cure","evidence"],"properties":{"id":{"type":"string"},"says":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"How many requirements got each verdict.","type":"object","additionalProperties":{"type":"integer"}},"dialect":{"title":"Dialect","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Rules that were waived, and why.","type":"array","items":{"type":"string"}},"staleBaseline":{"description":"Ids of the baseline whose requirement is met by now: they are to be taken out, and the run exits with 1 until then.","type":"array","items":{"type":"string"}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","says","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"says":{"type":"string"},"accepted":{"description":"The baseline's comment on why it is accepted that this is not met; it then does not count against the run.","type":"string"},"reason":{"description":"Why it was not judged, in words.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the body of the first finding's answer.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Sends the first finding's request again.","type":"string"},"findings":{"description":"How many places are wrong.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"causes":{"description":"Failures grouped by the one change that clears them, as tried on the recording.","type":"array","items":{"title":"Cause","type":"object","required":["says","clears","verified"],"properties":{"says":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"dialect":{"POST /users":"201"},"waived":[],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","says":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
+const schema17 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgement of a check run. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","dialect","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"FailedGate","description":"The one cause for which nothing could be judged.","type":"object","required":["id","says","cure","evidence"],"properties":{"id":{"type":"string"},"says":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"How many requirements got each verdict.","type":"object","additionalProperties":{"type":"integer"}},"dialect":{"title":"Dialect","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Rules that were waived, and why.","type":"array","items":{"type":"string"}},"staleBaseline":{"description":"Ids of the baseline whose requirement is met by now: they are to be taken out, and the run exits with 1 until then.","type":"array","items":{"type":"string"}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","says","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"says":{"type":"string"},"accepted":{"description":"The baseline's comment on why it is accepted that this is not met; it then does not count against the run.","type":"string"},"reason":{"description":"Why it was not judged, in words.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the body of the first finding's answer.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Sends the first finding's request again.","type":"string"},"findings":{"description":"How many places are wrong.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"The calls that were made, in the order of their beginning; of a run that has the area voice.","type":"array","items":{"title":"CallSummary","description":"One call; milliseconds where nothing else is said.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"In a few words.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the answer until media could flow, about 100 ms of which are the kit's own.","type":"number"},"firstPacketMs":{"description":"From then to the first packet.","type":"number"},"firstSoundMs":{"description":"From then to the first audible one.","type":"number"},"turns":{"description":"Turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of a turn until the sandbox could be heard; negative where it spoke before.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"What its updates say of the same.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Packets that never came.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"How deep a listener's buffer must be for one packet in a hundred to be late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"How much of what came was audible.","type":"number"},"kitLateMs":{"description":"How late the kit itself sent the latest one in a hundred of its packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency against its target of 200 ms; of a run in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"What the way of the audio adds, of the slowest call in twenty: half a round trip, a packet, and the buffer that jitter asks for. Blind to buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"From the end of the kit's speech until the sandbox could be heard, over all turns.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit itself was too slow to be trusted.","type":"string"}}},"causes":{"description":"Failures grouped by the one change that clears them, as tried on the recording.","type":"array","items":{"title":"Cause","type":"object","required":["says","clears","verified"],"properties":{"says":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"dialect":{"POST /users":"201"},"waived":[],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","says":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
 const schema18 = {"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}};
 const schema19 = {"title":"Level","type":"string","enum":["must","should","target","may","extension"]};
 const schema20 = {"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]};
@@ -2383,15 +2383,15 @@ vErrors.push(err88);
 errors++;
 }
 }
-if(data.causes !== undefined){
-let data50 = data.causes;
+if(data.calls !== undefined){
+let data50 = data.calls;
 if(Array.isArray(data50)){
 const len6 = data50.length;
 for(let i6=0; i6<len6; i6++){
 let data51 = data50[i6];
 if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
-if(data51.says === undefined){
-const err89 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(data51.exchange === undefined){
+const err89 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -2400,8 +2400,8 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(data51.clears === undefined){
-const err90 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+if(data51.step === undefined){
+const err90 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -2410,8 +2410,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-if(data51.verified === undefined){
-const err91 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+if(data51.outcome === undefined){
+const err91 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -2420,9 +2420,8 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data51.says !== undefined){
-if(typeof data51.says !== "string"){
-const err92 = {instancePath:instancePath+"/causes/" + i6+"/says",schemaPath:"#/properties/causes/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data51.turns === undefined){
+const err92 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -2431,14 +2430,8 @@ vErrors.push(err92);
 }
 errors++;
 }
-}
-if(data51.clears !== undefined){
-let data53 = data51.clears;
-if(Array.isArray(data53)){
-const len7 = data53.length;
-for(let i7=0; i7<len7; i7++){
-if(typeof data53[i7] !== "string"){
-const err93 = {instancePath:instancePath+"/causes/" + i6+"/clears/" + i7,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data51.packets === undefined){
+const err93 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -2447,10 +2440,8 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-}
-else {
-const err94 = {instancePath:instancePath+"/causes/" + i6+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data51.lost === undefined){
+const err94 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -2459,10 +2450,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-}
-if(data51.verified !== undefined){
-if(typeof data51.verified !== "boolean"){
-const err95 = {instancePath:instancePath+"/causes/" + i6+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data51.soundMs === undefined){
+const err95 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -2471,10 +2460,10 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-}
-else {
-const err96 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data51.exchange !== undefined){
+let data52 = data51.exchange;
+if(!(((typeof data52 == "number") && (!(data52 % 1) && !isNaN(data52))) && (isFinite(data52)))){
+const err96 = {instancePath:instancePath+"/calls/" + i6+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -2484,9 +2473,9 @@ vErrors.push(err96);
 errors++;
 }
 }
-}
-else {
-const err97 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data51.step !== undefined){
+if(typeof data51.step !== "string"){
+const err97 = {instancePath:instancePath+"/calls/" + i6+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -2496,14 +2485,592 @@ vErrors.push(err97);
 errors++;
 }
 }
-}
-else {
-const err98 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data51.outcome !== undefined){
+if(typeof data51.outcome !== "string"){
+const err98 = {instancePath:instancePath+"/calls/" + i6+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err98];
 }
 else {
 vErrors.push(err98);
+}
+errors++;
+}
+}
+if(data51.readyMs !== undefined){
+let data55 = data51.readyMs;
+if(!((typeof data55 == "number") && (isFinite(data55)))){
+const err99 = {instancePath:instancePath+"/calls/" + i6+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err99];
+}
+else {
+vErrors.push(err99);
+}
+errors++;
+}
+}
+if(data51.connectedMs !== undefined){
+let data56 = data51.connectedMs;
+if(!((typeof data56 == "number") && (isFinite(data56)))){
+const err100 = {instancePath:instancePath+"/calls/" + i6+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err100];
+}
+else {
+vErrors.push(err100);
+}
+errors++;
+}
+}
+if(data51.firstPacketMs !== undefined){
+let data57 = data51.firstPacketMs;
+if(!((typeof data57 == "number") && (isFinite(data57)))){
+const err101 = {instancePath:instancePath+"/calls/" + i6+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err101];
+}
+else {
+vErrors.push(err101);
+}
+errors++;
+}
+}
+if(data51.firstSoundMs !== undefined){
+let data58 = data51.firstSoundMs;
+if(!((typeof data58 == "number") && (isFinite(data58)))){
+const err102 = {instancePath:instancePath+"/calls/" + i6+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err102];
+}
+else {
+vErrors.push(err102);
+}
+errors++;
+}
+}
+if(data51.turns !== undefined){
+let data59 = data51.turns;
+if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
+const err103 = {instancePath:instancePath+"/calls/" + i6+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err103];
+}
+else {
+vErrors.push(err103);
+}
+errors++;
+}
+}
+if(data51.turnResponsesMs !== undefined){
+let data60 = data51.turnResponsesMs;
+if(Array.isArray(data60)){
+const len7 = data60.length;
+for(let i7=0; i7<len7; i7++){
+let data61 = data60[i7];
+if(!((typeof data61 == "number") && (isFinite(data61)))){
+const err104 = {instancePath:instancePath+"/calls/" + i6+"/turnResponsesMs/" + i7,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err104];
+}
+else {
+vErrors.push(err104);
+}
+errors++;
+}
+}
+}
+else {
+const err105 = {instancePath:instancePath+"/calls/" + i6+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+errors++;
+}
+}
+if(data51.statedResponsesMs !== undefined){
+let data62 = data51.statedResponsesMs;
+if(Array.isArray(data62)){
+const len8 = data62.length;
+for(let i8=0; i8<len8; i8++){
+let data63 = data62[i8];
+if(!((typeof data63 == "number") && (isFinite(data63)))){
+const err106 = {instancePath:instancePath+"/calls/" + i6+"/statedResponsesMs/" + i8,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
+}
+errors++;
+}
+}
+}
+else {
+const err107 = {instancePath:instancePath+"/calls/" + i6+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+errors++;
+}
+}
+if(data51.packets !== undefined){
+let data64 = data51.packets;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err108 = {instancePath:instancePath+"/calls/" + i6+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+errors++;
+}
+}
+if(data51.lost !== undefined){
+let data65 = data51.lost;
+if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
+const err109 = {instancePath:instancePath+"/calls/" + i6+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
+}
+errors++;
+}
+}
+if(data51.gapMaxMs !== undefined){
+let data66 = data51.gapMaxMs;
+if(!((typeof data66 == "number") && (isFinite(data66)))){
+const err110 = {instancePath:instancePath+"/calls/" + i6+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+}
+if(data51.transitP99Ms !== undefined){
+let data67 = data51.transitP99Ms;
+if(!((typeof data67 == "number") && (isFinite(data67)))){
+const err111 = {instancePath:instancePath+"/calls/" + i6+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
+}
+errors++;
+}
+}
+if(data51.roundTripP95Ms !== undefined){
+let data68 = data51.roundTripP95Ms;
+if(!((typeof data68 == "number") && (isFinite(data68)))){
+const err112 = {instancePath:instancePath+"/calls/" + i6+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
+}
+errors++;
+}
+}
+if(data51.soundMs !== undefined){
+let data69 = data51.soundMs;
+if(!((typeof data69 == "number") && (isFinite(data69)))){
+const err113 = {instancePath:instancePath+"/calls/" + i6+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+}
+if(data51.kitLateMs !== undefined){
+let data70 = data51.kitLateMs;
+if(!((typeof data70 == "number") && (isFinite(data70)))){
+const err114 = {instancePath:instancePath+"/calls/" + i6+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+}
+if(data51.closeCode !== undefined){
+let data71 = data51.closeCode;
+if(!(((typeof data71 == "number") && (!(data71 % 1) && !isNaN(data71))) && (isFinite(data71)))){
+const err115 = {instancePath:instancePath+"/calls/" + i6+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+}
+}
+else {
+const err116 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+}
+}
+else {
+const err117 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+}
+if(data.audioLatency !== undefined){
+let data72 = data.audioLatency;
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+if(data72.verdict === undefined){
+const err118 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+if(data72.reason === undefined){
+const err119 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+if(data72.verdict !== undefined){
+let data73 = data72.verdict;
+if(typeof data73 !== "string"){
+const err120 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+if(!(((data73 === "met") || (data73 === "missed")) || (data73 === "not_proven"))){
+const err121 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema17.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+}
+if(data72.reason !== undefined){
+if(typeof data72.reason !== "string"){
+const err122 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+}
+if(data72.audioPathLatencyMs !== undefined){
+let data75 = data72.audioPathLatencyMs;
+if(!((typeof data75 == "number") && (isFinite(data75)))){
+const err123 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+}
+if(data72.turnResponseMs !== undefined){
+let data76 = data72.turnResponseMs;
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.turns === undefined){
+const err124 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+if(data76.p50 === undefined){
+const err125 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+if(data76.p95 === undefined){
+const err126 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+if(data76.max === undefined){
+const err127 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+if(data76.turns !== undefined){
+let data77 = data76.turns;
+if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
+const err128 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+}
+if(data76.p50 !== undefined){
+let data78 = data76.p50;
+if(!((typeof data78 == "number") && (isFinite(data78)))){
+const err129 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+}
+if(data76.p95 !== undefined){
+let data79 = data76.p95;
+if(!((typeof data79 == "number") && (isFinite(data79)))){
+const err130 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+}
+if(data76.max !== undefined){
+let data80 = data76.max;
+if(!((typeof data80 == "number") && (isFinite(data80)))){
+const err131 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+}
+}
+else {
+const err132 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+if(data72.kitLimit !== undefined){
+if(typeof data72.kitLimit !== "string"){
+const err133 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+}
+}
+else {
+const err134 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+}
+if(data.causes !== undefined){
+let data82 = data.causes;
+if(Array.isArray(data82)){
+const len9 = data82.length;
+for(let i9=0; i9<len9; i9++){
+let data83 = data82[i9];
+if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
+if(data83.says === undefined){
+const err135 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+if(data83.clears === undefined){
+const err136 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+if(data83.verified === undefined){
+const err137 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+if(data83.says !== undefined){
+if(typeof data83.says !== "string"){
+const err138 = {instancePath:instancePath+"/causes/" + i9+"/says",schemaPath:"#/properties/causes/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+}
+if(data83.clears !== undefined){
+let data85 = data83.clears;
+if(Array.isArray(data85)){
+const len10 = data85.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data85[i10] !== "string"){
+const err139 = {instancePath:instancePath+"/causes/" + i9+"/clears/" + i10,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+}
+}
+else {
+const err140 = {instancePath:instancePath+"/causes/" + i9+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+}
+if(data83.verified !== undefined){
+if(typeof data83.verified !== "boolean"){
+const err141 = {instancePath:instancePath+"/causes/" + i9+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+}
+}
+else {
+const err142 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+}
+}
+else {
+const err143 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+}
+}
+else {
+const err144 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
 }
 errors++;
 }
@@ -4842,9 +5409,429 @@ return errors === 0;
 }
 
 export const ExchangeRecord = validate22;
-const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run and what came of it. Secrets are redacted before it is written.","type":"object","required":["record","id","scenario","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"1 for the first of the run.","type":"integer","minimum":1},"scenario":{"description":"Which scenario sent it.","type":"string"},"step":{"description":"What is special about this request.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete","traces","end","simulations","production","admin"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the exchange that this one differs from in one edit.","type":"integer"},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text; of bytes that are no text, what they are; of a body too large to keep, its start.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is no text, such as protobuf or gzip.","type":"string"},"bodyBytes":{"description":"The size of a body too large to keep; absent when the body is here.","type":"integer","minimum":0}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text, at most 4 MiB.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no whole answer.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol","too_large"]},"message":{"type":"string"},"status":{"description":"The status, where one came.","type":"integer"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"headers":{"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"scenario":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":2,"scenario":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no answer within 10000 ms"},"startedMs":12.5,"endedMs":10013},{"record":"exchange","id":3,"scenario":"service/conversations","step":"protobuf","endpoint":"traces","intent":"valid","request":{"method":"POST","path":"/v1/traces","headers":{"content-type":"application/x-protobuf","x-service-api-key":"<redacted>"},"body":"2 bytes of application/x-protobuf","bodyBase64":"CgA="},"response":{"status":200,"headers":{},"body":""},"startedMs":30,"endedMs":32.5}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}}]};
+const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run and what came of it, or one call: the WebSocket's upgrade and all that followed. Secrets are redacted before it is written.","type":"object","required":["record","id","scenario","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"1 for the first of the run.","type":"integer","minimum":1},"scenario":{"description":"Which scenario sent it.","type":"string"},"step":{"description":"What is special about this request.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete","traces","end","simulations","production","admin","voice"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the exchange that this one differs from in one edit.","type":"integer"},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text; of bytes that are no text, what they are; of a body too large to keep, its start.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is no text, such as protobuf or gzip.","type":"string"},"bodyBytes":{"description":"The size of a body too large to keep; absent when the body is here.","type":"integer","minimum":0}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text, at most 4 MiB.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no whole answer.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol","too_large"]},"message":{"type":"string"},"status":{"description":"The status, where one came.","type":"integer"}}},"call":{"title":"RecordedCall","description":"What followed the upgrade, of an exchange with the voice endpoint whose WebSocket opened.","type":"object","required":["events"],"additionalProperties":false,"properties":{"events":{"description":"In the order of their times; 2000 at most.","type":"array","items":{"$ref":"#/definitions/callEvent"}},"media":{"$ref":"#/definitions/callMedia"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"callEvent":{"title":"CallEvent","description":"A message, the end of the WebSocket, or what became of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the offer was taken and the answer sent. unusable: the offer could not be taken. connected, unconnected: media could flow, or not within the time. speech, sound: what the kit said, what the sandbox let be heard; from atMs to untilMs. released: the kit gave its end of the media up.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Of a message, 65536 characters at most.","type":"string"},"bytes":{"description":"The size of a message too long to keep; absent when it is here as a whole.","type":"integer","minimum":0},"isBinary":{"description":"The message came in a binary frame.","type":"boolean"},"code":{"description":"The WebSocket's close code; 1006: there was none.","type":"integer"},"detail":{"description":"The reason of a close, why media failed, which clip was said.","type":"string"},"untilMs":{"description":"When speech or sound was over.","type":"number"}}},"callMedia":{"title":"CallMedia","description":"The audio that came, and how well the kit itself kept time.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Of Opus, as offered and answered; absent in the answer: -1.","type":"integer"},"hasPath":{"description":"The sandbox tried the path with the answer's keys (ICE).","type":"boolean"},"packets":{"description":"In the order of arrival; 20000 at most.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Of STUN requests on the path of the media, in the order of asking.","type":"array","items":{"type":"number"}},"sent":{"description":"Packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"How late the kit itself sent the latest one in a hundred of its packets.","type":"number"}}},"callPacket":{"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"When it came, in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Of its payload.","type":"integer"},"ticks":{"description":"Sound that is in it, in 1/48000 s; 0 where it is no packet of Opus.","type":"integer"},"levelsDb":{"description":"How loud each 10 ms of it are, in dB below the loudest sine, -127 of silence; absent where it does not decode.","type":"array","items":{"type":"number"}}}},"headers":{"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"scenario":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":2,"scenario":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no answer within 10000 ms"},"startedMs":12.5,"endedMs":10013},{"record":"exchange","id":3,"scenario":"service/conversations","step":"protobuf","endpoint":"traces","intent":"valid","request":{"method":"POST","path":"/v1/traces","headers":{"content-type":"application/x-protobuf","x-service-api-key":"<redacted>"},"body":"2 bytes of application/x-protobuf","bodyBase64":"CgA="},"response":{"status":200,"headers":{},"body":""},"startedMs":30,"endedMs":32.5},{"record":"exchange","id":4,"scenario":"voice/forms","step":"minimal","endpoint":"voice","intent":"valid","request":{"method":"GET","path":"/voice","headers":{"sec-websocket-protocol":"voice-agent"}},"response":{"status":101,"headers":{"sec-websocket-protocol":"voice-agent"},"body":""},"call":{"events":[{"atMs":41,"from":"kit","kind":"message","text":"{\"type\":\"start_call\",\"audio_config\":{\"codec\":\"opus\"}}"},{"atMs":60,"from":"kit","kind":"close","code":1000},{"atMs":61,"from":"sandbox","kind":"close","code":1000,"detail":""}],"media":{"payloadType":111,"hasPath":true,"packets":[{"atMs":50,"sequence":1,"timestamp":960,"payloadType":111,"ssrc":7,"bytes":80,"ticks":960,"levelsDb":[-127,-31]}],"roundTripsMs":[0.7],"sent":4,"lateMs":1.5}},"startedMs":40,"endedMs":62}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}},{"breaks":"/call/events","value":{"record":"exchange","id":3,"call":{}}}]};
 const schema29 = {"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}};
+const schema31 = {"title":"CallEvent","description":"A message, the end of the WebSocket, or what became of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the offer was taken and the answer sent. unusable: the offer could not be taken. connected, unconnected: media could flow, or not within the time. speech, sound: what the kit said, what the sandbox let be heard; from atMs to untilMs. released: the kit gave its end of the media up.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Of a message, 65536 characters at most.","type":"string"},"bytes":{"description":"The size of a message too long to keep; absent when it is here as a whole.","type":"integer","minimum":0},"isBinary":{"description":"The message came in a binary frame.","type":"boolean"},"code":{"description":"The WebSocket's close code; 1006: there was none.","type":"integer"},"detail":{"description":"The reason of a close, why media failed, which clip was said.","type":"string"},"untilMs":{"description":"When speech or sound was over.","type":"number"}}};
 const func2 = Object.prototype.hasOwnProperty;
+const schema32 = {"title":"CallMedia","description":"The audio that came, and how well the kit itself kept time.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Of Opus, as offered and answered; absent in the answer: -1.","type":"integer"},"hasPath":{"description":"The sandbox tried the path with the answer's keys (ICE).","type":"boolean"},"packets":{"description":"In the order of arrival; 20000 at most.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Of STUN requests on the path of the media, in the order of asking.","type":"array","items":{"type":"number"}},"sent":{"description":"Packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"How late the kit itself sent the latest one in a hundred of its packets.","type":"number"}}};
+const schema33 = {"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"When it came, in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Of its payload.","type":"integer"},"ticks":{"description":"Sound that is in it, in 1/48000 s; 0 where it is no packet of Opus.","type":"integer"},"levelsDb":{"description":"How loud each 10 ms of it are, in dB below the loudest sine, -127 of silence; absent where it does not decode.","type":"array","items":{"type":"number"}}}};
+
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.payloadType === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "payloadType"},message:"must have required property '"+"payloadType"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.hasPath === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "hasPath"},message:"must have required property '"+"hasPath"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.packets === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.roundTripsMs === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "roundTripsMs"},message:"must have required property '"+"roundTripsMs"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.sent === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.lateMs === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "lateMs"},message:"must have required property '"+"lateMs"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((((key0 === "payloadType") || (key0 === "hasPath")) || (key0 === "packets")) || (key0 === "roundTripsMs")) || (key0 === "sent")) || (key0 === "lateMs"))){
+const err6 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.payloadType !== undefined){
+let data0 = data.payloadType;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+const err7 = {instancePath:instancePath+"/payloadType",schemaPath:"#/properties/payloadType/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.hasPath !== undefined){
+if(typeof data.hasPath !== "boolean"){
+const err8 = {instancePath:instancePath+"/hasPath",schemaPath:"#/properties/hasPath/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.packets !== undefined){
+let data2 = data.packets;
+if(Array.isArray(data2)){
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.atMs === undefined){
+const err9 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data3.sequence === undefined){
+const err10 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "sequence"},message:"must have required property '"+"sequence"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data3.timestamp === undefined){
+const err11 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "timestamp"},message:"must have required property '"+"timestamp"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data3.payloadType === undefined){
+const err12 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "payloadType"},message:"must have required property '"+"payloadType"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data3.ssrc === undefined){
+const err13 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "ssrc"},message:"must have required property '"+"ssrc"+"'"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data3.bytes === undefined){
+const err14 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "bytes"},message:"must have required property '"+"bytes"+"'"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data3.ticks === undefined){
+const err15 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "ticks"},message:"must have required property '"+"ticks"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+for(const key1 in data3){
+if(!((((((((key1 === "atMs") || (key1 === "sequence")) || (key1 === "timestamp")) || (key1 === "payloadType")) || (key1 === "ssrc")) || (key1 === "bytes")) || (key1 === "ticks")) || (key1 === "levelsDb"))){
+const err16 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data3.atMs !== undefined){
+let data4 = data3.atMs;
+if(!((typeof data4 == "number") && (isFinite(data4)))){
+const err17 = {instancePath:instancePath+"/packets/" + i0+"/atMs",schemaPath:"#/definitions/callPacket/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data3.sequence !== undefined){
+let data5 = data3.sequence;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err18 = {instancePath:instancePath+"/packets/" + i0+"/sequence",schemaPath:"#/definitions/callPacket/properties/sequence/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data3.timestamp !== undefined){
+let data6 = data3.timestamp;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err19 = {instancePath:instancePath+"/packets/" + i0+"/timestamp",schemaPath:"#/definitions/callPacket/properties/timestamp/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data3.payloadType !== undefined){
+let data7 = data3.payloadType;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err20 = {instancePath:instancePath+"/packets/" + i0+"/payloadType",schemaPath:"#/definitions/callPacket/properties/payloadType/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data3.ssrc !== undefined){
+let data8 = data3.ssrc;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+const err21 = {instancePath:instancePath+"/packets/" + i0+"/ssrc",schemaPath:"#/definitions/callPacket/properties/ssrc/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data3.bytes !== undefined){
+let data9 = data3.bytes;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err22 = {instancePath:instancePath+"/packets/" + i0+"/bytes",schemaPath:"#/definitions/callPacket/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data3.ticks !== undefined){
+let data10 = data3.ticks;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err23 = {instancePath:instancePath+"/packets/" + i0+"/ticks",schemaPath:"#/definitions/callPacket/properties/ticks/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data3.levelsDb !== undefined){
+let data11 = data3.levelsDb;
+if(Array.isArray(data11)){
+const len1 = data11.length;
+for(let i1=0; i1<len1; i1++){
+let data12 = data11[i1];
+if(!((typeof data12 == "number") && (isFinite(data12)))){
+const err24 = {instancePath:instancePath+"/packets/" + i0+"/levelsDb/" + i1,schemaPath:"#/definitions/callPacket/properties/levelsDb/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/packets/" + i0+"/levelsDb",schemaPath:"#/definitions/callPacket/properties/levelsDb/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/packets",schemaPath:"#/properties/packets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data.roundTripsMs !== undefined){
+let data13 = data.roundTripsMs;
+if(Array.isArray(data13)){
+const len2 = data13.length;
+for(let i2=0; i2<len2; i2++){
+let data14 = data13[i2];
+if(!((typeof data14 == "number") && (isFinite(data14)))){
+const err28 = {instancePath:instancePath+"/roundTripsMs/" + i2,schemaPath:"#/properties/roundTripsMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/roundTripsMs",schemaPath:"#/properties/roundTripsMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.sent !== undefined){
+let data15 = data.sent;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err30 = {instancePath:instancePath+"/sent",schemaPath:"#/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 0 || isNaN(data15)){
+const err31 = {instancePath:instancePath+"/sent",schemaPath:"#/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+if(data.lateMs !== undefined){
+let data16 = data.lateMs;
+if(!((typeof data16 == "number") && (isFinite(data16)))){
+const err32 = {instancePath:instancePath+"/lateMs",schemaPath:"#/properties/lateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+else {
+const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+validate23.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="exchange-record.schema.json" */;
@@ -5037,7 +6024,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!(((((((((data4 === "chat") || (data4 === "health")) || (data4 === "create")) || (data4 === "delete")) || (data4 === "traces")) || (data4 === "end")) || (data4 === "simulations")) || (data4 === "production")) || (data4 === "admin"))){
+if(!((((((((((data4 === "chat") || (data4 === "health")) || (data4 === "create")) || (data4 === "delete")) || (data4 === "traces")) || (data4 === "end")) || (data4 === "simulations")) || (data4 === "production")) || (data4 === "admin")) || (data4 === "voice"))){
 const err17 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/enum",keyword:"enum",params:{allowedValues: schema28.properties.endpoint.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
@@ -5445,10 +6432,11 @@ vErrors.push(err50);
 errors++;
 }
 }
-if(data.startedMs !== undefined){
-let data24 = data.startedMs;
-if(!((typeof data24 == "number") && (isFinite(data24)))){
-const err51 = {instancePath:instancePath+"/startedMs",schemaPath:"#/properties/startedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.call !== undefined){
+let data24 = data.call;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.events === undefined){
+const err51 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/required",keyword:"required",params:{missingProperty: "events"},message:"must have required property '"+"events"+"'"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -5457,11 +6445,9 @@ vErrors.push(err51);
 }
 errors++;
 }
-}
-if(data.endedMs !== undefined){
-let data25 = data.endedMs;
-if(!((typeof data25 == "number") && (isFinite(data25)))){
-const err52 = {instancePath:instancePath+"/endedMs",schemaPath:"#/properties/endedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+for(const key6 in data24){
+if(!((key6 === "events") || (key6 === "media"))){
+const err52 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -5471,9 +6457,15 @@ vErrors.push(err52);
 errors++;
 }
 }
-}
-else {
-const err53 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data24.events !== undefined){
+let data25 = data24.events;
+if(Array.isArray(data25)){
+const len0 = data25.length;
+for(let i0=0; i0<len0; i0++){
+let data26 = data25[i0];
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+if(data26.atMs === undefined){
+const err53 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -5482,16 +6474,273 @@ vErrors.push(err53);
 }
 errors++;
 }
+if(data26.from === undefined){
+const err54 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+if(data26.kind === undefined){
+const err55 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+for(const key7 in data26){
+if(!(func2.call(schema31.properties, key7))){
+const err56 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+}
+if(data26.atMs !== undefined){
+let data27 = data26.atMs;
+if(!((typeof data27 == "number") && (isFinite(data27)))){
+const err57 = {instancePath:instancePath+"/call/events/" + i0+"/atMs",schemaPath:"#/definitions/callEvent/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+}
+if(data26.from !== undefined){
+let data28 = data26.from;
+if(typeof data28 !== "string"){
+const err58 = {instancePath:instancePath+"/call/events/" + i0+"/from",schemaPath:"#/definitions/callEvent/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+if(!((data28 === "kit") || (data28 === "sandbox"))){
+const err59 = {instancePath:instancePath+"/call/events/" + i0+"/from",schemaPath:"#/definitions/callEvent/properties/from/enum",keyword:"enum",params:{allowedValues: schema31.properties.from.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+if(data26.kind !== undefined){
+let data29 = data26.kind;
+if(typeof data29 !== "string"){
+const err60 = {instancePath:instancePath+"/call/events/" + i0+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+if(!(((((((((data29 === "message") || (data29 === "close")) || (data29 === "answered")) || (data29 === "unusable")) || (data29 === "connected")) || (data29 === "unconnected")) || (data29 === "speech")) || (data29 === "sound")) || (data29 === "released"))){
+const err61 = {instancePath:instancePath+"/call/events/" + i0+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/enum",keyword:"enum",params:{allowedValues: schema31.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+}
+if(data26.text !== undefined){
+if(typeof data26.text !== "string"){
+const err62 = {instancePath:instancePath+"/call/events/" + i0+"/text",schemaPath:"#/definitions/callEvent/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+}
+if(data26.bytes !== undefined){
+let data31 = data26.bytes;
+if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
+const err63 = {instancePath:instancePath+"/call/events/" + i0+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+if((typeof data31 == "number") && (isFinite(data31))){
+if(data31 < 0 || isNaN(data31)){
+const err64 = {instancePath:instancePath+"/call/events/" + i0+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+}
+}
+if(data26.isBinary !== undefined){
+if(typeof data26.isBinary !== "boolean"){
+const err65 = {instancePath:instancePath+"/call/events/" + i0+"/isBinary",schemaPath:"#/definitions/callEvent/properties/isBinary/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+}
+if(data26.code !== undefined){
+let data33 = data26.code;
+if(!(((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33))) && (isFinite(data33)))){
+const err66 = {instancePath:instancePath+"/call/events/" + i0+"/code",schemaPath:"#/definitions/callEvent/properties/code/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+}
+if(data26.detail !== undefined){
+if(typeof data26.detail !== "string"){
+const err67 = {instancePath:instancePath+"/call/events/" + i0+"/detail",schemaPath:"#/definitions/callEvent/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+}
+if(data26.untilMs !== undefined){
+let data35 = data26.untilMs;
+if(!((typeof data35 == "number") && (isFinite(data35)))){
+const err68 = {instancePath:instancePath+"/call/events/" + i0+"/untilMs",schemaPath:"#/definitions/callEvent/properties/untilMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+}
+else {
+const err69 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+}
+else {
+const err70 = {instancePath:instancePath+"/call/events",schemaPath:"#/properties/call/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+}
+if(data24.media !== undefined){
+if(!(validate23(data24.media, {instancePath:instancePath+"/call/media",parentData:data24,parentDataProperty:"media",rootData}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err71 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+}
+if(data.startedMs !== undefined){
+let data37 = data.startedMs;
+if(!((typeof data37 == "number") && (isFinite(data37)))){
+const err72 = {instancePath:instancePath+"/startedMs",schemaPath:"#/properties/startedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+}
+if(data.endedMs !== undefined){
+let data38 = data.endedMs;
+if(!((typeof data38 == "number") && (isFinite(data38)))){
+const err73 = {instancePath:instancePath+"/endedMs",schemaPath:"#/properties/endedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+}
+}
+else {
+const err74 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
 validate22.errors = vErrors;
 return errors === 0;
 }
 
-export const Health = validate23;
-const schema31 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"health.schema.json","title":"Health","$comment":"spec 2.10","description":"What the sandbox answers to GET /health. Healthy and degraded come with 200, unhealthy with 503.","type":"object","required":["status","timestamp"],"properties":{"status":{"type":"string","enum":["healthy","degraded","unhealthy"]},"timestamp":{"type":"string","format":"iso8601"},"version":{"description":"Version of the customer's agent.","type":"string"},"uptime":{"description":"Seconds.","type":"integer"},"webrtc_status":{"description":"For voice agents; operational was seen.","type":"string"},"dependencies":{"title":"Dependencies","type":"object","properties":{"database":{"$ref":"#/definitions/dependency"},"llm_service":{"$ref":"#/definitions/dependency"},"external_apis":{"$ref":"#/definitions/dependency"}}},"metrics":{"title":"Metrics","type":"object","properties":{"response_time_avg":{"description":"Milliseconds.","type":"number"},"error_rate":{"$ref":"#/definitions/percentage"},"memory_usage":{"$ref":"#/definitions/percentage"},"cpu_usage":{"$ref":"#/definitions/percentage"}}},"error":{"title":"HealthFailure","description":"What is wrong; only when unhealthy.","type":"object","required":["message","details"],"properties":{"message":{},"details":{}}}},"if":{"required":["status"],"properties":{"status":{"enum":["healthy","degraded"]}}},"then":{"properties":{"error":false}},"definitions":{"dependency":{"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]},"percentage":{"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100}},"examples":[{"status":"healthy","timestamp":"2026-11-20T09:30:00Z"},{"status":"degraded","timestamp":"2026-11-20T09:30:00+00:00","version":"1.4.2","uptime":86400,"webrtc_status":"operational","dependencies":{"database":"healthy","llm_service":"healthy","external_apis":"unhealthy"},"metrics":{"response_time_avg":312.5,"error_rate":0.4,"memory_usage":61,"cpu_usage":12.5}},{"status":"unhealthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"The database does not answer.","details":{"database":"timeout"}}}],"x-near-misses":[{"breaks":"/status","value":{"status":"ok","timestamp":"2026-11-20T09:30:00Z"}},{"breaks":"/timestamp","value":{"status":"healthy"}},{"breaks":"/timestamp","value":{"status":"healthy","timestamp":"2026-11-20 09:30"}},{"breaks":"/uptime","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":"1 day"}},{"breaks":"/metrics/cpu_usage","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","metrics":{"cpu_usage":250}}},{"breaks":"/dependencies/database","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","dependencies":{"database":"degraded"}}},{"breaks":"/error","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"none","details":"none"}}}]};
-const schema32 = {"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]};
-const schema35 = {"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100};
+export const Health = validate25;
+const schema34 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"health.schema.json","title":"Health","$comment":"spec 2.10","description":"What the sandbox answers to GET /health. Healthy and degraded come with 200, unhealthy with 503.","type":"object","required":["status","timestamp"],"properties":{"status":{"type":"string","enum":["healthy","degraded","unhealthy"]},"timestamp":{"type":"string","format":"iso8601"},"version":{"description":"Version of the customer's agent.","type":"string"},"uptime":{"description":"Seconds.","type":"integer"},"webrtc_status":{"description":"For voice agents; operational was seen.","type":"string"},"dependencies":{"title":"Dependencies","type":"object","properties":{"database":{"$ref":"#/definitions/dependency"},"llm_service":{"$ref":"#/definitions/dependency"},"external_apis":{"$ref":"#/definitions/dependency"}}},"metrics":{"title":"Metrics","type":"object","properties":{"response_time_avg":{"description":"Milliseconds.","type":"number"},"error_rate":{"$ref":"#/definitions/percentage"},"memory_usage":{"$ref":"#/definitions/percentage"},"cpu_usage":{"$ref":"#/definitions/percentage"}}},"error":{"title":"HealthFailure","description":"What is wrong; only when unhealthy.","type":"object","required":["message","details"],"properties":{"message":{},"details":{}}}},"if":{"required":["status"],"properties":{"status":{"enum":["healthy","degraded"]}}},"then":{"properties":{"error":false}},"definitions":{"dependency":{"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]},"percentage":{"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100}},"examples":[{"status":"healthy","timestamp":"2026-11-20T09:30:00Z"},{"status":"degraded","timestamp":"2026-11-20T09:30:00+00:00","version":"1.4.2","uptime":86400,"webrtc_status":"operational","dependencies":{"database":"healthy","llm_service":"healthy","external_apis":"unhealthy"},"metrics":{"response_time_avg":312.5,"error_rate":0.4,"memory_usage":61,"cpu_usage":12.5}},{"status":"unhealthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"The database does not answer.","details":{"database":"timeout"}}}],"x-near-misses":[{"breaks":"/status","value":{"status":"ok","timestamp":"2026-11-20T09:30:00Z"}},{"breaks":"/timestamp","value":{"status":"healthy"}},{"breaks":"/timestamp","value":{"status":"healthy","timestamp":"2026-11-20 09:30"}},{"breaks":"/uptime","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":"1 day"}},{"breaks":"/metrics/cpu_usage","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","metrics":{"cpu_usage":250}}},{"breaks":"/dependencies/database","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","dependencies":{"database":"degraded"}}},{"breaks":"/error","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"none","details":"none"}}}]};
+const schema35 = {"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]};
+const schema38 = {"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100};
 
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="health.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -5597,7 +6846,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "healthy") || (data2 === "degraded")) || (data2 === "unhealthy"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema31.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema34.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5685,7 +6934,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((data8 === "healthy") || (data8 === "unhealthy"))){
-const err14 = {instancePath:instancePath+"/dependencies/database",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/dependencies/database",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema35.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5708,7 +6957,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data9 === "healthy") || (data9 === "unhealthy"))){
-const err16 = {instancePath:instancePath+"/dependencies/llm_service",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/dependencies/llm_service",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema35.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5731,7 +6980,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!((data10 === "healthy") || (data10 === "unhealthy"))){
-const err18 = {instancePath:instancePath+"/dependencies/external_apis",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/dependencies/external_apis",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema35.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5932,14 +7181,14 @@ vErrors.push(err34);
 }
 errors++;
 }
-validate23.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
 
-export const IceCandidate = validate24;
-const schema38 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"ice-candidate.schema.json","title":"IceCandidate","$comment":"our extension; the specification shows no message that carries candidates","description":"Either way: one more ICE candidate. Optional, since every candidate stands in the SDP already.","x-extension":true,"type":"object","required":["type","call_id","candidate"],"properties":{"type":{"type":"string","const":"ice_candidate"},"session_id":{"type":"string"},"call_id":{"type":"string"},"candidate":{"title":"IceCandidateLine","type":"object","required":["candidate"],"properties":{"candidate":{"description":"The candidate line; empty at the end.","type":"string"},"sdpMid":{"type":"string"},"sdpMLineIndex":{"type":"integer","minimum":0}}}},"examples":[{"type":"ice_candidate","call_id":"call-1","candidate":{"candidate":"candidate:1 1 udp 2130706431 127.0.0.1 50000 typ host","sdpMid":"0","sdpMLineIndex":0}}],"x-near-misses":[{"breaks":"/candidate","value":{"type":"ice_candidate","call_id":"call-1"}}]};
+export const IceCandidate = validate26;
+const schema41 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"ice-candidate.schema.json","title":"IceCandidate","$comment":"our extension; the specification shows no message that carries candidates","description":"Either way: one more ICE candidate. Optional, since every candidate stands in the SDP already.","x-extension":true,"type":"object","required":["type","call_id","candidate"],"properties":{"type":{"type":"string","const":"ice_candidate"},"session_id":{"type":"string"},"call_id":{"type":"string"},"candidate":{"title":"IceCandidateLine","type":"object","required":["candidate"],"properties":{"candidate":{"description":"The candidate line; empty at the end.","type":"string"},"sdpMid":{"type":"string"},"sdpMLineIndex":{"type":"integer","minimum":0}}}},"examples":[{"type":"ice_candidate","call_id":"call-1","candidate":{"candidate":"candidate:1 1 udp 2130706431 127.0.0.1 50000 typ host","sdpMid":"0","sdpMLineIndex":0}}],"x-near-misses":[{"breaks":"/candidate","value":{"type":"ice_candidate","call_id":"call-1"}}]};
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ice-candidate.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6106,15 +7355,15 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate24.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
 
-export const KeyGrant = validate25;
-const schema39 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"A key and whose it is.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII; made up when left out."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner, who is made when there is none of that name; the owner of the request when left out."}},"examples":[{"key":"team-a-test-key","owner":"team-a"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/owner","value":{"owner":""}}]};
+export const KeyGrant = validate27;
+const schema42 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"A key and whose it is.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII; made up when left out."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner, who is made when there is none of that name; the owner of the request when left out."}},"examples":[{"key":"team-a-test-key","owner":"team-a"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/owner","value":{"owner":""}}]};
 const pattern5 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="key-grant.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6192,14 +7441,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate25.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
 
-export const LiveSettings = validate26;
-const schema40 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"live-settings.schema.json","title":"LiveSettings","$comment":"spec 2.2","description":"Settings of live traces: which evals score every conversation, and the base name of the daily run.","x-extension":true,"type":"object","required":[],"properties":{"evals":{"type":"array","maxItems":5,"items":{"type":"string"},"description":"Ids of evals."},"run_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"}},"additionalProperties":false,"examples":[{"evals":["order-found"],"run_name":"Live traces"},{"run_name":"Shop"}],"x-near-misses":[{"breaks":"/evals","value":{"evals":["a","b","c","d","e","f"]}},{"breaks":"/run_name","value":{"run_name":""}}]};
+export const LiveSettings = validate28;
+const schema43 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"live-settings.schema.json","title":"LiveSettings","$comment":"spec 2.2","description":"Settings of live traces: which evals score every conversation, and the base name of the daily run.","x-extension":true,"type":"object","required":[],"properties":{"evals":{"type":"array","maxItems":5,"items":{"type":"string"},"description":"Ids of evals."},"run_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"}},"additionalProperties":false,"examples":[{"evals":["order-found"],"run_name":"Live traces"},{"run_name":"Shop"}],"x-near-misses":[{"breaks":"/evals","value":{"evals":["a","b","c","d","e","f"]}},{"breaks":"/run_name","value":{"run_name":""}}]};
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="live-settings.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6290,19 +7539,19 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate26.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
 
-export const LoadReport = validate27;
-const schema41 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are milliseconds. Latency is from the intended start of a request. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"LoadGate","description":"Why nothing, or no more, was sent, and what to do about it.","type":"object","required":["says","cure"],"properties":{"says":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended before its time; its verdict rests on what was seen by then.","type":"string"},"plan":{"title":"LoadPlan","description":"What was to be sent, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed"]},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests a second; of the profile health, health requests.","type":"number"},"simulatedUsers":{"description":"Of the profile conversation: users who talk at once.","type":"integer","minimum":0},"windowMs":{"description":"Length of the judged window.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up before it.","type":"number"},"rampMs":{"description":"Length of the ramp between the two, at rising rates.","type":"number"},"percentile":{"description":"Which percentile of the response times is judged.","type":"number"},"requests":{"description":"Requests of the whole run, to a few.","type":"integer","minimum":0},"modelCalls":{"description":"Those of them that reach a model.","type":"integer","minimum":0}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","says","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"says":{"description":"What is asked, in words.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"null where nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95 % bound on the side of the target: what the measured value is at worst. null where the samples are too few for one.","type":["number","null"]},"range95":{"description":"Both one-sided 95 % bounds, lower first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the generator itself could keep up. If not, no target is judged.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"reasons":{"description":"Why it is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"Which of chat, health, users were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon; not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Connections.","type":"integer","minimum":0},"requests":{"description":"Answers that came.","type":"integer","minimum":0},"errors":{"description":"Errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures lay in time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Seconds of the judged window.","type":"integer","minimum":0},"cleanSeconds":{"description":"Those without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest time in which every request that began failed.","type":"number"},"incidents":{"description":"Runs of failures in a row.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"How chat requests in flight rose over the last two thirds of the window (Theil-Sen).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Requests a second by which they rose.","type":"number"},"range95":{"description":"One-sided 95 % bounds of it, lower first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"In flight when the window began.","type":"number"},"atEnd":{"description":"In flight when it ended.","type":"number"},"rising":{"description":"They rose for certain, and by more than 1 % of the offered rate.","type":"boolean"}}},"timeline":{"description":"Second by second, from the ramp to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the judged window began; negative in the ramp.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Requests that were due.","type":"integer","minimum":0},"sent":{"description":"Requests that left.","type":"integer","minimum":0},"done":{"description":"Requests that ended, well or not.","type":"integer","minimum":0},"ok":{"description":"Requests that ended well.","type":"integer","minimum":0},"inFlight":{"description":"In flight at its end, at most.","type":"integer","minimum":0},"p50":{"description":"Response time of the main stream by the second in which it was due; null where none came.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"How many response times fell into each of the bounds of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat; the last class has none.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first of each kind of error.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When it ended, since the judged window began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The rate that is sustained, from --find-max.","type":"object","required":["sustains","fails","confirmed","says","steps"],"properties":{"probePerSecond":{"description":"Answers a second in a closed loop; where the search began follows from it.","type":"number"},"sustains":{"description":"The highest rate that held; null where none did.","type":["number","null"]},"fails":{"description":"The lowest rate that did not; null where all held.","type":["number","null"]},"confirmed":{"description":"The rate held for the whole confirmation, too.","type":"boolean"},"says":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run against an earlier one.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run began.","type":"string"},"differences":{"description":"Settings that differ, for which the runs say less about the sandbox.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only where the 95 % ranges of the two runs do not meet.","type":"string","enum":["better","worse","alike","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"Where the load came from.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"What the generator used of one core during the window.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What a reader must know besides: blind spots, waivers.","type":"array","items":{"type":"string"}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","says":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
-const schema42 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
-const schema45 = {"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
-const schema51 = {"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]};
-const schema44 = {"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
-const schema46 = {"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
+export const LoadReport = validate29;
+const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are milliseconds. Latency is from the intended start of a request. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"LoadGate","description":"Why nothing, or no more, was sent, and what to do about it.","type":"object","required":["says","cure"],"properties":{"says":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended before its time; its verdict rests on what was seen by then.","type":"string"},"plan":{"title":"LoadPlan","description":"What was to be sent, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed"]},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests a second; of the profile health, health requests.","type":"number"},"simulatedUsers":{"description":"Of the profile conversation: users who talk at once.","type":"integer","minimum":0},"windowMs":{"description":"Length of the judged window.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up before it.","type":"number"},"rampMs":{"description":"Length of the ramp between the two, at rising rates.","type":"number"},"percentile":{"description":"Which percentile of the response times is judged.","type":"number"},"requests":{"description":"Requests of the whole run, to a few.","type":"integer","minimum":0},"modelCalls":{"description":"Those of them that reach a model.","type":"integer","minimum":0}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","says","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"says":{"description":"What is asked, in words.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"null where nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95 % bound on the side of the target: what the measured value is at worst. null where the samples are too few for one.","type":["number","null"]},"range95":{"description":"Both one-sided 95 % bounds, lower first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the generator itself could keep up. If not, no target is judged.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"reasons":{"description":"Why it is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"Which of chat, health, users were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon; not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Connections.","type":"integer","minimum":0},"requests":{"description":"Answers that came.","type":"integer","minimum":0},"errors":{"description":"Errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures lay in time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Seconds of the judged window.","type":"integer","minimum":0},"cleanSeconds":{"description":"Those without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest time in which every request that began failed.","type":"number"},"incidents":{"description":"Runs of failures in a row.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"How chat requests in flight rose over the last two thirds of the window (Theil-Sen).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Requests a second by which they rose.","type":"number"},"range95":{"description":"One-sided 95 % bounds of it, lower first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"In flight when the window began.","type":"number"},"atEnd":{"description":"In flight when it ended.","type":"number"},"rising":{"description":"They rose for certain, and by more than 1 % of the offered rate.","type":"boolean"}}},"timeline":{"description":"Second by second, from the ramp to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the judged window began; negative in the ramp.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Requests that were due.","type":"integer","minimum":0},"sent":{"description":"Requests that left.","type":"integer","minimum":0},"done":{"description":"Requests that ended, well or not.","type":"integer","minimum":0},"ok":{"description":"Requests that ended well.","type":"integer","minimum":0},"inFlight":{"description":"In flight at its end, at most.","type":"integer","minimum":0},"p50":{"description":"Response time of the main stream by the second in which it was due; null where none came.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"How many response times fell into each of the bounds of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat; the last class has none.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first of each kind of error.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When it ended, since the judged window began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The rate that is sustained, from --find-max.","type":"object","required":["sustains","fails","confirmed","says","steps"],"properties":{"probePerSecond":{"description":"Answers a second in a closed loop; where the search began follows from it.","type":"number"},"sustains":{"description":"The highest rate that held; null where none did.","type":["number","null"]},"fails":{"description":"The lowest rate that did not; null where all held.","type":["number","null"]},"confirmed":{"description":"The rate held for the whole confirmation, too.","type":"boolean"},"says":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run against an earlier one.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run began.","type":"string"},"differences":{"description":"Settings that differ, for which the runs say less about the sandbox.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only where the 95 % ranges of the two runs do not meet.","type":"string","enum":["better","worse","alike","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"Where the load came from.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"What the generator used of one core during the window.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What a reader must know besides: blind spots, waivers.","type":"array","items":{"type":"string"}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","says":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
+const schema45 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
+const schema48 = {"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
+const schema54 = {"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]};
+const schema47 = {"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
+const schema49 = {"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6622,7 +7871,7 @@ errors++;
 if(data6.p50 !== undefined){
 let data7 = data6.p50;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err28 = {instancePath:instancePath+"/latencyMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+const err28 = {instancePath:instancePath+"/latencyMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema49.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6635,7 +7884,7 @@ errors++;
 if(data6.p90 !== undefined){
 let data8 = data6.p90;
 if((!((typeof data8 == "number") && (isFinite(data8)))) && (data8 !== null)){
-const err29 = {instancePath:instancePath+"/latencyMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+const err29 = {instancePath:instancePath+"/latencyMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema49.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6648,7 +7897,7 @@ errors++;
 if(data6.p99 !== undefined){
 let data9 = data6.p99;
 if((!((typeof data9 == "number") && (isFinite(data9)))) && (data9 !== null)){
-const err30 = {instancePath:instancePath+"/latencyMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+const err30 = {instancePath:instancePath+"/latencyMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema49.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6661,7 +7910,7 @@ errors++;
 if(data6.p999 !== undefined){
 let data10 = data6.p999;
 if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-const err31 = {instancePath:instancePath+"/latencyMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+const err31 = {instancePath:instancePath+"/latencyMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema49.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6674,7 +7923,7 @@ errors++;
 if(data6.max !== undefined){
 let data11 = data6.max;
 if((!((typeof data11 == "number") && (isFinite(data11)))) && (data11 !== null)){
-const err32 = {instancePath:instancePath+"/latencyMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+const err32 = {instancePath:instancePath+"/latencyMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema49.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6687,7 +7936,7 @@ errors++;
 if(data6.mean !== undefined){
 let data12 = data6.mean;
 if((!((typeof data12 == "number") && (isFinite(data12)))) && (data12 !== null)){
-const err33 = {instancePath:instancePath+"/latencyMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+const err33 = {instancePath:instancePath+"/latencyMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema49.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6775,7 +8024,7 @@ errors++;
 if(data13.p50 !== undefined){
 let data14 = data13.p50;
 if((!((typeof data14 == "number") && (isFinite(data14)))) && (data14 !== null)){
-const err41 = {instancePath:instancePath+"/serviceMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+const err41 = {instancePath:instancePath+"/serviceMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema49.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -6788,7 +8037,7 @@ errors++;
 if(data13.p90 !== undefined){
 let data15 = data13.p90;
 if((!((typeof data15 == "number") && (isFinite(data15)))) && (data15 !== null)){
-const err42 = {instancePath:instancePath+"/serviceMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+const err42 = {instancePath:instancePath+"/serviceMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema49.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6801,7 +8050,7 @@ errors++;
 if(data13.p99 !== undefined){
 let data16 = data13.p99;
 if((!((typeof data16 == "number") && (isFinite(data16)))) && (data16 !== null)){
-const err43 = {instancePath:instancePath+"/serviceMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+const err43 = {instancePath:instancePath+"/serviceMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema49.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -6814,7 +8063,7 @@ errors++;
 if(data13.p999 !== undefined){
 let data17 = data13.p999;
 if((!((typeof data17 == "number") && (isFinite(data17)))) && (data17 !== null)){
-const err44 = {instancePath:instancePath+"/serviceMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+const err44 = {instancePath:instancePath+"/serviceMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema49.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -6827,7 +8076,7 @@ errors++;
 if(data13.max !== undefined){
 let data18 = data13.max;
 if((!((typeof data18 == "number") && (isFinite(data18)))) && (data18 !== null)){
-const err45 = {instancePath:instancePath+"/serviceMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+const err45 = {instancePath:instancePath+"/serviceMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema49.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -6840,7 +8089,7 @@ errors++;
 if(data13.mean !== undefined){
 let data19 = data13.mean;
 if((!((typeof data19 == "number") && (isFinite(data19)))) && (data19 !== null)){
-const err46 = {instancePath:instancePath+"/serviceMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+const err46 = {instancePath:instancePath+"/serviceMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema49.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -6928,7 +8177,7 @@ errors++;
 if(data20.p50 !== undefined){
 let data21 = data20.p50;
 if((!((typeof data21 == "number") && (isFinite(data21)))) && (data21 !== null)){
-const err54 = {instancePath:instancePath+"/lagMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+const err54 = {instancePath:instancePath+"/lagMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema49.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -6941,7 +8190,7 @@ errors++;
 if(data20.p90 !== undefined){
 let data22 = data20.p90;
 if((!((typeof data22 == "number") && (isFinite(data22)))) && (data22 !== null)){
-const err55 = {instancePath:instancePath+"/lagMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+const err55 = {instancePath:instancePath+"/lagMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema49.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -6954,7 +8203,7 @@ errors++;
 if(data20.p99 !== undefined){
 let data23 = data20.p99;
 if((!((typeof data23 == "number") && (isFinite(data23)))) && (data23 !== null)){
-const err56 = {instancePath:instancePath+"/lagMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+const err56 = {instancePath:instancePath+"/lagMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema49.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -6967,7 +8216,7 @@ errors++;
 if(data20.p999 !== undefined){
 let data24 = data20.p999;
 if((!((typeof data24 == "number") && (isFinite(data24)))) && (data24 !== null)){
-const err57 = {instancePath:instancePath+"/lagMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+const err57 = {instancePath:instancePath+"/lagMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema49.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -6980,7 +8229,7 @@ errors++;
 if(data20.max !== undefined){
 let data25 = data20.max;
 if((!((typeof data25 == "number") && (isFinite(data25)))) && (data25 !== null)){
-const err58 = {instancePath:instancePath+"/lagMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+const err58 = {instancePath:instancePath+"/lagMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema49.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -6993,7 +8242,7 @@ errors++;
 if(data20.mean !== undefined){
 let data26 = data20.mean;
 if((!((typeof data26 == "number") && (isFinite(data26)))) && (data26 !== null)){
-const err59 = {instancePath:instancePath+"/lagMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+const err59 = {instancePath:instancePath+"/lagMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema49.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -7081,7 +8330,7 @@ errors++;
 if(data27.p50 !== undefined){
 let data28 = data27.p50;
 if((!((typeof data28 == "number") && (isFinite(data28)))) && (data28 !== null)){
-const err67 = {instancePath:instancePath+"/firstByteMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+const err67 = {instancePath:instancePath+"/firstByteMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema49.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -7094,7 +8343,7 @@ errors++;
 if(data27.p90 !== undefined){
 let data29 = data27.p90;
 if((!((typeof data29 == "number") && (isFinite(data29)))) && (data29 !== null)){
-const err68 = {instancePath:instancePath+"/firstByteMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+const err68 = {instancePath:instancePath+"/firstByteMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema49.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -7107,7 +8356,7 @@ errors++;
 if(data27.p99 !== undefined){
 let data30 = data27.p99;
 if((!((typeof data30 == "number") && (isFinite(data30)))) && (data30 !== null)){
-const err69 = {instancePath:instancePath+"/firstByteMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+const err69 = {instancePath:instancePath+"/firstByteMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema49.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -7120,7 +8369,7 @@ errors++;
 if(data27.p999 !== undefined){
 let data31 = data27.p999;
 if((!((typeof data31 == "number") && (isFinite(data31)))) && (data31 !== null)){
-const err70 = {instancePath:instancePath+"/firstByteMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+const err70 = {instancePath:instancePath+"/firstByteMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema49.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -7133,7 +8382,7 @@ errors++;
 if(data27.max !== undefined){
 let data32 = data27.max;
 if((!((typeof data32 == "number") && (isFinite(data32)))) && (data32 !== null)){
-const err71 = {instancePath:instancePath+"/firstByteMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+const err71 = {instancePath:instancePath+"/firstByteMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema49.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -7146,7 +8395,7 @@ errors++;
 if(data27.mean !== undefined){
 let data33 = data27.mean;
 if((!((typeof data33 == "number") && (isFinite(data33)))) && (data33 !== null)){
-const err72 = {instancePath:instancePath+"/firstByteMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+const err72 = {instancePath:instancePath+"/firstByteMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema49.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -7258,12 +8507,12 @@ vErrors.push(err80);
 }
 errors++;
 }
-validate28.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="load-report.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7431,7 +8680,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((((data0 === "PASS") || (data0 === "FAIL")) || (data0 === "NOT PROVEN")) || (data0 === "INVALID RUN")) || (data0 === "NOT TESTED"))){
-const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7454,7 +8703,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(((data1 === 0) || (data1 === 1)) || (data1 === 3))){
-const err18 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema41.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema44.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -7749,7 +8998,7 @@ vErrors.push(err43);
 errors++;
 }
 if(!((data13 === "open") || (data13 === "autocannon"))){
-const err44 = {instancePath:instancePath+"/plan/engine",schemaPath:"#/properties/plan/properties/engine/enum",keyword:"enum",params:{allowedValues: schema41.properties.plan.properties.engine.enum},message:"must be equal to one of the allowed values"};
+const err44 = {instancePath:instancePath+"/plan/engine",schemaPath:"#/properties/plan/properties/engine/enum",keyword:"enum",params:{allowedValues: schema44.properties.plan.properties.engine.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -7772,7 +9021,7 @@ vErrors.push(err45);
 errors++;
 }
 if(!((((data14 === "chat") || (data14 === "conversation")) || (data14 === "health")) || (data14 === "mixed"))){
-const err46 = {instancePath:instancePath+"/plan/profile",schemaPath:"#/properties/plan/properties/profile/enum",keyword:"enum",params:{allowedValues: schema41.properties.plan.properties.profile.enum},message:"must be equal to one of the allowed values"};
+const err46 = {instancePath:instancePath+"/plan/profile",schemaPath:"#/properties/plan/properties/profile/enum",keyword:"enum",params:{allowedValues: schema44.properties.plan.properties.profile.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -7795,7 +9044,7 @@ vErrors.push(err47);
 errors++;
 }
 if(!((data15 === "uniform") || (data15 === "poisson"))){
-const err48 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/enum",keyword:"enum",params:{allowedValues: schema41.properties.plan.properties.arrivals.enum},message:"must be equal to one of the allowed values"};
+const err48 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/enum",keyword:"enum",params:{allowedValues: schema44.properties.plan.properties.arrivals.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -8087,7 +9336,7 @@ vErrors.push(err72);
 errors++;
 }
 if(!(((((((data26 === "chat-latency") || (data26 === "chat-throughput")) || (data26 === "availability")) || (data26 === "health-latency")) || (data26 === "chat-sessions")) || (data26 === "voice-latency")) || (data26 === "voice-connections"))){
-const err73 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/enum",keyword:"enum",params:{allowedValues: schema41.properties.targets.items.properties.id.enum},message:"must be equal to one of the allowed values"};
+const err73 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/enum",keyword:"enum",params:{allowedValues: schema44.properties.targets.items.properties.id.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -8147,7 +9396,7 @@ vErrors.push(err77);
 errors++;
 }
 if(!((((data30 === "ms") || (data30 === "requests/s")) || (data30 === "%")) || (data30 === "connections"))){
-const err78 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema41.properties.targets.items.properties.unit.enum},message:"must be equal to one of the allowed values"};
+const err78 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema44.properties.targets.items.properties.unit.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -8160,7 +9409,7 @@ errors++;
 if(data25.measured !== undefined){
 let data31 = data25.measured;
 if((!((typeof data31 == "number") && (isFinite(data31)))) && (data31 !== null)){
-const err79 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema41.properties.targets.items.properties.measured.type},message:"must be number,null"};
+const err79 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.measured.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -8173,7 +9422,7 @@ errors++;
 if(data25.bound95 !== undefined){
 let data32 = data25.bound95;
 if((!((typeof data32 == "number") && (isFinite(data32)))) && (data32 !== null)){
-const err80 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema41.properties.targets.items.properties.bound95.type},message:"must be number,null"};
+const err80 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.bound95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -8200,7 +9449,7 @@ const len1 = data33.length;
 for(let i1=0; i1<len1; i1++){
 let data34 = data33[i1];
 if((!((typeof data34 == "number") && (isFinite(data34)))) && (data34 !== null)){
-const err82 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema41.properties.targets.items.properties.range95.items.type},message:"must be number,null"};
+const err82 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.range95.items.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -8260,7 +9509,7 @@ vErrors.push(err86);
 errors++;
 }
 if(!(((((data36 === "PASS") || (data36 === "FAIL")) || (data36 === "NOT PROVEN")) || (data36 === "INVALID RUN")) || (data36 === "NOT TESTED"))){
-const err87 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+const err87 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -8535,20 +9784,20 @@ errors++;
 }
 }
 if(data.chat !== undefined){
-if(!(validate28(data.chat, {instancePath:instancePath+"/chat",parentData:data,parentDataProperty:"chat",rootData}))){
-vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+if(!(validate30(data.chat, {instancePath:instancePath+"/chat",parentData:data,parentDataProperty:"chat",rootData}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
 errors = vErrors.length;
 }
 }
 if(data.health !== undefined){
-if(!(validate28(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
-vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+if(!(validate30(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
 errors = vErrors.length;
 }
 }
 if(data.users !== undefined){
-if(!(validate28(data.users, {instancePath:instancePath+"/users",parentData:data,parentDataProperty:"users",rootData}))){
-vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+if(!(validate30(data.users, {instancePath:instancePath+"/users",parentData:data,parentDataProperty:"users",rootData}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
 errors = vErrors.length;
 }
 }
@@ -8569,7 +9818,7 @@ vErrors.push(err110);
 errors++;
 }
 if(!(((data53 === "chat") || (data53 === "health")) || (data53 === "users"))){
-const err111 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema41.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
+const err111 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema44.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -8712,7 +9961,7 @@ errors++;
 if(data54.p50Ms !== undefined){
 let data58 = data54.p50Ms;
 if((!((typeof data58 == "number") && (isFinite(data58)))) && (data58 !== null)){
-const err123 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema41.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
+const err123 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema44.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -9195,7 +10444,7 @@ vErrors.push(err164);
 errors++;
 }
 if(!(((data74 === "ramp") || (data74 === "window")) || (data74 === "drain"))){
-const err165 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema41.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
+const err165 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema44.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -9333,7 +10582,7 @@ errors++;
 if(data72.p50 !== undefined){
 let data80 = data72.p50;
 if((!((typeof data80 == "number") && (isFinite(data80)))) && (data80 !== null)){
-const err176 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.p50.type},message:"must be number,null"};
+const err176 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -9346,7 +10595,7 @@ errors++;
 if(data72.p95 !== undefined){
 let data81 = data72.p95;
 if((!((typeof data81 == "number") && (isFinite(data81)))) && (data81 !== null)){
-const err177 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.p95.type},message:"must be number,null"};
+const err177 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -9359,7 +10608,7 @@ errors++;
 if(data72.p99 !== undefined){
 let data82 = data72.p99;
 if((!((typeof data82 == "number") && (isFinite(data82)))) && (data82 !== null)){
-const err178 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.p99.type},message:"must be number,null"};
+const err178 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -9372,7 +10621,7 @@ errors++;
 if(data72.max !== undefined){
 let data83 = data72.max;
 if((!((typeof data83 == "number") && (isFinite(data83)))) && (data83 !== null)){
-const err179 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.max.type},message:"must be number,null"};
+const err179 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -9664,7 +10913,7 @@ vErrors.push(err201);
 errors++;
 }
 if(!(((((((((((((((((data97 === "timeout") || (data97 === "refused")) || (data97 === "unresolved")) || (data97 === "tls")) || (data97 === "reset")) || (data97 === "stale_connection")) || (data97 === "cut_off")) || (data97 === "protocol")) || (data97 === "too_large")) || (data97 === "rate_limited")) || (data97 === "unauthorized")) || (data97 === "client_error")) || (data97 === "server_error")) || (data97 === "other_status")) || (data97 === "nonconforming")) || (data97 === "mixed_up")) || (data97 === "local"))){
-const err202 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema51.enum},message:"must be equal to one of the allowed values"};
+const err202 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema54.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -9816,7 +11065,7 @@ errors++;
 if(data102.sustains !== undefined){
 let data104 = data102.sustains;
 if((!((typeof data104 == "number") && (isFinite(data104)))) && (data104 !== null)){
-const err215 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema41.properties.findMax.properties.sustains.type},message:"must be number,null"};
+const err215 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema44.properties.findMax.properties.sustains.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -9829,7 +11078,7 @@ errors++;
 if(data102.fails !== undefined){
 let data105 = data102.fails;
 if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
-const err216 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema41.properties.findMax.properties.fails.type},message:"must be number,null"};
+const err216 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema44.properties.findMax.properties.fails.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -9994,7 +11243,7 @@ errors++;
 if(data109.p99Ms !== undefined){
 let data114 = data109.p99Ms;
 if((!((typeof data114 == "number") && (isFinite(data114)))) && (data114 !== null)){
-const err230 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema41.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
+const err230 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema44.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -10242,7 +11491,7 @@ errors++;
 if(data122.before !== undefined){
 let data125 = data122.before;
 if((!((typeof data125 == "number") && (isFinite(data125)))) && (data125 !== null)){
-const err251 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema41.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
+const err251 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema44.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -10255,7 +11504,7 @@ errors++;
 if(data122.now !== undefined){
 let data126 = data122.now;
 if((!((typeof data126 == "number") && (isFinite(data126)))) && (data126 !== null)){
-const err252 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema41.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
+const err252 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema44.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -10278,7 +11527,7 @@ vErrors.push(err253);
 errors++;
 }
 if(!((((data127 === "better") || (data127 === "worse")) || (data127 === "alike")) || (data127 === "unknown"))){
-const err254 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema41.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+const err254 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema44.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -10301,7 +11550,7 @@ vErrors.push(err255);
 errors++;
 }
 if(!(((((data128 === "PASS") || (data128 === "FAIL")) || (data128 === "NOT PROVEN")) || (data128 === "INVALID RUN")) || (data128 === "NOT TESTED"))){
-const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -10324,7 +11573,7 @@ vErrors.push(err257);
 errors++;
 }
 if(!(((((data129 === "PASS") || (data129 === "FAIL")) || (data129 === "NOT PROVEN")) || (data129 === "INVALID RUN")) || (data129 === "NOT TESTED"))){
-const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -10536,14 +11785,14 @@ vErrors.push(err275);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
 
-export const OutcomeSummary = validate32;
-const schema54 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"How the evals of a session came out; always of the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Passed and failed; an eval that errored is neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 without outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
+export const OutcomeSummary = validate34;
+const schema57 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"How the evals of a session came out; always of the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Passed and failed; an eval that errored is neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 without outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="outcome-summary.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -10709,17 +11958,17 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-export const Persona = validate33;
-const schema55 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; its name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is, whatever they want. What they want stands in a scenario.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"What scenarios name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who they are and how they speak, in words; what a language model that plays the user goes by."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH; en when left out."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much they say; standard when left out."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick personas by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"voice":{"title":"PersonaVoice","type":"object","description":"How they sound on the voice channel.","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a voice, as the speech synthesis knows it."},"speed":{"type":"number","minimum":0.5,"maximum":2,"description":"Share of the usual speed of speech, 0.5 to 2; 1 when left out."},"interruptions":{"type":"string","enum":["none","rare","frequent"],"description":"How often they speak into the agent's turn; none when left out."}}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"],"voice":{"speed":1.2,"interruptions":"rare"}},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice/speed","value":{"id":"a","name":"A","voice":{"speed":120}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
+export const Persona = validate35;
+const schema58 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; its name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is, whatever they want. What they want stands in a scenario.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"What scenarios name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who they are and how they speak, in words; what a language model that plays the user goes by."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH; en when left out."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much they say; standard when left out."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick personas by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"voice":{"title":"PersonaVoice","type":"object","description":"How they sound on the voice channel.","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a voice, as the speech synthesis knows it."},"speed":{"type":"number","minimum":0.5,"maximum":2,"description":"Share of the usual speed of speech, 0.5 to 2; 1 when left out."},"interruptions":{"type":"string","enum":["none","rare","frequent"],"description":"How often they speak into the agent's turn; none when left out."}}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"],"voice":{"speed":1.2,"interruptions":"rare"}},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice/speed","value":{"id":"a","name":"A","voice":{"speed":120}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
 const pattern8 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
 const pattern10 = new RegExp("^[\\s\\S]{1,10000}$", "u");
 const pattern11 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="persona.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -10869,7 +12118,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "minimal") || (data4 === "standard")) || (data4 === "chatty"))){
-const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema55.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema58.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -11053,7 +12302,7 @@ vErrors.push(err26);
 errors++;
 }
 if(!(((data11 === "none") || (data11 === "rare")) || (data11 === "frequent"))){
-const err27 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema55.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema58.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -11086,15 +12335,15 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSessionPage = validate34;
-const schema56 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema57 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const ProductionSessionPage = validate36;
+const schema59 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema60 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -11734,12 +12983,12 @@ vErrors.push(err54);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate37.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -11789,8 +13038,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate35(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
+if(!(validate37(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
 errors = vErrors.length;
 }
 }
@@ -11902,16 +13151,16 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate34.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSession = validate35;
+export const ProductionSession = validate37;
 
-export const ResetRequest = validate37;
-const schema60 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
+export const ResetRequest = validate39;
+const schema63 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="reset-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -11951,7 +13200,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "seed") || (data0 === "empty"))){
-const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema60.properties.to.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema63.properties.to.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11972,14 +13221,14 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-export const RunRecord = validate38;
-const schema61 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","service"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A key was sent.","type":"boolean"},"intrusive":{"description":"What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header that held the service's key, where it is not x-service-api-key.","type":"string"},"interrupted":{"description":"Somebody stopped it before its end.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+export const RunRecord = validate40;
+const schema64 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A key was sent.","type":"boolean"},"intrusive":{"description":"What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header that held the service's key, where it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"Address of the voice WebSocket; of a run that has the area voice.","type":"string"},"interrupted":{"description":"Somebody stopped it before its end.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12085,7 +13334,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema61.properties, key0))){
+if(!(func2.call(schema64.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -12208,8 +13457,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(!((((data7 === "chat") || (data7 === "health")) || (data7 === "users")) || (data7 === "service"))){
-const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema61.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
+if(!(((((data7 === "chat") || (data7 === "health")) || (data7 === "users")) || (data7 === "voice")) || (data7 === "service"))){
+const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema64.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -12279,9 +13528,9 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.interrupted !== undefined){
-if(typeof data.interrupted !== "boolean"){
-const err26 = {instancePath:instancePath+"/interrupted",schemaPath:"#/properties/interrupted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.voiceUrl !== undefined){
+if(typeof data.voiceUrl !== "string"){
+const err26 = {instancePath:instancePath+"/voiceUrl",schemaPath:"#/properties/voiceUrl/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -12291,10 +13540,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.concurrency !== undefined){
-let data13 = data.concurrency;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-const err27 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.interrupted !== undefined){
+if(typeof data.interrupted !== "boolean"){
+const err27 = {instancePath:instancePath+"/interrupted",schemaPath:"#/properties/interrupted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -12303,9 +13551,11 @@ vErrors.push(err27);
 }
 errors++;
 }
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 1 || isNaN(data13)){
-const err28 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data.concurrency !== undefined){
+let data14 = data.concurrency;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+const err28 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -12314,11 +13564,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 1 || isNaN(data14)){
+const err29 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -12327,14 +13575,27 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate38.errors = vErrors;
+}
+}
+}
+else {
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-export const SandboxError = validate39;
-const schema62 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
+export const SandboxError = validate41;
+const schema65 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="sandbox-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12441,16 +13702,16 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate39.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-export const Scenario = validate40;
-const schema63 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; what of it is sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick scenarios by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox; chat when left out."},"persona":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of a persona; a plain, polite customer when left out."},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Who speaks."},"content":{"type":"string","description":"What is said."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"All that is left to chance follows from it; the run's own seed when left out."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"How many sessions of it a run has; 1 when left out."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Share of the samples, 0 to 1, that must pass; 1 when left out."},"evals":{"type":"array","maxItems":100,"description":"Ids of the evals that score each session.","items":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user says and wants.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line; wanted but in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants, in words; wanted in mode llm, shown beside results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out."},"facts":{"type":"array","maxItems":100,"description":"What the user knows and tells only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Told when the agent asks, and not before."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Words by which the agent asks for it, whatever the case; one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, in which {value} stands for the value; the value alone when left out."}}}},"steps":{"type":"array","maxItems":1000,"description":"What the user says in turn. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Names the step for next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, once when holds; right away when when is left out."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line as long as when does not hold; the user repeats the last line when left out."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step that follows; the one below when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"What the user says to a reply of a certain kind, before steps go on; the first that fits.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often in a session it may be said; once when left out."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with it (end reason user_stop); false when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Where a session ends if it does not end before.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Turns, each a line of the user and the reply; 10 when left out."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that one reply may take; 30000 when left out."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds that the session may take in all; 600000 when left out."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}}]};
-const schema64 = {"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1};
-const pattern31 = new RegExp("^[\\s\\S]{1,1000}$", "u");
+export const Scenario = validate42;
+const schema66 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; what of it is sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick scenarios by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox; chat when left out."},"persona":{"description":"Who the user is: the id of a persona, or a persona as it stands in its own file; a plain, polite customer when left out.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Who speaks."},"content":{"type":"string","description":"What is said."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"All that is left to chance follows from it; the run's own seed when left out."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"How many sessions of it a run has; 1 when left out."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Share of the samples, 0 to 1, that must pass; 1 when left out."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: the id of each, or an eval as it stands in its own file.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user says and wants.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line; wanted but in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants, in words; wanted in mode llm, shown beside results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out."},"facts":{"type":"array","maxItems":100,"description":"What the user knows and tells only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Told when the agent asks, and not before."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Words by which the agent asks for it, whatever the case; one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, in which {value} stands for the value; the value alone when left out."}}}},"steps":{"type":"array","maxItems":1000,"description":"What the user says in turn. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Names the step for next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, once when holds; right away when when is left out."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line as long as when does not hold; the user repeats the last line when left out."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step that follows; the one below when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"What the user says to a reply of a certain kind, before steps go on; the first that fits.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often in a session it may be said; once when left out."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with it (end reason user_stop); false when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Where a session ends if it does not end before.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Turns, each a line of the user and the reply; 10 when left out."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that one reply may take; 30000 when left out."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds that the session may take in all; 600000 when left out."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
+const schema69 = {"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1};
+const pattern42 = new RegExp("^[\\s\\S]{1,1000}$", "u");
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="scenario.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12486,7 +13747,7 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema63.properties, key0))){
+if(!(func2.call(schema66.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err3];
@@ -12636,7 +13897,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!((data5 === "chat") || (data5 === "voice"))){
-const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema63.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema66.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -12648,9 +13909,11 @@ errors++;
 }
 if(data.persona !== undefined){
 let data6 = data.persona;
-if(typeof data6 === "string"){
-if(!pattern8.test(data6)){
-const err16 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+const _errs16 = errors;
+let valid3 = true;
+const _errs17 = errors;
+if(typeof data6 !== "string"){
+const err16 = {};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -12659,9 +13922,22 @@ vErrors.push(err16);
 }
 errors++;
 }
+var _valid0 = _errs17 === errors;
+errors = _errs16;
+if(vErrors !== null){
+if(_errs16){
+vErrors.length = _errs16;
 }
 else {
-const err17 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+vErrors = null;
+}
+}
+let ifClause0;
+if(_valid0){
+const _errs19 = errors;
+if(typeof data6 === "string"){
+if(!pattern8.test(data6)){
+const err17 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -12671,11 +13947,8 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.initial_messages !== undefined){
-let data7 = data.initial_messages;
-if(Array.isArray(data7)){
-if(data7.length > 1000){
-const err18 = {instancePath:instancePath+"/initial_messages",schemaPath:"#/properties/initial_messages/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+else {
+const err18 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/then/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -12684,12 +13957,15 @@ vErrors.push(err18);
 }
 errors++;
 }
-const len1 = data7.length;
-for(let i1=0; i1<len1; i1++){
-let data8 = data7[i1];
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-if(data8.role === undefined){
-const err19 = {instancePath:instancePath+"/initial_messages/" + i1,schemaPath:"#/properties/initial_messages/items/required",keyword:"required",params:{missingProperty: "role"},message:"must have required property '"+"role"+"'"};
+var _valid0 = _errs19 === errors;
+valid3 = _valid0;
+ifClause0 = "then";
+}
+else {
+const _errs21 = errors;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.id === undefined){
+const err19 = {instancePath:instancePath+"/persona",schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -12698,8 +13974,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(data8.content === undefined){
-const err20 = {instancePath:instancePath+"/initial_messages/" + i1,schemaPath:"#/properties/initial_messages/items/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
+if(data6.name === undefined){
+const err20 = {instancePath:instancePath+"/persona",schemaPath:"persona.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -12708,9 +13984,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-for(const key1 in data8){
-if(!((key1 === "role") || (key1 === "content"))){
-const err21 = {instancePath:instancePath+"/initial_messages/" + i1,schemaPath:"#/properties/initial_messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+for(const key1 in data6){
+if(!((((((((key1 === "id") || (key1 === "name")) || (key1 === "characteristics")) || (key1 === "language")) || (key1 === "verbosity")) || (key1 === "patience_turns")) || (key1 === "tags")) || (key1 === "voice"))){
+const err21 = {instancePath:instancePath+"/persona",schemaPath:"persona.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -12720,10 +13996,11 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data8.role !== undefined){
-let data9 = data8.role;
-if(typeof data9 !== "string"){
-const err22 = {instancePath:instancePath+"/initial_messages/" + i1+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6.id !== undefined){
+let data7 = data6.id;
+if(typeof data7 === "string"){
+if(!pattern8.test(data7)){
+const err22 = {instancePath:instancePath+"/persona/id",schemaPath:"persona.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -12732,8 +14009,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(!(((data9 === "system") || (data9 === "user")) || (data9 === "assistant"))){
-const err23 = {instancePath:instancePath+"/initial_messages/" + i1+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema63.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err23 = {instancePath:instancePath+"/persona/id",schemaPath:"persona.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -12743,9 +14021,11 @@ vErrors.push(err23);
 errors++;
 }
 }
-if(data8.content !== undefined){
-if(typeof data8.content !== "string"){
-const err24 = {instancePath:instancePath+"/initial_messages/" + i1+"/content",schemaPath:"#/properties/initial_messages/items/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6.name !== undefined){
+let data8 = data6.name;
+if(typeof data8 === "string"){
+if(!pattern3.test(data8)){
+const err24 = {instancePath:instancePath+"/persona/name",schemaPath:"persona.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -12755,9 +14035,8 @@ vErrors.push(err24);
 errors++;
 }
 }
-}
 else {
-const err25 = {instancePath:instancePath+"/initial_messages/" + i1,schemaPath:"#/properties/initial_messages/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err25 = {instancePath:instancePath+"/persona/name",schemaPath:"persona.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -12767,9 +14046,11 @@ vErrors.push(err25);
 errors++;
 }
 }
-}
-else {
-const err26 = {instancePath:instancePath+"/initial_messages",schemaPath:"#/properties/initial_messages/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data6.characteristics !== undefined){
+let data9 = data6.characteristics;
+if(typeof data9 === "string"){
+if(!pattern10.test(data9)){
+const err26 = {instancePath:instancePath+"/persona/characteristics",schemaPath:"persona.schema.json/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -12779,11 +14060,8 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.seed !== undefined){
-let data11 = data.seed;
-if(typeof data11 === "string"){
-if(!pattern3.test(data11)){
-const err27 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err27 = {instancePath:instancePath+"/persona/characteristics",schemaPath:"persona.schema.json/properties/characteristics/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -12793,8 +14071,11 @@ vErrors.push(err27);
 errors++;
 }
 }
-else {
-const err28 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6.language !== undefined){
+let data10 = data6.language;
+if(typeof data10 === "string"){
+if(!pattern11.test(data10)){
+const err28 = {instancePath:instancePath+"/persona/language",schemaPath:"persona.schema.json/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"},message:"must match pattern \""+"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"+"\""};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -12804,10 +14085,8 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data.samples !== undefined){
-let data12 = data.samples;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-const err29 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err29 = {instancePath:instancePath+"/persona/language",schemaPath:"persona.schema.json/properties/language/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -12816,9 +14095,11 @@ vErrors.push(err29);
 }
 errors++;
 }
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 > 1000 || isNaN(data12)){
-const err30 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data6.verbosity !== undefined){
+let data11 = data6.verbosity;
+if(typeof data11 !== "string"){
+const err30 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -12827,8 +14108,8 @@ vErrors.push(err30);
 }
 errors++;
 }
-if(data12 < 1 || isNaN(data12)){
-const err31 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(!(((data11 === "minimal") || (data11 === "standard")) || (data11 === "chatty"))){
+const err31 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema58.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -12838,12 +14119,10 @@ vErrors.push(err31);
 errors++;
 }
 }
-}
-if(data.pass_rate !== undefined){
-let data13 = data.pass_rate;
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 > 1 || isNaN(data13)){
-const err32 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(data6.patience_turns !== undefined){
+let data12 = data6.patience_turns;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
+const err32 = {instancePath:instancePath+"/persona/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -12852,8 +14131,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-if(data13 < 0 || isNaN(data13)){
-const err33 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 > 1000 || isNaN(data12)){
+const err33 = {instancePath:instancePath+"/persona/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -12862,9 +14142,8 @@ vErrors.push(err33);
 }
 errors++;
 }
-}
-else {
-const err34 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data12 < 1 || isNaN(data12)){
+const err34 = {instancePath:instancePath+"/persona/patience_turns",schemaPath:"persona.schema.json/properties/patience_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -12874,11 +14153,12 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data.evals !== undefined){
-let data14 = data.evals;
-if(Array.isArray(data14)){
-if(data14.length > 100){
-const err35 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+}
+if(data6.tags !== undefined){
+let data13 = data6.tags;
+if(Array.isArray(data13)){
+if(data13.length > 50){
+const err35 = {instancePath:instancePath+"/persona/tags",schemaPath:"persona.schema.json/properties/tags/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -12887,12 +14167,12 @@ vErrors.push(err35);
 }
 errors++;
 }
-const len2 = data14.length;
-for(let i2=0; i2<len2; i2++){
-let data15 = data14[i2];
-if(typeof data15 === "string"){
-if(!pattern2.test(data15)){
-const err36 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"#/properties/evals/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+const len1 = data13.length;
+for(let i1=0; i1<len1; i1++){
+let data14 = data13[i1];
+if(typeof data14 === "string"){
+if(!pattern4.test(data14)){
+const err36 = {instancePath:instancePath+"/persona/tags/" + i1,schemaPath:"persona.schema.json/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -12903,7 +14183,7 @@ errors++;
 }
 }
 else {
-const err37 = {instancePath:instancePath+"/evals/" + i2,schemaPath:"#/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err37 = {instancePath:instancePath+"/persona/tags/" + i1,schemaPath:"persona.schema.json/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -12915,7 +14195,7 @@ errors++;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err38 = {instancePath:instancePath+"/persona/tags",schemaPath:"persona.schema.json/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -12925,15 +14205,12 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data.user !== undefined){
-let data16 = data.user;
-const _errs39 = errors;
-let valid9 = true;
-const _errs40 = errors;
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-let missing0;
-if((data16.mode === undefined) && (missing0 = "mode")){
-const err39 = {};
+if(data6.voice !== undefined){
+let data15 = data6.voice;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+for(const key2 in data15){
+if(!(((key2 === "name") || (key2 === "speed")) || (key2 === "interruptions"))){
+const err39 = {instancePath:instancePath+"/persona/voice",schemaPath:"persona.schema.json/properties/voice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -12942,10 +14219,12 @@ vErrors.push(err39);
 }
 errors++;
 }
-else {
-if(data16.mode !== undefined){
-if("llm" !== data16.mode){
-const err40 = {};
+}
+if(data15.name !== undefined){
+let data16 = data15.name;
+if(typeof data16 === "string"){
+if(!pattern3.test(data16)){
+const err40 = {instancePath:instancePath+"/persona/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -12955,24 +14234,8 @@ vErrors.push(err40);
 errors++;
 }
 }
-}
-}
-var _valid0 = _errs40 === errors;
-errors = _errs39;
-if(vErrors !== null){
-if(_errs39){
-vErrors.length = _errs39;
-}
 else {
-vErrors = null;
-}
-}
-let ifClause0;
-if(_valid0){
-const _errs42 = errors;
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-if(data16.goal === undefined){
-const err41 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/then/required",keyword:"required",params:{missingProperty: "goal"},message:"must have required property '"+"goal"+"'"};
+const err41 = {instancePath:instancePath+"/persona/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -12981,9 +14244,12 @@ vErrors.push(err41);
 }
 errors++;
 }
-if(data16.goal !== undefined){
-if(typeof data16.goal !== "string"){
-const err42 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/allOf/0/then/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data15.speed !== undefined){
+let data17 = data15.speed;
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 > 2 || isNaN(data17)){
+const err42 = {instancePath:instancePath+"/persona/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -12992,17 +14258,8 @@ vErrors.push(err42);
 }
 errors++;
 }
-}
-}
-var _valid0 = _errs42 === errors;
-valid9 = _valid0;
-ifClause0 = "then";
-}
-else {
-const _errs45 = errors;
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-if(data16.opening === undefined){
-const err43 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/else/required",keyword:"required",params:{missingProperty: "opening"},message:"must have required property '"+"opening"+"'"};
+if(data17 < 0.5 || isNaN(data17)){
+const err43 = {instancePath:instancePath+"/persona/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -13011,9 +14268,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-if(data16.opening !== undefined){
-if(typeof data16.opening !== "string"){
-const err44 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/allOf/0/else/properties/opening/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err44 = {instancePath:instancePath+"/persona/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -13023,13 +14280,10 @@ vErrors.push(err44);
 errors++;
 }
 }
-}
-var _valid0 = _errs45 === errors;
-valid9 = _valid0;
-ifClause0 = "else";
-}
-if(!valid9){
-const err45 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+if(data15.interruptions !== undefined){
+let data18 = data15.interruptions;
+if(typeof data18 !== "string"){
+const err45 = {instancePath:instancePath+"/persona/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -13038,13 +14292,8 @@ vErrors.push(err45);
 }
 errors++;
 }
-const _errs49 = errors;
-let valid13 = true;
-const _errs50 = errors;
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-let missing1;
-if((data16.mode === undefined) && (missing1 = "mode")){
-const err46 = {};
+if(!(((data18 === "none") || (data18 === "rare")) || (data18 === "frequent"))){
+const err46 = {instancePath:instancePath+"/persona/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema58.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -13053,10 +14302,10 @@ vErrors.push(err46);
 }
 errors++;
 }
+}
+}
 else {
-if(data16.mode !== undefined){
-if("scripted" !== data16.mode){
-const err47 = {};
+const err47 = {instancePath:instancePath+"/persona/voice",schemaPath:"persona.schema.json/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -13067,29 +14316,8 @@ errors++;
 }
 }
 }
-}
-var _valid1 = _errs50 === errors;
-errors = _errs49;
-if(vErrors !== null){
-if(_errs49){
-vErrors.length = _errs49;
-}
 else {
-vErrors = null;
-}
-}
-if(_valid1){
-const _errs52 = errors;
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-if(data16.steps !== undefined){
-let data21 = data16.steps;
-if(Array.isArray(data21)){
-const len3 = data21.length;
-for(let i3=0; i3<len3; i3++){
-let data22 = data21[i3];
-if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
-if(data22.when !== undefined){
-const err48 = {instancePath:instancePath+"/user/steps/" + i3+"/when",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/when/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+const err48 = {instancePath:instancePath+"/persona",schemaPath:"persona.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -13098,8 +14326,12 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(data22.otherwise !== undefined){
-const err49 = {instancePath:instancePath+"/user/steps/" + i3+"/otherwise",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/otherwise/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+var _valid0 = _errs21 === errors;
+valid3 = _valid0;
+ifClause0 = "else";
+}
+if(!valid3){
+const err49 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -13108,8 +14340,12 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data22.next !== undefined){
-const err50 = {instancePath:instancePath+"/user/steps/" + i3+"/next",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/next/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+}
+if(data.initial_messages !== undefined){
+let data19 = data.initial_messages;
+if(Array.isArray(data19)){
+if(data19.length > 1000){
+const err50 = {instancePath:instancePath+"/initial_messages",schemaPath:"#/properties/initial_messages/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -13118,9 +14354,12 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-else {
-const err51 = {instancePath:instancePath+"/user/steps/" + i3,schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const len2 = data19.length;
+for(let i2=0; i2<len2; i2++){
+let data20 = data19[i2];
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+if(data20.role === undefined){
+const err51 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/required",keyword:"required",params:{missingProperty: "role"},message:"must have required property '"+"role"+"'"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -13129,10 +14368,8 @@ vErrors.push(err51);
 }
 errors++;
 }
-}
-}
-else {
-const err52 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/allOf/1/then/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data20.content === undefined){
+const err52 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -13141,9 +14378,9 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-if(data16.reactions !== undefined){
-const err53 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/allOf/1/then/properties/reactions/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+for(const key3 in data20){
+if(!((key3 === "role") || (key3 === "content"))){
+const err53 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -13152,8 +14389,11 @@ vErrors.push(err53);
 }
 errors++;
 }
-if(data16.facts !== undefined){
-const err54 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/allOf/1/then/properties/facts/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+}
+if(data20.role !== undefined){
+let data21 = data20.role;
+if(typeof data21 !== "string"){
+const err54 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -13162,12 +14402,8 @@ vErrors.push(err54);
 }
 errors++;
 }
-}
-var _valid1 = _errs52 === errors;
-valid13 = _valid1;
-}
-if(!valid13){
-const err55 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(!(((data21 === "system") || (data21 === "user")) || (data21 === "assistant"))){
+const err55 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema66.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -13176,10 +14412,10 @@ vErrors.push(err55);
 }
 errors++;
 }
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-for(const key2 in data16){
-if(!((((((((key2 === "mode") || (key2 === "opening")) || (key2 === "goal")) || (key2 === "speaks_first")) || (key2 === "facts")) || (key2 === "steps")) || (key2 === "reactions")) || (key2 === "stop_when"))){
-const err56 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+}
+if(data20.content !== undefined){
+if(typeof data20.content !== "string"){
+const err56 = {instancePath:instancePath+"/initial_messages/" + i2+"/content",schemaPath:"#/properties/initial_messages/items/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -13189,10 +14425,9 @@ vErrors.push(err56);
 errors++;
 }
 }
-if(data16.mode !== undefined){
-let data28 = data16.mode;
-if(typeof data28 !== "string"){
-const err57 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err57 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -13201,8 +14436,10 @@ vErrors.push(err57);
 }
 errors++;
 }
-if(!(((data28 === "scripted") || (data28 === "graph")) || (data28 === "llm"))){
-const err58 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema63.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err58 = {instancePath:instancePath+"/initial_messages",schemaPath:"#/properties/initial_messages/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -13212,11 +14449,11 @@ vErrors.push(err58);
 errors++;
 }
 }
-if(data16.opening !== undefined){
-let data29 = data16.opening;
-if(typeof data29 === "string"){
-if(!pattern10.test(data29)){
-const err59 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(data.seed !== undefined){
+let data23 = data.seed;
+if(typeof data23 === "string"){
+if(!pattern3.test(data23)){
+const err59 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -13227,7 +14464,7 @@ errors++;
 }
 }
 else {
-const err60 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err60 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -13237,11 +14474,10 @@ vErrors.push(err60);
 errors++;
 }
 }
-if(data16.goal !== undefined){
-let data30 = data16.goal;
-if(typeof data30 === "string"){
-if(!pattern10.test(data30)){
-const err61 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(data.samples !== undefined){
+let data24 = data.samples;
+if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
+const err61 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -13250,9 +14486,9 @@ vErrors.push(err61);
 }
 errors++;
 }
-}
-else {
-const err62 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 > 1000 || isNaN(data24)){
+const err62 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -13261,10 +14497,8 @@ vErrors.push(err62);
 }
 errors++;
 }
-}
-if(data16.speaks_first !== undefined){
-if(typeof data16.speaks_first !== "boolean"){
-const err63 = {instancePath:instancePath+"/user/speaks_first",schemaPath:"#/properties/user/properties/speaks_first/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data24 < 1 || isNaN(data24)){
+const err63 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -13274,11 +14508,12 @@ vErrors.push(err63);
 errors++;
 }
 }
-if(data16.facts !== undefined){
-let data32 = data16.facts;
-if(Array.isArray(data32)){
-if(data32.length > 100){
-const err64 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+}
+if(data.pass_rate !== undefined){
+let data25 = data.pass_rate;
+if((typeof data25 == "number") && (isFinite(data25))){
+if(data25 > 1 || isNaN(data25)){
+const err64 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -13287,12 +14522,8 @@ vErrors.push(err64);
 }
 errors++;
 }
-const len4 = data32.length;
-for(let i4=0; i4<len4; i4++){
-let data33 = data32[i4];
-if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
-if(data33.name === undefined){
-const err65 = {instancePath:instancePath+"/user/facts/" + i4,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data25 < 0 || isNaN(data25)){
+const err65 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -13301,8 +14532,9 @@ vErrors.push(err65);
 }
 errors++;
 }
-if(data33.value === undefined){
-const err66 = {instancePath:instancePath+"/user/facts/" + i4,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+}
+else {
+const err66 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -13311,9 +14543,12 @@ vErrors.push(err66);
 }
 errors++;
 }
-for(const key3 in data33){
-if(!((((key3 === "name") || (key3 === "value")) || (key3 === "asked_by")) || (key3 === "say"))){
-const err67 = {instancePath:instancePath+"/user/facts/" + i4,schemaPath:"#/properties/user/properties/facts/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+}
+if(data.evals !== undefined){
+let data26 = data.evals;
+if(Array.isArray(data26)){
+if(data26.length > 100){
+const err67 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -13322,12 +14557,14 @@ vErrors.push(err67);
 }
 errors++;
 }
-}
-if(data33.name !== undefined){
-let data34 = data33.name;
-if(typeof data34 === "string"){
-if(!pattern4.test(data34)){
-const err68 = {instancePath:instancePath+"/user/facts/" + i4+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+const len3 = data26.length;
+for(let i3=0; i3<len3; i3++){
+let data27 = data26[i3];
+const _errs69 = errors;
+let valid14 = true;
+const _errs70 = errors;
+if(typeof data27 !== "string"){
+const err68 = {};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -13336,9 +14573,22 @@ vErrors.push(err68);
 }
 errors++;
 }
+var _valid1 = _errs70 === errors;
+errors = _errs69;
+if(vErrors !== null){
+if(_errs69){
+vErrors.length = _errs69;
 }
 else {
-const err69 = {instancePath:instancePath+"/user/facts/" + i4+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+vErrors = null;
+}
+}
+let ifClause1;
+if(_valid1){
+const _errs72 = errors;
+if(typeof data27 === "string"){
+if(!pattern2.test(data27)){
+const err69 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -13348,11 +14598,8 @@ vErrors.push(err69);
 errors++;
 }
 }
-if(data33.value !== undefined){
-let data35 = data33.value;
-if(typeof data35 === "string"){
-if(!pattern10.test(data35)){
-const err70 = {instancePath:instancePath+"/user/facts/" + i4+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+else {
+const err70 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/then/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -13361,9 +14608,19 @@ vErrors.push(err70);
 }
 errors++;
 }
+var _valid1 = _errs72 === errors;
+valid14 = _valid1;
+ifClause1 = "then";
 }
 else {
-const err71 = {instancePath:instancePath+"/user/facts/" + i4+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const _errs74 = errors;
+const _errs79 = errors;
+let valid17 = true;
+const _errs80 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+let missing0;
+if((data27.kind === undefined) && (missing0 = "kind")){
+const err71 = {};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -13372,12 +14629,10 @@ vErrors.push(err71);
 }
 errors++;
 }
-}
-if(data33.asked_by !== undefined){
-let data36 = data33.asked_by;
-if(Array.isArray(data36)){
-if(data36.length > 100){
-const err72 = {instancePath:instancePath+"/user/facts/" + i4+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+else {
+if(data27.kind !== undefined){
+if("contains" !== data27.kind){
+const err72 = {};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -13386,8 +14641,24 @@ vErrors.push(err72);
 }
 errors++;
 }
-if(data36.length < 1){
-const err73 = {instancePath:instancePath+"/user/facts/" + i4+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+}
+var _valid2 = _errs80 === errors;
+errors = _errs79;
+if(vErrors !== null){
+if(_errs79){
+vErrors.length = _errs79;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid2){
+const _errs82 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.params === undefined){
+const err73 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/0/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -13396,12 +14667,11 @@ vErrors.push(err73);
 }
 errors++;
 }
-const len5 = data36.length;
-for(let i5=0; i5<len5; i5++){
-let data37 = data36[i5];
-if(typeof data37 === "string"){
-if(!pattern4.test(data37)){
-const err74 = {instancePath:instancePath+"/user/facts/" + i4+"/asked_by/" + i5,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+if(data27.params !== undefined){
+let data29 = data27.params;
+if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
+if(data29.text === undefined){
+const err74 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -13410,9 +14680,9 @@ vErrors.push(err74);
 }
 errors++;
 }
-}
-else {
-const err75 = {instancePath:instancePath+"/user/facts/" + i4+"/asked_by/" + i5,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key4 in data29){
+if(!(((key4 === "text") || (key4 === "in")) || (key4 === "case_sensitive"))){
+const err75 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -13422,9 +14692,9 @@ vErrors.push(err75);
 errors++;
 }
 }
-}
-else {
-const err76 = {instancePath:instancePath+"/user/facts/" + i4+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data29.text !== undefined){
+if(typeof data29.text !== "string"){
+const err76 = {instancePath:instancePath+"/evals/" + i3+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -13434,11 +14704,10 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data33.say !== undefined){
-let data38 = data33.say;
-if(typeof data38 === "string"){
-if(!pattern10.test(data38)){
-const err77 = {instancePath:instancePath+"/user/facts/" + i4+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(data29.in !== undefined){
+let data31 = data29.in;
+if(typeof data31 !== "string"){
+const err77 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -13447,9 +14716,8 @@ vErrors.push(err77);
 }
 errors++;
 }
-}
-else {
-const err78 = {instancePath:instancePath+"/user/facts/" + i4+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data31 === "agent") || (data31 === "user")) || (data31 === "any"))){
+const err78 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema26.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -13459,9 +14727,9 @@ vErrors.push(err78);
 errors++;
 }
 }
-}
-else {
-const err79 = {instancePath:instancePath+"/user/facts/" + i4,schemaPath:"#/properties/user/properties/facts/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data29.case_sensitive !== undefined){
+if(typeof data29.case_sensitive !== "boolean"){
+const err79 = {instancePath:instancePath+"/evals/" + i3+"/params/case_sensitive",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -13473,7 +14741,7 @@ errors++;
 }
 }
 else {
-const err80 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err80 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -13483,11 +14751,12 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data16.steps !== undefined){
-let data39 = data16.steps;
-if(Array.isArray(data39)){
-if(data39.length > 1000){
-const err81 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+}
+var _valid2 = _errs82 === errors;
+valid17 = _valid2;
+}
+if(!valid17){
+const err81 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/0/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -13496,12 +14765,13 @@ vErrors.push(err81);
 }
 errors++;
 }
-const len6 = data39.length;
-for(let i6=0; i6<len6; i6++){
-let data40 = data39[i6];
-if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
-if(data40.say === undefined){
-const err82 = {instancePath:instancePath+"/user/steps/" + i6,schemaPath:"#/properties/user/properties/steps/items/required",keyword:"required",params:{missingProperty: "say"},message:"must have required property '"+"say"+"'"};
+const _errs93 = errors;
+let valid21 = true;
+const _errs94 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+let missing1;
+if((data27.kind === undefined) && (missing1 = "kind")){
+const err82 = {};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -13510,9 +14780,10 @@ vErrors.push(err82);
 }
 errors++;
 }
-for(const key4 in data40){
-if(!((((((key4 === "id") || (key4 === "when")) || (key4 === "say")) || (key4 === "otherwise")) || (key4 === "next")) || (key4 === "reason"))){
-const err83 = {instancePath:instancePath+"/user/steps/" + i6,schemaPath:"#/properties/user/properties/steps/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+else {
+if(data27.kind !== undefined){
+if("regex" !== data27.kind){
+const err83 = {};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -13522,11 +14793,23 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data40.id !== undefined){
-let data41 = data40.id;
-if(typeof data41 === "string"){
-if(!pattern2.test(data41)){
-const err84 = {instancePath:instancePath+"/user/steps/" + i6+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+}
+}
+var _valid3 = _errs94 === errors;
+errors = _errs93;
+if(vErrors !== null){
+if(_errs93){
+vErrors.length = _errs93;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid3){
+const _errs96 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.params === undefined){
+const err84 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -13535,9 +14818,11 @@ vErrors.push(err84);
 }
 errors++;
 }
-}
-else {
-const err85 = {instancePath:instancePath+"/user/steps/" + i6+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.params !== undefined){
+let data34 = data27.params;
+if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
+if(data34.pattern === undefined){
+const err85 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"},message:"must have required property '"+"pattern"+"'"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -13546,12 +14831,9 @@ vErrors.push(err85);
 }
 errors++;
 }
-}
-if(data40.when !== undefined){
-let data42 = data40.when;
-if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
-if(Object.keys(data42).length < 1){
-const err86 = {instancePath:instancePath+"/user/steps/" + i6+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+for(const key5 in data34){
+if(!(((key5 === "pattern") || (key5 === "flags")) || (key5 === "in"))){
+const err86 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -13560,9 +14842,10 @@ vErrors.push(err86);
 }
 errors++;
 }
-for(const key5 in data42){
-if(!((((((key5 === "contains") || (key5 === "contains_any")) || (key5 === "lacks")) || (key5 === "matches")) || (key5 === "tool_called")) || (key5 === "turn"))){
-const err87 = {instancePath:instancePath+"/user/steps/" + i6+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+}
+if(data34.pattern !== undefined){
+if(typeof data34.pattern !== "string"){
+const err87 = {instancePath:instancePath+"/evals/" + i3+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -13572,11 +14855,11 @@ vErrors.push(err87);
 errors++;
 }
 }
-if(data42.contains !== undefined){
-let data43 = data42.contains;
-if(typeof data43 === "string"){
-if(!pattern10.test(data43)){
-const err88 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(data34.flags !== undefined){
+let data36 = data34.flags;
+if(typeof data36 === "string"){
+if(!pattern0.test(data36)){
+const err88 = {instancePath:instancePath+"/evals/" + i3+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"},message:"must match pattern \""+"^[imsu]*$"+"\""};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -13587,7 +14870,7 @@ errors++;
 }
 }
 else {
-const err89 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err89 = {instancePath:instancePath+"/evals/" + i3+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -13597,11 +14880,10 @@ vErrors.push(err89);
 errors++;
 }
 }
-if(data42.contains_any !== undefined){
-let data44 = data42.contains_any;
-if(Array.isArray(data44)){
-if(data44.length > 100){
-const err90 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data34.in !== undefined){
+let data37 = data34.in;
+if(typeof data37 !== "string"){
+const err90 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -13610,8 +14892,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-if(data44.length < 1){
-const err91 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(!(((data37 === "agent") || (data37 === "user")) || (data37 === "any"))){
+const err91 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema26.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -13620,12 +14902,10 @@ vErrors.push(err91);
 }
 errors++;
 }
-const len7 = data44.length;
-for(let i7=0; i7<len7; i7++){
-let data45 = data44[i7];
-if(typeof data45 === "string"){
-if(!pattern10.test(data45)){
-const err92 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains_any/" + i7,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+}
+else {
+const err92 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -13635,8 +14915,12 @@ vErrors.push(err92);
 errors++;
 }
 }
-else {
-const err93 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains_any/" + i7,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+var _valid3 = _errs96 === errors;
+valid21 = _valid3;
+}
+if(!valid21){
+const err93 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -13645,10 +14929,13 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-}
-else {
-const err94 = {instancePath:instancePath+"/user/steps/" + i6+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const _errs107 = errors;
+let valid25 = true;
+const _errs108 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+let missing2;
+if((data27.kind === undefined) && (missing2 = "kind")){
+const err94 = {};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -13657,12 +14944,10 @@ vErrors.push(err94);
 }
 errors++;
 }
-}
-if(data42.lacks !== undefined){
-let data46 = data42.lacks;
-if(typeof data46 === "string"){
-if(!pattern10.test(data46)){
-const err95 = {instancePath:instancePath+"/user/steps/" + i6+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+else {
+if(data27.kind !== undefined){
+if("tool_called" !== data27.kind){
+const err95 = {};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -13672,8 +14957,23 @@ vErrors.push(err95);
 errors++;
 }
 }
+}
+}
+var _valid4 = _errs108 === errors;
+errors = _errs107;
+if(vErrors !== null){
+if(_errs107){
+vErrors.length = _errs107;
+}
 else {
-const err96 = {instancePath:instancePath+"/user/steps/" + i6+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+vErrors = null;
+}
+}
+if(_valid4){
+const _errs110 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.params === undefined){
+const err96 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -13682,12 +14982,11 @@ vErrors.push(err96);
 }
 errors++;
 }
-}
-if(data42.matches !== undefined){
-let data47 = data42.matches;
-if(typeof data47 === "string"){
-if(!pattern31.test(data47)){
-const err97 = {instancePath:instancePath+"/user/steps/" + i6+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+if(data27.params !== undefined){
+let data39 = data27.params;
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+if(data39.name === undefined){
+const err97 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -13696,9 +14995,9 @@ vErrors.push(err97);
 }
 errors++;
 }
-}
-else {
-const err98 = {instancePath:instancePath+"/user/steps/" + i6+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key6 in data39){
+if(!(key6 === "name")){
+const err98 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -13708,11 +15007,9 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data42.tool_called !== undefined){
-let data48 = data42.tool_called;
-if(typeof data48 === "string"){
-if(!pattern3.test(data48)){
-const err99 = {instancePath:instancePath+"/user/steps/" + i6+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data39.name !== undefined){
+if(typeof data39.name !== "string"){
+const err99 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -13722,8 +15019,9 @@ vErrors.push(err99);
 errors++;
 }
 }
+}
 else {
-const err100 = {instancePath:instancePath+"/user/steps/" + i6+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err100 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -13733,10 +15031,12 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data42.turn !== undefined){
-let data49 = data42.turn;
-if(!(((typeof data49 == "number") && (!(data49 % 1) && !isNaN(data49))) && (isFinite(data49)))){
-const err101 = {instancePath:instancePath+"/user/steps/" + i6+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+var _valid4 = _errs110 === errors;
+valid25 = _valid4;
+}
+if(!valid25){
+const err101 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/2/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -13745,9 +15045,13 @@ vErrors.push(err101);
 }
 errors++;
 }
-if((typeof data49 == "number") && (isFinite(data49))){
-if(data49 > 1000 || isNaN(data49)){
-const err102 = {instancePath:instancePath+"/user/steps/" + i6+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+const _errs117 = errors;
+let valid29 = true;
+const _errs118 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+let missing3;
+if((data27.kind === undefined) && (missing3 = "kind")){
+const err102 = {};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -13756,8 +15060,10 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(data49 < 1 || isNaN(data49)){
-const err103 = {instancePath:instancePath+"/user/steps/" + i6+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+else {
+if(data27.kind !== undefined){
+if("tool_args" !== data27.kind){
+const err103 = {};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -13769,8 +15075,21 @@ errors++;
 }
 }
 }
+var _valid5 = _errs118 === errors;
+errors = _errs117;
+if(vErrors !== null){
+if(_errs117){
+vErrors.length = _errs117;
+}
 else {
-const err104 = {instancePath:instancePath+"/user/steps/" + i6+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+vErrors = null;
+}
+}
+if(_valid5){
+const _errs120 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.params === undefined){
+const err104 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -13779,12 +15098,11 @@ vErrors.push(err104);
 }
 errors++;
 }
-}
-if(data40.say !== undefined){
-let data50 = data40.say;
-if(typeof data50 === "string"){
-if(!pattern10.test(data50)){
-const err105 = {instancePath:instancePath+"/user/steps/" + i6+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(data27.params !== undefined){
+let data42 = data27.params;
+if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
+if(data42.name === undefined){
+const err105 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -13793,9 +15111,8 @@ vErrors.push(err105);
 }
 errors++;
 }
-}
-else {
-const err106 = {instancePath:instancePath+"/user/steps/" + i6+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data42.arguments === undefined){
+const err106 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -13804,12 +15121,9 @@ vErrors.push(err106);
 }
 errors++;
 }
-}
-if(data40.otherwise !== undefined){
-let data51 = data40.otherwise;
-if(typeof data51 === "string"){
-if(!pattern10.test(data51)){
-const err107 = {instancePath:instancePath+"/user/steps/" + i6+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+for(const key7 in data42){
+if(!((key7 === "name") || (key7 === "arguments"))){
+const err107 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -13819,8 +15133,9 @@ vErrors.push(err107);
 errors++;
 }
 }
-else {
-const err108 = {instancePath:instancePath+"/user/steps/" + i6+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data42.name !== undefined){
+if(typeof data42.name !== "string"){
+const err108 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -13830,11 +15145,10 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data40.next !== undefined){
-let data52 = data40.next;
-if(typeof data52 === "string"){
-if(!pattern2.test(data52)){
-const err109 = {instancePath:instancePath+"/user/steps/" + i6+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+if(data42.arguments !== undefined){
+let data44 = data42.arguments;
+if(!(data44 && typeof data44 == "object" && !Array.isArray(data44))){
+const err109 = {instancePath:instancePath+"/evals/" + i3+"/params/arguments",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -13844,8 +15158,9 @@ vErrors.push(err109);
 errors++;
 }
 }
+}
 else {
-const err110 = {instancePath:instancePath+"/user/steps/" + i6+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err110 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -13855,11 +15170,12 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data40.reason !== undefined){
-let data53 = data40.reason;
-if(typeof data53 === "string"){
-if(!pattern3.test(data53)){
-const err111 = {instancePath:instancePath+"/user/steps/" + i6+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+var _valid5 = _errs120 === errors;
+valid29 = _valid5;
+}
+if(!valid29){
+const err111 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/3/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -13868,9 +15184,13 @@ vErrors.push(err111);
 }
 errors++;
 }
-}
-else {
-const err112 = {instancePath:instancePath+"/user/steps/" + i6+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const _errs129 = errors;
+let valid33 = true;
+const _errs130 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+let missing4;
+if((data27.kind === undefined) && (missing4 = "kind")){
+const err112 = {};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -13879,10 +15199,10 @@ vErrors.push(err112);
 }
 errors++;
 }
-}
-}
 else {
-const err113 = {instancePath:instancePath+"/user/steps/" + i6,schemaPath:"#/properties/user/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data27.kind !== undefined){
+if("tool_order" !== data27.kind){
+const err113 = {};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -13893,8 +15213,22 @@ errors++;
 }
 }
 }
+}
+var _valid6 = _errs130 === errors;
+errors = _errs129;
+if(vErrors !== null){
+if(_errs129){
+vErrors.length = _errs129;
+}
 else {
-const err114 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+vErrors = null;
+}
+}
+if(_valid6){
+const _errs132 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.params === undefined){
+const err114 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -13903,12 +15237,11 @@ vErrors.push(err114);
 }
 errors++;
 }
-}
-if(data16.reactions !== undefined){
-let data54 = data16.reactions;
-if(Array.isArray(data54)){
-if(data54.length > 100){
-const err115 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data27.params !== undefined){
+let data46 = data27.params;
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+if(data46.names === undefined){
+const err115 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"},message:"must have required property '"+"names"+"'"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -13917,12 +15250,9 @@ vErrors.push(err115);
 }
 errors++;
 }
-const len8 = data54.length;
-for(let i8=0; i8<len8; i8++){
-let data55 = data54[i8];
-if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
-if(data55.when === undefined){
-const err116 = {instancePath:instancePath+"/user/reactions/" + i8,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "when"},message:"must have required property '"+"when"+"'"};
+for(const key8 in data46){
+if(!(key8 === "names")){
+const err116 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -13931,8 +15261,12 @@ vErrors.push(err116);
 }
 errors++;
 }
-if(data55.say === undefined){
-const err117 = {instancePath:instancePath+"/user/reactions/" + i8,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "say"},message:"must have required property '"+"say"+"'"};
+}
+if(data46.names !== undefined){
+let data47 = data46.names;
+if(Array.isArray(data47)){
+if(data47.length < 1){
+const err117 = {instancePath:instancePath+"/evals/" + i3+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -13941,9 +15275,10 @@ vErrors.push(err117);
 }
 errors++;
 }
-for(const key6 in data55){
-if(!(((((key6 === "when") || (key6 === "say")) || (key6 === "times")) || (key6 === "stop")) || (key6 === "reason"))){
-const err118 = {instancePath:instancePath+"/user/reactions/" + i8,schemaPath:"#/properties/user/properties/reactions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+const len4 = data47.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data47[i4] !== "string"){
+const err118 = {instancePath:instancePath+"/evals/" + i3+"/params/names/" + i4,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -13953,11 +15288,9 @@ vErrors.push(err118);
 errors++;
 }
 }
-if(data55.when !== undefined){
-let data56 = data55.when;
-if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
-if(Object.keys(data56).length < 1){
-const err119 = {instancePath:instancePath+"/user/reactions/" + i8+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+}
+else {
+const err119 = {instancePath:instancePath+"/evals/" + i3+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -13966,9 +15299,10 @@ vErrors.push(err119);
 }
 errors++;
 }
-for(const key7 in data56){
-if(!((((((key7 === "contains") || (key7 === "contains_any")) || (key7 === "lacks")) || (key7 === "matches")) || (key7 === "tool_called")) || (key7 === "turn"))){
-const err120 = {instancePath:instancePath+"/user/reactions/" + i8+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+}
+}
+else {
+const err120 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -13978,11 +15312,12 @@ vErrors.push(err120);
 errors++;
 }
 }
-if(data56.contains !== undefined){
-let data57 = data56.contains;
-if(typeof data57 === "string"){
-if(!pattern10.test(data57)){
-const err121 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+var _valid6 = _errs132 === errors;
+valid33 = _valid6;
+}
+if(!valid33){
+const err121 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -13991,9 +15326,13 @@ vErrors.push(err121);
 }
 errors++;
 }
-}
-else {
-const err122 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const _errs141 = errors;
+let valid39 = true;
+const _errs142 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+let missing5;
+if((data27.kind === undefined) && (missing5 = "kind")){
+const err122 = {};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -14002,12 +15341,10 @@ vErrors.push(err122);
 }
 errors++;
 }
-}
-if(data56.contains_any !== undefined){
-let data58 = data56.contains_any;
-if(Array.isArray(data58)){
-if(data58.length > 100){
-const err123 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+else {
+if(data27.kind !== undefined){
+if("max_turns" !== data27.kind){
+const err123 = {};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -14016,8 +15353,24 @@ vErrors.push(err123);
 }
 errors++;
 }
-if(data58.length < 1){
-const err124 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+}
+}
+var _valid7 = _errs142 === errors;
+errors = _errs141;
+if(vErrors !== null){
+if(_errs141){
+vErrors.length = _errs141;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid7){
+const _errs144 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.params === undefined){
+const err124 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -14026,12 +15379,11 @@ vErrors.push(err124);
 }
 errors++;
 }
-const len9 = data58.length;
-for(let i9=0; i9<len9; i9++){
-let data59 = data58[i9];
-if(typeof data59 === "string"){
-if(!pattern10.test(data59)){
-const err125 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(data27.params !== undefined){
+let data50 = data27.params;
+if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
+if(data50.max === undefined){
+const err125 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -14040,9 +15392,9 @@ vErrors.push(err125);
 }
 errors++;
 }
-}
-else {
-const err126 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key9 in data50){
+if(!(key9 === "max")){
+const err126 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -14052,9 +15404,10 @@ vErrors.push(err126);
 errors++;
 }
 }
-}
-else {
-const err127 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data50.max !== undefined){
+let data51 = data50.max;
+if(!(((typeof data51 == "number") && (!(data51 % 1) && !isNaN(data51))) && (isFinite(data51)))){
+const err127 = {instancePath:instancePath+"/evals/" + i3+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -14063,12 +15416,9 @@ vErrors.push(err127);
 }
 errors++;
 }
-}
-if(data56.lacks !== undefined){
-let data60 = data56.lacks;
-if(typeof data60 === "string"){
-if(!pattern10.test(data60)){
-const err128 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if((typeof data51 == "number") && (isFinite(data51))){
+if(data51 < 0 || isNaN(data51)){
+const err128 = {instancePath:instancePath+"/evals/" + i3+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -14078,8 +15428,10 @@ vErrors.push(err128);
 errors++;
 }
 }
+}
+}
 else {
-const err129 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err129 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -14089,11 +15441,12 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data56.matches !== undefined){
-let data61 = data56.matches;
-if(typeof data61 === "string"){
-if(!pattern31.test(data61)){
-const err130 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+}
+var _valid7 = _errs144 === errors;
+valid39 = _valid7;
+}
+if(!valid39){
+const err130 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/5/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -14102,9 +15455,13 @@ vErrors.push(err130);
 }
 errors++;
 }
-}
-else {
-const err131 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const _errs151 = errors;
+let valid43 = true;
+const _errs152 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+let missing6;
+if((data27.kind === undefined) && (missing6 = "kind")){
+const err131 = {};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -14113,12 +15470,10 @@ vErrors.push(err131);
 }
 errors++;
 }
-}
-if(data56.tool_called !== undefined){
-let data62 = data56.tool_called;
-if(typeof data62 === "string"){
-if(!pattern3.test(data62)){
-const err132 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+if(data27.kind !== undefined){
+if("max_latency" !== data27.kind){
+const err132 = {};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -14128,8 +15483,23 @@ vErrors.push(err132);
 errors++;
 }
 }
+}
+}
+var _valid8 = _errs152 === errors;
+errors = _errs151;
+if(vErrors !== null){
+if(_errs151){
+vErrors.length = _errs151;
+}
 else {
-const err133 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+vErrors = null;
+}
+}
+if(_valid8){
+const _errs154 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.params === undefined){
+const err133 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -14138,11 +15508,11 @@ vErrors.push(err133);
 }
 errors++;
 }
-}
-if(data56.turn !== undefined){
-let data63 = data56.turn;
-if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
-const err134 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data27.params !== undefined){
+let data53 = data27.params;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.ms === undefined){
+const err134 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"},message:"must have required property '"+"ms"+"'"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -14151,9 +15521,9 @@ vErrors.push(err134);
 }
 errors++;
 }
-if((typeof data63 == "number") && (isFinite(data63))){
-if(data63 > 1000 || isNaN(data63)){
-const err135 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+for(const key10 in data53){
+if(!(key10 === "ms")){
+const err135 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -14162,8 +15532,12 @@ vErrors.push(err135);
 }
 errors++;
 }
-if(data63 < 1 || isNaN(data63)){
-const err136 = {instancePath:instancePath+"/user/reactions/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data53.ms !== undefined){
+let data54 = data53.ms;
+if((typeof data54 == "number") && (isFinite(data54))){
+if(data54 < 0 || isNaN(data54)){
+const err136 = {instancePath:instancePath+"/evals/" + i3+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -14173,10 +15547,8 @@ vErrors.push(err136);
 errors++;
 }
 }
-}
-}
 else {
-const err137 = {instancePath:instancePath+"/user/reactions/" + i8+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err137 = {instancePath:instancePath+"/evals/" + i3+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -14186,11 +15558,9 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data55.say !== undefined){
-let data64 = data55.say;
-if(typeof data64 === "string"){
-if(!pattern10.test(data64)){
-const err138 = {instancePath:instancePath+"/user/reactions/" + i8+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+else {
+const err138 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -14200,8 +15570,12 @@ vErrors.push(err138);
 errors++;
 }
 }
-else {
-const err139 = {instancePath:instancePath+"/user/reactions/" + i8+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+var _valid8 = _errs154 === errors;
+valid43 = _valid8;
+}
+if(!valid43){
+const err139 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/6/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -14210,11 +15584,13 @@ vErrors.push(err139);
 }
 errors++;
 }
-}
-if(data55.times !== undefined){
-let data65 = data55.times;
-if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
-const err140 = {instancePath:instancePath+"/user/reactions/" + i8+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const _errs161 = errors;
+let valid47 = true;
+const _errs162 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+let missing7;
+if((data27.kind === undefined) && (missing7 = "kind")){
+const err140 = {};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -14223,9 +15599,10 @@ vErrors.push(err140);
 }
 errors++;
 }
-if((typeof data65 == "number") && (isFinite(data65))){
-if(data65 > 1000 || isNaN(data65)){
-const err141 = {instancePath:instancePath+"/user/reactions/" + i8+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+else {
+if(data27.kind !== undefined){
+if("json_path" !== data27.kind){
+const err141 = {};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -14234,8 +15611,24 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(data65 < 1 || isNaN(data65)){
-const err142 = {instancePath:instancePath+"/user/reactions/" + i8+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+}
+var _valid9 = _errs162 === errors;
+errors = _errs161;
+if(vErrors !== null){
+if(_errs161){
+vErrors.length = _errs161;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid9){
+const _errs164 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.params === undefined){
+const err142 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -14244,11 +15637,11 @@ vErrors.push(err142);
 }
 errors++;
 }
-}
-}
-if(data55.stop !== undefined){
-if(typeof data55.stop !== "boolean"){
-const err143 = {instancePath:instancePath+"/user/reactions/" + i8+"/stop",schemaPath:"#/properties/user/properties/reactions/items/properties/stop/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data27.params !== undefined){
+let data56 = data27.params;
+if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
+if(data56.path === undefined){
+const err143 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -14257,12 +15650,8 @@ vErrors.push(err143);
 }
 errors++;
 }
-}
-if(data55.reason !== undefined){
-let data67 = data55.reason;
-if(typeof data67 === "string"){
-if(!pattern3.test(data67)){
-const err144 = {instancePath:instancePath+"/user/reactions/" + i8+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data56.equals === undefined){
+const err144 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -14271,9 +15660,9 @@ vErrors.push(err144);
 }
 errors++;
 }
-}
-else {
-const err145 = {instancePath:instancePath+"/user/reactions/" + i8+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key11 in data56){
+if(!((key11 === "path") || (key11 === "equals"))){
+const err145 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -14283,9 +15672,9 @@ vErrors.push(err145);
 errors++;
 }
 }
-}
-else {
-const err146 = {instancePath:instancePath+"/user/reactions/" + i8,schemaPath:"#/properties/user/properties/reactions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data56.path !== undefined){
+if(typeof data56.path !== "string"){
+const err146 = {instancePath:instancePath+"/evals/" + i3+"/params/path",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -14297,7 +15686,7 @@ errors++;
 }
 }
 else {
-const err147 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err147 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -14307,11 +15696,12 @@ vErrors.push(err147);
 errors++;
 }
 }
-if(data16.stop_when !== undefined){
-let data68 = data16.stop_when;
-if(Array.isArray(data68)){
-if(data68.length > 100){
-const err148 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+}
+var _valid9 = _errs164 === errors;
+valid47 = _valid9;
+}
+if(!valid47){
+const err148 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/7/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -14320,12 +15710,13 @@ vErrors.push(err148);
 }
 errors++;
 }
-const len10 = data68.length;
-for(let i10=0; i10<len10; i10++){
-let data69 = data68[i10];
-if(data69 && typeof data69 == "object" && !Array.isArray(data69)){
-if(Object.keys(data69).length < 1){
-const err149 = {instancePath:instancePath+"/user/stop_when/" + i10,schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+const _errs171 = errors;
+let valid51 = true;
+const _errs172 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+let missing8;
+if((data27.kind === undefined) && (missing8 = "kind")){
+const err149 = {};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -14334,9 +15725,10 @@ vErrors.push(err149);
 }
 errors++;
 }
-for(const key8 in data69){
-if(!((((((key8 === "contains") || (key8 === "contains_any")) || (key8 === "lacks")) || (key8 === "matches")) || (key8 === "tool_called")) || (key8 === "turn"))){
-const err150 = {instancePath:instancePath+"/user/stop_when/" + i10,schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+else {
+if(data27.kind !== undefined){
+if("evaluation_metadata" !== data27.kind){
+const err150 = {};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -14346,11 +15738,23 @@ vErrors.push(err150);
 errors++;
 }
 }
-if(data69.contains !== undefined){
-let data70 = data69.contains;
-if(typeof data70 === "string"){
-if(!pattern10.test(data70)){
-const err151 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+}
+var _valid10 = _errs172 === errors;
+errors = _errs171;
+if(vErrors !== null){
+if(_errs171){
+vErrors.length = _errs171;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid10){
+const _errs174 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.params === undefined){
+const err151 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -14359,9 +15763,11 @@ vErrors.push(err151);
 }
 errors++;
 }
-}
-else {
-const err152 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.params !== undefined){
+let data59 = data27.params;
+if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
+if(data59.key === undefined){
+const err152 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -14370,12 +15776,8 @@ vErrors.push(err152);
 }
 errors++;
 }
-}
-if(data69.contains_any !== undefined){
-let data71 = data69.contains_any;
-if(Array.isArray(data71)){
-if(data71.length > 100){
-const err153 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data59.equals === undefined){
+const err153 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -14384,8 +15786,9 @@ vErrors.push(err153);
 }
 errors++;
 }
-if(data71.length < 1){
-const err154 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+for(const key12 in data59){
+if(!((key12 === "key") || (key12 === "equals"))){
+const err154 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -14394,12 +15797,10 @@ vErrors.push(err154);
 }
 errors++;
 }
-const len11 = data71.length;
-for(let i11=0; i11<len11; i11++){
-let data72 = data71[i11];
-if(typeof data72 === "string"){
-if(!pattern10.test(data72)){
-const err155 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+if(data59.key !== undefined){
+if(typeof data59.key !== "string"){
+const err155 = {instancePath:instancePath+"/evals/" + i3+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -14409,8 +15810,9 @@ vErrors.push(err155);
 errors++;
 }
 }
+}
 else {
-const err156 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err156 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -14421,8 +15823,11 @@ errors++;
 }
 }
 }
-else {
-const err157 = {instancePath:instancePath+"/user/stop_when/" + i10+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+var _valid10 = _errs174 === errors;
+valid51 = _valid10;
+}
+if(!valid51){
+const err157 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/8/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -14431,12 +15836,13 @@ vErrors.push(err157);
 }
 errors++;
 }
-}
-if(data69.lacks !== undefined){
-let data73 = data69.lacks;
-if(typeof data73 === "string"){
-if(!pattern10.test(data73)){
-const err158 = {instancePath:instancePath+"/user/stop_when/" + i10+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+const _errs181 = errors;
+let valid55 = true;
+const _errs182 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+let missing9;
+if((data27.kind === undefined) && (missing9 = "kind")){
+const err158 = {};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -14445,9 +15851,10 @@ vErrors.push(err158);
 }
 errors++;
 }
-}
 else {
-const err159 = {instancePath:instancePath+"/user/stop_when/" + i10+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.kind !== undefined){
+if("judge" !== data27.kind){
+const err159 = {};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -14457,11 +15864,23 @@ vErrors.push(err159);
 errors++;
 }
 }
-if(data69.matches !== undefined){
-let data74 = data69.matches;
-if(typeof data74 === "string"){
-if(!pattern31.test(data74)){
-const err160 = {instancePath:instancePath+"/user/stop_when/" + i10+"/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+}
+}
+var _valid11 = _errs182 === errors;
+errors = _errs181;
+if(vErrors !== null){
+if(_errs181){
+vErrors.length = _errs181;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid11){
+const _errs184 = errors;
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.params === undefined){
+const err160 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -14470,9 +15889,11 @@ vErrors.push(err160);
 }
 errors++;
 }
-}
-else {
-const err161 = {instancePath:instancePath+"/user/stop_when/" + i10+"/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.params !== undefined){
+let data62 = data27.params;
+if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
+if(data62.criteria === undefined){
+const err161 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -14481,12 +15902,9 @@ vErrors.push(err161);
 }
 errors++;
 }
-}
-if(data69.tool_called !== undefined){
-let data75 = data69.tool_called;
-if(typeof data75 === "string"){
-if(!pattern3.test(data75)){
-const err162 = {instancePath:instancePath+"/user/stop_when/" + i10+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key13 in data62){
+if(!((key13 === "criteria") || (key13 === "model"))){
+const err162 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -14496,8 +15914,11 @@ vErrors.push(err162);
 errors++;
 }
 }
-else {
-const err163 = {instancePath:instancePath+"/user/stop_when/" + i10+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data62.criteria !== undefined){
+let data63 = data62.criteria;
+if(typeof data63 === "string"){
+if(!pattern1.test(data63)){
+const err163 = {instancePath:instancePath+"/evals/" + i3+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -14507,10 +15928,8 @@ vErrors.push(err163);
 errors++;
 }
 }
-if(data69.turn !== undefined){
-let data76 = data69.turn;
-if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
-const err164 = {instancePath:instancePath+"/user/stop_when/" + i10+"/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err164 = {instancePath:instancePath+"/evals/" + i3+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -14519,9 +15938,10 @@ vErrors.push(err164);
 }
 errors++;
 }
-if((typeof data76 == "number") && (isFinite(data76))){
-if(data76 > 1000 || isNaN(data76)){
-const err165 = {instancePath:instancePath+"/user/stop_when/" + i10+"/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data62.model !== undefined){
+if(typeof data62.model !== "string"){
+const err165 = {instancePath:instancePath+"/evals/" + i3+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -14530,8 +15950,10 @@ vErrors.push(err165);
 }
 errors++;
 }
-if(data76 < 1 || isNaN(data76)){
-const err166 = {instancePath:instancePath+"/user/stop_when/" + i10+"/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+else {
+const err166 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -14542,9 +15964,11 @@ errors++;
 }
 }
 }
+var _valid11 = _errs184 === errors;
+valid55 = _valid11;
 }
-else {
-const err167 = {instancePath:instancePath+"/user/stop_when/" + i10,schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!valid55){
+const err167 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -14553,10 +15977,9 @@ vErrors.push(err167);
 }
 errors++;
 }
-}
-}
-else {
-const err168 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.id === undefined){
+const err168 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -14565,10 +15988,8 @@ vErrors.push(err168);
 }
 errors++;
 }
-}
-}
-else {
-const err169 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data27.name === undefined){
+const err169 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -14577,13 +15998,8 @@ vErrors.push(err169);
 }
 errors++;
 }
-}
-if(data.metadata !== undefined){
-let data77 = data.metadata;
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.time_of_day !== undefined){
-if(typeof data77.time_of_day !== "string"){
-const err170 = {instancePath:instancePath+"/metadata/time_of_day",schemaPath:"#/properties/metadata/properties/time_of_day/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.kind === undefined){
+const err170 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -14592,10 +16008,9 @@ vErrors.push(err170);
 }
 errors++;
 }
-}
-}
-else {
-const err171 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key14 in data27){
+if(!(((((((key14 === "id") || (key14 === "name")) || (key14 === "category")) || (key14 === "type")) || (key14 === "kind")) || (key14 === "params")) || (key14 === "required"))){
+const err171 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -14605,12 +16020,11 @@ vErrors.push(err171);
 errors++;
 }
 }
-if(data.profile !== undefined){
-let data79 = data.profile;
-if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
-for(const key9 in data79){
-if(!((((key9 === "name") || (key9 === "email")) || (key9 === "tier")) || (key9 === "location"))){
-const err172 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+if(data27.id !== undefined){
+let data65 = data27.id;
+if(typeof data65 === "string"){
+if(!pattern2.test(data65)){
+const err172 = {instancePath:instancePath+"/evals/" + i3+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -14620,9 +16034,8 @@ vErrors.push(err172);
 errors++;
 }
 }
-if(data79.name !== undefined){
-if(typeof data79.name !== "string"){
-const err173 = {instancePath:instancePath+"/profile/name",schemaPath:"#/properties/profile/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err173 = {instancePath:instancePath+"/evals/" + i3+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -14632,9 +16045,11 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data79.email !== undefined){
-if(typeof data79.email !== "string"){
-const err174 = {instancePath:instancePath+"/profile/email",schemaPath:"#/properties/profile/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.name !== undefined){
+let data66 = data27.name;
+if(typeof data66 === "string"){
+if(!pattern3.test(data66)){
+const err174 = {instancePath:instancePath+"/evals/" + i3+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -14644,9 +16059,8 @@ vErrors.push(err174);
 errors++;
 }
 }
-if(data79.tier !== undefined){
-if(typeof data79.tier !== "string"){
-const err175 = {instancePath:instancePath+"/profile/tier",schemaPath:"#/properties/profile/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err175 = {instancePath:instancePath+"/evals/" + i3+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -14656,9 +16070,11 @@ vErrors.push(err175);
 errors++;
 }
 }
-if(data79.location !== undefined){
-if(typeof data79.location !== "string"){
-const err176 = {instancePath:instancePath+"/profile/location",schemaPath:"#/properties/profile/properties/location/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.category !== undefined){
+let data67 = data27.category;
+if(typeof data67 === "string"){
+if(!pattern4.test(data67)){
+const err176 = {instancePath:instancePath+"/evals/" + i3+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -14668,9 +16084,8 @@ vErrors.push(err176);
 errors++;
 }
 }
-}
 else {
-const err177 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err177 = {instancePath:instancePath+"/evals/" + i3+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -14680,10 +16095,10 @@ vErrors.push(err177);
 errors++;
 }
 }
-if(data.preferences !== undefined){
-let data84 = data.preferences;
-if(!(data84 && typeof data84 == "object" && !Array.isArray(data84))){
-const err178 = {instancePath:instancePath+"/preferences",schemaPath:"#/properties/preferences/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data27.type !== undefined){
+let data68 = data27.type;
+if(typeof data68 !== "string"){
+const err178 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -14692,11 +16107,8 @@ vErrors.push(err178);
 }
 errors++;
 }
-}
-if(data.history !== undefined){
-let data85 = data.history;
-if(!(data85 && typeof data85 == "object" && !Array.isArray(data85))){
-const err179 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((data68 === "session_level") || (data68 === "turn_level"))){
+const err179 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema26.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -14706,12 +16118,10 @@ vErrors.push(err179);
 errors++;
 }
 }
-if(data.limits !== undefined){
-let data86 = data.limits;
-if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
-for(const key10 in data86){
-if(!(((key10 === "max_turns") || (key10 === "turn_timeout_ms")) || (key10 === "max_duration_ms"))){
-const err180 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+if(data27.kind !== undefined){
+let data69 = data27.kind;
+if(typeof data69 !== "string"){
+const err180 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -14720,11 +16130,8 @@ vErrors.push(err180);
 }
 errors++;
 }
-}
-if(data86.max_turns !== undefined){
-let data87 = data86.max_turns;
-if(!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))){
-const err181 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!((((((((((data69 === "contains") || (data69 === "regex")) || (data69 === "tool_called")) || (data69 === "tool_args")) || (data69 === "tool_order")) || (data69 === "max_turns")) || (data69 === "max_latency")) || (data69 === "json_path")) || (data69 === "evaluation_metadata")) || (data69 === "judge"))){
+const err181 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema26.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -14733,9 +16140,11 @@ vErrors.push(err181);
 }
 errors++;
 }
-if((typeof data87 == "number") && (isFinite(data87))){
-if(data87 > 1000 || isNaN(data87)){
-const err182 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data27.params !== undefined){
+let data70 = data27.params;
+if(!(data70 && typeof data70 == "object" && !Array.isArray(data70))){
+const err182 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -14744,8 +16153,10 @@ vErrors.push(err182);
 }
 errors++;
 }
-if(data87 < 1 || isNaN(data87)){
-const err183 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data27.required !== undefined){
+if(typeof data27.required !== "boolean"){
+const err183 = {instancePath:instancePath+"/evals/" + i3+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -14756,10 +16167,8 @@ errors++;
 }
 }
 }
-if(data86.turn_timeout_ms !== undefined){
-let data88 = data86.turn_timeout_ms;
-if(!(((typeof data88 == "number") && (!(data88 % 1) && !isNaN(data88))) && (isFinite(data88)))){
-const err184 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err184 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -14768,9 +16177,12 @@ vErrors.push(err184);
 }
 errors++;
 }
-if((typeof data88 == "number") && (isFinite(data88))){
-if(data88 > 600000 || isNaN(data88)){
-const err185 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 600000},message:"must be <= 600000"};
+var _valid1 = _errs74 === errors;
+valid14 = _valid1;
+ifClause1 = "else";
+}
+if(!valid14){
+const err185 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -14779,8 +16191,10 @@ vErrors.push(err185);
 }
 errors++;
 }
-if(data88 < 1 || isNaN(data88)){
-const err186 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+else {
+const err186 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -14790,11 +16204,15 @@ vErrors.push(err186);
 errors++;
 }
 }
-}
-if(data86.max_duration_ms !== undefined){
-let data89 = data86.max_duration_ms;
-if(!(((typeof data89 == "number") && (!(data89 % 1) && !isNaN(data89))) && (isFinite(data89)))){
-const err187 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.user !== undefined){
+let data72 = data.user;
+const _errs210 = errors;
+let valid61 = true;
+const _errs211 = errors;
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+let missing10;
+if((data72.mode === undefined) && (missing10 = "mode")){
+const err187 = {};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -14803,9 +16221,10 @@ vErrors.push(err187);
 }
 errors++;
 }
-if((typeof data89 == "number") && (isFinite(data89))){
-if(data89 > 86400000 || isNaN(data89)){
-const err188 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+else {
+if(data72.mode !== undefined){
+if("llm" !== data72.mode){
+const err188 = {};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -14814,8 +16233,25 @@ vErrors.push(err188);
 }
 errors++;
 }
-if(data89 < 1 || isNaN(data89)){
-const err189 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+}
+var _valid12 = _errs211 === errors;
+errors = _errs210;
+if(vErrors !== null){
+if(_errs210){
+vErrors.length = _errs210;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause2;
+if(_valid12){
+const _errs213 = errors;
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+if(data72.goal === undefined){
+const err189 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/then/required",keyword:"required",params:{missingProperty: "goal"},message:"must have required property '"+"goal"+"'"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -14824,11 +16260,9 @@ vErrors.push(err189);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err190 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data72.goal !== undefined){
+if(typeof data72.goal !== "string"){
+const err190 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/allOf/0/then/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -14839,8 +16273,15 @@ errors++;
 }
 }
 }
+var _valid12 = _errs213 === errors;
+valid61 = _valid12;
+ifClause2 = "then";
+}
 else {
-const err191 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const _errs216 = errors;
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+if(data72.opening === undefined){
+const err191 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/else/required",keyword:"required",params:{missingProperty: "opening"},message:"must have required property '"+"opening"+"'"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -14849,26 +16290,1864 @@ vErrors.push(err191);
 }
 errors++;
 }
-validate40.errors = vErrors;
+if(data72.opening !== undefined){
+if(typeof data72.opening !== "string"){
+const err192 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/allOf/0/else/properties/opening/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err192];
+}
+else {
+vErrors.push(err192);
+}
+errors++;
+}
+}
+}
+var _valid12 = _errs216 === errors;
+valid61 = _valid12;
+ifClause2 = "else";
+}
+if(!valid61){
+const err193 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema"};
+if(vErrors === null){
+vErrors = [err193];
+}
+else {
+vErrors.push(err193);
+}
+errors++;
+}
+const _errs220 = errors;
+let valid65 = true;
+const _errs221 = errors;
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+let missing11;
+if((data72.mode === undefined) && (missing11 = "mode")){
+const err194 = {};
+if(vErrors === null){
+vErrors = [err194];
+}
+else {
+vErrors.push(err194);
+}
+errors++;
+}
+else {
+if(data72.mode !== undefined){
+if("scripted" !== data72.mode){
+const err195 = {};
+if(vErrors === null){
+vErrors = [err195];
+}
+else {
+vErrors.push(err195);
+}
+errors++;
+}
+}
+}
+}
+var _valid13 = _errs221 === errors;
+errors = _errs220;
+if(vErrors !== null){
+if(_errs220){
+vErrors.length = _errs220;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid13){
+const _errs223 = errors;
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+if(data72.steps !== undefined){
+let data77 = data72.steps;
+if(Array.isArray(data77)){
+const len5 = data77.length;
+for(let i5=0; i5<len5; i5++){
+let data78 = data77[i5];
+if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
+if(data78.when !== undefined){
+const err196 = {instancePath:instancePath+"/user/steps/" + i5+"/when",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/when/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err196];
+}
+else {
+vErrors.push(err196);
+}
+errors++;
+}
+if(data78.otherwise !== undefined){
+const err197 = {instancePath:instancePath+"/user/steps/" + i5+"/otherwise",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/otherwise/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err197];
+}
+else {
+vErrors.push(err197);
+}
+errors++;
+}
+if(data78.next !== undefined){
+const err198 = {instancePath:instancePath+"/user/steps/" + i5+"/next",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/next/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err198];
+}
+else {
+vErrors.push(err198);
+}
+errors++;
+}
+}
+else {
+const err199 = {instancePath:instancePath+"/user/steps/" + i5,schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err199];
+}
+else {
+vErrors.push(err199);
+}
+errors++;
+}
+}
+}
+else {
+const err200 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/allOf/1/then/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err200];
+}
+else {
+vErrors.push(err200);
+}
+errors++;
+}
+}
+if(data72.reactions !== undefined){
+const err201 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/allOf/1/then/properties/reactions/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err201];
+}
+else {
+vErrors.push(err201);
+}
+errors++;
+}
+if(data72.facts !== undefined){
+const err202 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/allOf/1/then/properties/facts/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(vErrors === null){
+vErrors = [err202];
+}
+else {
+vErrors.push(err202);
+}
+errors++;
+}
+}
+var _valid13 = _errs223 === errors;
+valid65 = _valid13;
+}
+if(!valid65){
+const err203 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(vErrors === null){
+vErrors = [err203];
+}
+else {
+vErrors.push(err203);
+}
+errors++;
+}
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+for(const key15 in data72){
+if(!((((((((key15 === "mode") || (key15 === "opening")) || (key15 === "goal")) || (key15 === "speaks_first")) || (key15 === "facts")) || (key15 === "steps")) || (key15 === "reactions")) || (key15 === "stop_when"))){
+const err204 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err204];
+}
+else {
+vErrors.push(err204);
+}
+errors++;
+}
+}
+if(data72.mode !== undefined){
+let data84 = data72.mode;
+if(typeof data84 !== "string"){
+const err205 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err205];
+}
+else {
+vErrors.push(err205);
+}
+errors++;
+}
+if(!(((data84 === "scripted") || (data84 === "graph")) || (data84 === "llm"))){
+const err206 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema66.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err206];
+}
+else {
+vErrors.push(err206);
+}
+errors++;
+}
+}
+if(data72.opening !== undefined){
+let data85 = data72.opening;
+if(typeof data85 === "string"){
+if(!pattern10.test(data85)){
+const err207 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err207];
+}
+else {
+vErrors.push(err207);
+}
+errors++;
+}
+}
+else {
+const err208 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err208];
+}
+else {
+vErrors.push(err208);
+}
+errors++;
+}
+}
+if(data72.goal !== undefined){
+let data86 = data72.goal;
+if(typeof data86 === "string"){
+if(!pattern10.test(data86)){
+const err209 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err209];
+}
+else {
+vErrors.push(err209);
+}
+errors++;
+}
+}
+else {
+const err210 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err210];
+}
+else {
+vErrors.push(err210);
+}
+errors++;
+}
+}
+if(data72.speaks_first !== undefined){
+if(typeof data72.speaks_first !== "boolean"){
+const err211 = {instancePath:instancePath+"/user/speaks_first",schemaPath:"#/properties/user/properties/speaks_first/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err211];
+}
+else {
+vErrors.push(err211);
+}
+errors++;
+}
+}
+if(data72.facts !== undefined){
+let data88 = data72.facts;
+if(Array.isArray(data88)){
+if(data88.length > 100){
+const err212 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err212];
+}
+else {
+vErrors.push(err212);
+}
+errors++;
+}
+const len6 = data88.length;
+for(let i6=0; i6<len6; i6++){
+let data89 = data88[i6];
+if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
+if(data89.name === undefined){
+const err213 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err213];
+}
+else {
+vErrors.push(err213);
+}
+errors++;
+}
+if(data89.value === undefined){
+const err214 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+if(vErrors === null){
+vErrors = [err214];
+}
+else {
+vErrors.push(err214);
+}
+errors++;
+}
+for(const key16 in data89){
+if(!((((key16 === "name") || (key16 === "value")) || (key16 === "asked_by")) || (key16 === "say"))){
+const err215 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err215];
+}
+else {
+vErrors.push(err215);
+}
+errors++;
+}
+}
+if(data89.name !== undefined){
+let data90 = data89.name;
+if(typeof data90 === "string"){
+if(!pattern4.test(data90)){
+const err216 = {instancePath:instancePath+"/user/facts/" + i6+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+if(vErrors === null){
+vErrors = [err216];
+}
+else {
+vErrors.push(err216);
+}
+errors++;
+}
+}
+else {
+const err217 = {instancePath:instancePath+"/user/facts/" + i6+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err217];
+}
+else {
+vErrors.push(err217);
+}
+errors++;
+}
+}
+if(data89.value !== undefined){
+let data91 = data89.value;
+if(typeof data91 === "string"){
+if(!pattern10.test(data91)){
+const err218 = {instancePath:instancePath+"/user/facts/" + i6+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err218];
+}
+else {
+vErrors.push(err218);
+}
+errors++;
+}
+}
+else {
+const err219 = {instancePath:instancePath+"/user/facts/" + i6+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err219];
+}
+else {
+vErrors.push(err219);
+}
+errors++;
+}
+}
+if(data89.asked_by !== undefined){
+let data92 = data89.asked_by;
+if(Array.isArray(data92)){
+if(data92.length > 100){
+const err220 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err220];
+}
+else {
+vErrors.push(err220);
+}
+errors++;
+}
+if(data92.length < 1){
+const err221 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err221];
+}
+else {
+vErrors.push(err221);
+}
+errors++;
+}
+const len7 = data92.length;
+for(let i7=0; i7<len7; i7++){
+let data93 = data92[i7];
+if(typeof data93 === "string"){
+if(!pattern4.test(data93)){
+const err222 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by/" + i7,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+if(vErrors === null){
+vErrors = [err222];
+}
+else {
+vErrors.push(err222);
+}
+errors++;
+}
+}
+else {
+const err223 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by/" + i7,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err223];
+}
+else {
+vErrors.push(err223);
+}
+errors++;
+}
+}
+}
+else {
+const err224 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err224];
+}
+else {
+vErrors.push(err224);
+}
+errors++;
+}
+}
+if(data89.say !== undefined){
+let data94 = data89.say;
+if(typeof data94 === "string"){
+if(!pattern10.test(data94)){
+const err225 = {instancePath:instancePath+"/user/facts/" + i6+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err225];
+}
+else {
+vErrors.push(err225);
+}
+errors++;
+}
+}
+else {
+const err226 = {instancePath:instancePath+"/user/facts/" + i6+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err226];
+}
+else {
+vErrors.push(err226);
+}
+errors++;
+}
+}
+}
+else {
+const err227 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err227];
+}
+else {
+vErrors.push(err227);
+}
+errors++;
+}
+}
+}
+else {
+const err228 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err228];
+}
+else {
+vErrors.push(err228);
+}
+errors++;
+}
+}
+if(data72.steps !== undefined){
+let data95 = data72.steps;
+if(Array.isArray(data95)){
+if(data95.length > 1000){
+const err229 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err229];
+}
+else {
+vErrors.push(err229);
+}
+errors++;
+}
+const len8 = data95.length;
+for(let i8=0; i8<len8; i8++){
+let data96 = data95[i8];
+if(data96 && typeof data96 == "object" && !Array.isArray(data96)){
+if(data96.say === undefined){
+const err230 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/required",keyword:"required",params:{missingProperty: "say"},message:"must have required property '"+"say"+"'"};
+if(vErrors === null){
+vErrors = [err230];
+}
+else {
+vErrors.push(err230);
+}
+errors++;
+}
+for(const key17 in data96){
+if(!((((((key17 === "id") || (key17 === "when")) || (key17 === "say")) || (key17 === "otherwise")) || (key17 === "next")) || (key17 === "reason"))){
+const err231 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err231];
+}
+else {
+vErrors.push(err231);
+}
+errors++;
+}
+}
+if(data96.id !== undefined){
+let data97 = data96.id;
+if(typeof data97 === "string"){
+if(!pattern2.test(data97)){
+const err232 = {instancePath:instancePath+"/user/steps/" + i8+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err232];
+}
+else {
+vErrors.push(err232);
+}
+errors++;
+}
+}
+else {
+const err233 = {instancePath:instancePath+"/user/steps/" + i8+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err233];
+}
+else {
+vErrors.push(err233);
+}
+errors++;
+}
+}
+if(data96.when !== undefined){
+let data98 = data96.when;
+if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
+if(Object.keys(data98).length < 1){
+const err234 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+if(vErrors === null){
+vErrors = [err234];
+}
+else {
+vErrors.push(err234);
+}
+errors++;
+}
+for(const key18 in data98){
+if(!((((((key18 === "contains") || (key18 === "contains_any")) || (key18 === "lacks")) || (key18 === "matches")) || (key18 === "tool_called")) || (key18 === "turn"))){
+const err235 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err235];
+}
+else {
+vErrors.push(err235);
+}
+errors++;
+}
+}
+if(data98.contains !== undefined){
+let data99 = data98.contains;
+if(typeof data99 === "string"){
+if(!pattern10.test(data99)){
+const err236 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err236];
+}
+else {
+vErrors.push(err236);
+}
+errors++;
+}
+}
+else {
+const err237 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err237];
+}
+else {
+vErrors.push(err237);
+}
+errors++;
+}
+}
+if(data98.contains_any !== undefined){
+let data100 = data98.contains_any;
+if(Array.isArray(data100)){
+if(data100.length > 100){
+const err238 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err238];
+}
+else {
+vErrors.push(err238);
+}
+errors++;
+}
+if(data100.length < 1){
+const err239 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err239];
+}
+else {
+vErrors.push(err239);
+}
+errors++;
+}
+const len9 = data100.length;
+for(let i9=0; i9<len9; i9++){
+let data101 = data100[i9];
+if(typeof data101 === "string"){
+if(!pattern10.test(data101)){
+const err240 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err240];
+}
+else {
+vErrors.push(err240);
+}
+errors++;
+}
+}
+else {
+const err241 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err241];
+}
+else {
+vErrors.push(err241);
+}
+errors++;
+}
+}
+}
+else {
+const err242 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err242];
+}
+else {
+vErrors.push(err242);
+}
+errors++;
+}
+}
+if(data98.lacks !== undefined){
+let data102 = data98.lacks;
+if(typeof data102 === "string"){
+if(!pattern10.test(data102)){
+const err243 = {instancePath:instancePath+"/user/steps/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err243];
+}
+else {
+vErrors.push(err243);
+}
+errors++;
+}
+}
+else {
+const err244 = {instancePath:instancePath+"/user/steps/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err244];
+}
+else {
+vErrors.push(err244);
+}
+errors++;
+}
+}
+if(data98.matches !== undefined){
+let data103 = data98.matches;
+if(typeof data103 === "string"){
+if(!pattern42.test(data103)){
+const err245 = {instancePath:instancePath+"/user/steps/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+if(vErrors === null){
+vErrors = [err245];
+}
+else {
+vErrors.push(err245);
+}
+errors++;
+}
+}
+else {
+const err246 = {instancePath:instancePath+"/user/steps/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err246];
+}
+else {
+vErrors.push(err246);
+}
+errors++;
+}
+}
+if(data98.tool_called !== undefined){
+let data104 = data98.tool_called;
+if(typeof data104 === "string"){
+if(!pattern3.test(data104)){
+const err247 = {instancePath:instancePath+"/user/steps/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err247];
+}
+else {
+vErrors.push(err247);
+}
+errors++;
+}
+}
+else {
+const err248 = {instancePath:instancePath+"/user/steps/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err248];
+}
+else {
+vErrors.push(err248);
+}
+errors++;
+}
+}
+if(data98.turn !== undefined){
+let data105 = data98.turn;
+if(!(((typeof data105 == "number") && (!(data105 % 1) && !isNaN(data105))) && (isFinite(data105)))){
+const err249 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err249];
+}
+else {
+vErrors.push(err249);
+}
+errors++;
+}
+if((typeof data105 == "number") && (isFinite(data105))){
+if(data105 > 1000 || isNaN(data105)){
+const err250 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err250];
+}
+else {
+vErrors.push(err250);
+}
+errors++;
+}
+if(data105 < 1 || isNaN(data105)){
+const err251 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err251];
+}
+else {
+vErrors.push(err251);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err252 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err252];
+}
+else {
+vErrors.push(err252);
+}
+errors++;
+}
+}
+if(data96.say !== undefined){
+let data106 = data96.say;
+if(typeof data106 === "string"){
+if(!pattern10.test(data106)){
+const err253 = {instancePath:instancePath+"/user/steps/" + i8+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err253];
+}
+else {
+vErrors.push(err253);
+}
+errors++;
+}
+}
+else {
+const err254 = {instancePath:instancePath+"/user/steps/" + i8+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err254];
+}
+else {
+vErrors.push(err254);
+}
+errors++;
+}
+}
+if(data96.otherwise !== undefined){
+let data107 = data96.otherwise;
+if(typeof data107 === "string"){
+if(!pattern10.test(data107)){
+const err255 = {instancePath:instancePath+"/user/steps/" + i8+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err255];
+}
+else {
+vErrors.push(err255);
+}
+errors++;
+}
+}
+else {
+const err256 = {instancePath:instancePath+"/user/steps/" + i8+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err256];
+}
+else {
+vErrors.push(err256);
+}
+errors++;
+}
+}
+if(data96.next !== undefined){
+let data108 = data96.next;
+if(typeof data108 === "string"){
+if(!pattern2.test(data108)){
+const err257 = {instancePath:instancePath+"/user/steps/" + i8+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err257];
+}
+else {
+vErrors.push(err257);
+}
+errors++;
+}
+}
+else {
+const err258 = {instancePath:instancePath+"/user/steps/" + i8+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err258];
+}
+else {
+vErrors.push(err258);
+}
+errors++;
+}
+}
+if(data96.reason !== undefined){
+let data109 = data96.reason;
+if(typeof data109 === "string"){
+if(!pattern3.test(data109)){
+const err259 = {instancePath:instancePath+"/user/steps/" + i8+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err259];
+}
+else {
+vErrors.push(err259);
+}
+errors++;
+}
+}
+else {
+const err260 = {instancePath:instancePath+"/user/steps/" + i8+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err260];
+}
+else {
+vErrors.push(err260);
+}
+errors++;
+}
+}
+}
+else {
+const err261 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err261];
+}
+else {
+vErrors.push(err261);
+}
+errors++;
+}
+}
+}
+else {
+const err262 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err262];
+}
+else {
+vErrors.push(err262);
+}
+errors++;
+}
+}
+if(data72.reactions !== undefined){
+let data110 = data72.reactions;
+if(Array.isArray(data110)){
+if(data110.length > 100){
+const err263 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err263];
+}
+else {
+vErrors.push(err263);
+}
+errors++;
+}
+const len10 = data110.length;
+for(let i10=0; i10<len10; i10++){
+let data111 = data110[i10];
+if(data111 && typeof data111 == "object" && !Array.isArray(data111)){
+if(data111.when === undefined){
+const err264 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "when"},message:"must have required property '"+"when"+"'"};
+if(vErrors === null){
+vErrors = [err264];
+}
+else {
+vErrors.push(err264);
+}
+errors++;
+}
+if(data111.say === undefined){
+const err265 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "say"},message:"must have required property '"+"say"+"'"};
+if(vErrors === null){
+vErrors = [err265];
+}
+else {
+vErrors.push(err265);
+}
+errors++;
+}
+for(const key19 in data111){
+if(!(((((key19 === "when") || (key19 === "say")) || (key19 === "times")) || (key19 === "stop")) || (key19 === "reason"))){
+const err266 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err266];
+}
+else {
+vErrors.push(err266);
+}
+errors++;
+}
+}
+if(data111.when !== undefined){
+let data112 = data111.when;
+if(data112 && typeof data112 == "object" && !Array.isArray(data112)){
+if(Object.keys(data112).length < 1){
+const err267 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+if(vErrors === null){
+vErrors = [err267];
+}
+else {
+vErrors.push(err267);
+}
+errors++;
+}
+for(const key20 in data112){
+if(!((((((key20 === "contains") || (key20 === "contains_any")) || (key20 === "lacks")) || (key20 === "matches")) || (key20 === "tool_called")) || (key20 === "turn"))){
+const err268 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err268];
+}
+else {
+vErrors.push(err268);
+}
+errors++;
+}
+}
+if(data112.contains !== undefined){
+let data113 = data112.contains;
+if(typeof data113 === "string"){
+if(!pattern10.test(data113)){
+const err269 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err269];
+}
+else {
+vErrors.push(err269);
+}
+errors++;
+}
+}
+else {
+const err270 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err270];
+}
+else {
+vErrors.push(err270);
+}
+errors++;
+}
+}
+if(data112.contains_any !== undefined){
+let data114 = data112.contains_any;
+if(Array.isArray(data114)){
+if(data114.length > 100){
+const err271 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err271];
+}
+else {
+vErrors.push(err271);
+}
+errors++;
+}
+if(data114.length < 1){
+const err272 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err272];
+}
+else {
+vErrors.push(err272);
+}
+errors++;
+}
+const len11 = data114.length;
+for(let i11=0; i11<len11; i11++){
+let data115 = data114[i11];
+if(typeof data115 === "string"){
+if(!pattern10.test(data115)){
+const err273 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err273];
+}
+else {
+vErrors.push(err273);
+}
+errors++;
+}
+}
+else {
+const err274 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err274];
+}
+else {
+vErrors.push(err274);
+}
+errors++;
+}
+}
+}
+else {
+const err275 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err275];
+}
+else {
+vErrors.push(err275);
+}
+errors++;
+}
+}
+if(data112.lacks !== undefined){
+let data116 = data112.lacks;
+if(typeof data116 === "string"){
+if(!pattern10.test(data116)){
+const err276 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err276];
+}
+else {
+vErrors.push(err276);
+}
+errors++;
+}
+}
+else {
+const err277 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err277];
+}
+else {
+vErrors.push(err277);
+}
+errors++;
+}
+}
+if(data112.matches !== undefined){
+let data117 = data112.matches;
+if(typeof data117 === "string"){
+if(!pattern42.test(data117)){
+const err278 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+if(vErrors === null){
+vErrors = [err278];
+}
+else {
+vErrors.push(err278);
+}
+errors++;
+}
+}
+else {
+const err279 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err279];
+}
+else {
+vErrors.push(err279);
+}
+errors++;
+}
+}
+if(data112.tool_called !== undefined){
+let data118 = data112.tool_called;
+if(typeof data118 === "string"){
+if(!pattern3.test(data118)){
+const err280 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err280];
+}
+else {
+vErrors.push(err280);
+}
+errors++;
+}
+}
+else {
+const err281 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err281];
+}
+else {
+vErrors.push(err281);
+}
+errors++;
+}
+}
+if(data112.turn !== undefined){
+let data119 = data112.turn;
+if(!(((typeof data119 == "number") && (!(data119 % 1) && !isNaN(data119))) && (isFinite(data119)))){
+const err282 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err282];
+}
+else {
+vErrors.push(err282);
+}
+errors++;
+}
+if((typeof data119 == "number") && (isFinite(data119))){
+if(data119 > 1000 || isNaN(data119)){
+const err283 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err283];
+}
+else {
+vErrors.push(err283);
+}
+errors++;
+}
+if(data119 < 1 || isNaN(data119)){
+const err284 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err284];
+}
+else {
+vErrors.push(err284);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err285 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err285];
+}
+else {
+vErrors.push(err285);
+}
+errors++;
+}
+}
+if(data111.say !== undefined){
+let data120 = data111.say;
+if(typeof data120 === "string"){
+if(!pattern10.test(data120)){
+const err286 = {instancePath:instancePath+"/user/reactions/" + i10+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err286];
+}
+else {
+vErrors.push(err286);
+}
+errors++;
+}
+}
+else {
+const err287 = {instancePath:instancePath+"/user/reactions/" + i10+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err287];
+}
+else {
+vErrors.push(err287);
+}
+errors++;
+}
+}
+if(data111.times !== undefined){
+let data121 = data111.times;
+if(!(((typeof data121 == "number") && (!(data121 % 1) && !isNaN(data121))) && (isFinite(data121)))){
+const err288 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err288];
+}
+else {
+vErrors.push(err288);
+}
+errors++;
+}
+if((typeof data121 == "number") && (isFinite(data121))){
+if(data121 > 1000 || isNaN(data121)){
+const err289 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err289];
+}
+else {
+vErrors.push(err289);
+}
+errors++;
+}
+if(data121 < 1 || isNaN(data121)){
+const err290 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err290];
+}
+else {
+vErrors.push(err290);
+}
+errors++;
+}
+}
+}
+if(data111.stop !== undefined){
+if(typeof data111.stop !== "boolean"){
+const err291 = {instancePath:instancePath+"/user/reactions/" + i10+"/stop",schemaPath:"#/properties/user/properties/reactions/items/properties/stop/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err291];
+}
+else {
+vErrors.push(err291);
+}
+errors++;
+}
+}
+if(data111.reason !== undefined){
+let data123 = data111.reason;
+if(typeof data123 === "string"){
+if(!pattern3.test(data123)){
+const err292 = {instancePath:instancePath+"/user/reactions/" + i10+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err292];
+}
+else {
+vErrors.push(err292);
+}
+errors++;
+}
+}
+else {
+const err293 = {instancePath:instancePath+"/user/reactions/" + i10+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err293];
+}
+else {
+vErrors.push(err293);
+}
+errors++;
+}
+}
+}
+else {
+const err294 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err294];
+}
+else {
+vErrors.push(err294);
+}
+errors++;
+}
+}
+}
+else {
+const err295 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err295];
+}
+else {
+vErrors.push(err295);
+}
+errors++;
+}
+}
+if(data72.stop_when !== undefined){
+let data124 = data72.stop_when;
+if(Array.isArray(data124)){
+if(data124.length > 100){
+const err296 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err296];
+}
+else {
+vErrors.push(err296);
+}
+errors++;
+}
+const len12 = data124.length;
+for(let i12=0; i12<len12; i12++){
+let data125 = data124[i12];
+if(data125 && typeof data125 == "object" && !Array.isArray(data125)){
+if(Object.keys(data125).length < 1){
+const err297 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+if(vErrors === null){
+vErrors = [err297];
+}
+else {
+vErrors.push(err297);
+}
+errors++;
+}
+for(const key21 in data125){
+if(!((((((key21 === "contains") || (key21 === "contains_any")) || (key21 === "lacks")) || (key21 === "matches")) || (key21 === "tool_called")) || (key21 === "turn"))){
+const err298 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err298];
+}
+else {
+vErrors.push(err298);
+}
+errors++;
+}
+}
+if(data125.contains !== undefined){
+let data126 = data125.contains;
+if(typeof data126 === "string"){
+if(!pattern10.test(data126)){
+const err299 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err299];
+}
+else {
+vErrors.push(err299);
+}
+errors++;
+}
+}
+else {
+const err300 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err300];
+}
+else {
+vErrors.push(err300);
+}
+errors++;
+}
+}
+if(data125.contains_any !== undefined){
+let data127 = data125.contains_any;
+if(Array.isArray(data127)){
+if(data127.length > 100){
+const err301 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(vErrors === null){
+vErrors = [err301];
+}
+else {
+vErrors.push(err301);
+}
+errors++;
+}
+if(data127.length < 1){
+const err302 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err302];
+}
+else {
+vErrors.push(err302);
+}
+errors++;
+}
+const len13 = data127.length;
+for(let i13=0; i13<len13; i13++){
+let data128 = data127[i13];
+if(typeof data128 === "string"){
+if(!pattern10.test(data128)){
+const err303 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any/" + i13,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err303];
+}
+else {
+vErrors.push(err303);
+}
+errors++;
+}
+}
+else {
+const err304 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any/" + i13,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err304];
+}
+else {
+vErrors.push(err304);
+}
+errors++;
+}
+}
+}
+else {
+const err305 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err305];
+}
+else {
+vErrors.push(err305);
+}
+errors++;
+}
+}
+if(data125.lacks !== undefined){
+let data129 = data125.lacks;
+if(typeof data129 === "string"){
+if(!pattern10.test(data129)){
+const err306 = {instancePath:instancePath+"/user/stop_when/" + i12+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(vErrors === null){
+vErrors = [err306];
+}
+else {
+vErrors.push(err306);
+}
+errors++;
+}
+}
+else {
+const err307 = {instancePath:instancePath+"/user/stop_when/" + i12+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err307];
+}
+else {
+vErrors.push(err307);
+}
+errors++;
+}
+}
+if(data125.matches !== undefined){
+let data130 = data125.matches;
+if(typeof data130 === "string"){
+if(!pattern42.test(data130)){
+const err308 = {instancePath:instancePath+"/user/stop_when/" + i12+"/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+if(vErrors === null){
+vErrors = [err308];
+}
+else {
+vErrors.push(err308);
+}
+errors++;
+}
+}
+else {
+const err309 = {instancePath:instancePath+"/user/stop_when/" + i12+"/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err309];
+}
+else {
+vErrors.push(err309);
+}
+errors++;
+}
+}
+if(data125.tool_called !== undefined){
+let data131 = data125.tool_called;
+if(typeof data131 === "string"){
+if(!pattern3.test(data131)){
+const err310 = {instancePath:instancePath+"/user/stop_when/" + i12+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err310];
+}
+else {
+vErrors.push(err310);
+}
+errors++;
+}
+}
+else {
+const err311 = {instancePath:instancePath+"/user/stop_when/" + i12+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err311];
+}
+else {
+vErrors.push(err311);
+}
+errors++;
+}
+}
+if(data125.turn !== undefined){
+let data132 = data125.turn;
+if(!(((typeof data132 == "number") && (!(data132 % 1) && !isNaN(data132))) && (isFinite(data132)))){
+const err312 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err312];
+}
+else {
+vErrors.push(err312);
+}
+errors++;
+}
+if((typeof data132 == "number") && (isFinite(data132))){
+if(data132 > 1000 || isNaN(data132)){
+const err313 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err313];
+}
+else {
+vErrors.push(err313);
+}
+errors++;
+}
+if(data132 < 1 || isNaN(data132)){
+const err314 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err314];
+}
+else {
+vErrors.push(err314);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err315 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err315];
+}
+else {
+vErrors.push(err315);
+}
+errors++;
+}
+}
+}
+else {
+const err316 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err316];
+}
+else {
+vErrors.push(err316);
+}
+errors++;
+}
+}
+}
+else {
+const err317 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err317];
+}
+else {
+vErrors.push(err317);
+}
+errors++;
+}
+}
+if(data.metadata !== undefined){
+let data133 = data.metadata;
+if(data133 && typeof data133 == "object" && !Array.isArray(data133)){
+if(data133.time_of_day !== undefined){
+if(typeof data133.time_of_day !== "string"){
+const err318 = {instancePath:instancePath+"/metadata/time_of_day",schemaPath:"#/properties/metadata/properties/time_of_day/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err318];
+}
+else {
+vErrors.push(err318);
+}
+errors++;
+}
+}
+}
+else {
+const err319 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err319];
+}
+else {
+vErrors.push(err319);
+}
+errors++;
+}
+}
+if(data.profile !== undefined){
+let data135 = data.profile;
+if(data135 && typeof data135 == "object" && !Array.isArray(data135)){
+for(const key22 in data135){
+if(!((((key22 === "name") || (key22 === "email")) || (key22 === "tier")) || (key22 === "location"))){
+const err320 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err320];
+}
+else {
+vErrors.push(err320);
+}
+errors++;
+}
+}
+if(data135.name !== undefined){
+if(typeof data135.name !== "string"){
+const err321 = {instancePath:instancePath+"/profile/name",schemaPath:"#/properties/profile/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err321];
+}
+else {
+vErrors.push(err321);
+}
+errors++;
+}
+}
+if(data135.email !== undefined){
+if(typeof data135.email !== "string"){
+const err322 = {instancePath:instancePath+"/profile/email",schemaPath:"#/properties/profile/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err322];
+}
+else {
+vErrors.push(err322);
+}
+errors++;
+}
+}
+if(data135.tier !== undefined){
+if(typeof data135.tier !== "string"){
+const err323 = {instancePath:instancePath+"/profile/tier",schemaPath:"#/properties/profile/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err323];
+}
+else {
+vErrors.push(err323);
+}
+errors++;
+}
+}
+if(data135.location !== undefined){
+if(typeof data135.location !== "string"){
+const err324 = {instancePath:instancePath+"/profile/location",schemaPath:"#/properties/profile/properties/location/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err324];
+}
+else {
+vErrors.push(err324);
+}
+errors++;
+}
+}
+}
+else {
+const err325 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err325];
+}
+else {
+vErrors.push(err325);
+}
+errors++;
+}
+}
+if(data.preferences !== undefined){
+let data140 = data.preferences;
+if(!(data140 && typeof data140 == "object" && !Array.isArray(data140))){
+const err326 = {instancePath:instancePath+"/preferences",schemaPath:"#/properties/preferences/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err326];
+}
+else {
+vErrors.push(err326);
+}
+errors++;
+}
+}
+if(data.history !== undefined){
+let data141 = data.history;
+if(!(data141 && typeof data141 == "object" && !Array.isArray(data141))){
+const err327 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err327];
+}
+else {
+vErrors.push(err327);
+}
+errors++;
+}
+}
+if(data.limits !== undefined){
+let data142 = data.limits;
+if(data142 && typeof data142 == "object" && !Array.isArray(data142)){
+for(const key23 in data142){
+if(!(((key23 === "max_turns") || (key23 === "turn_timeout_ms")) || (key23 === "max_duration_ms"))){
+const err328 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err328];
+}
+else {
+vErrors.push(err328);
+}
+errors++;
+}
+}
+if(data142.max_turns !== undefined){
+let data143 = data142.max_turns;
+if(!(((typeof data143 == "number") && (!(data143 % 1) && !isNaN(data143))) && (isFinite(data143)))){
+const err329 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err329];
+}
+else {
+vErrors.push(err329);
+}
+errors++;
+}
+if((typeof data143 == "number") && (isFinite(data143))){
+if(data143 > 1000 || isNaN(data143)){
+const err330 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err330];
+}
+else {
+vErrors.push(err330);
+}
+errors++;
+}
+if(data143 < 1 || isNaN(data143)){
+const err331 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err331];
+}
+else {
+vErrors.push(err331);
+}
+errors++;
+}
+}
+}
+if(data142.turn_timeout_ms !== undefined){
+let data144 = data142.turn_timeout_ms;
+if(!(((typeof data144 == "number") && (!(data144 % 1) && !isNaN(data144))) && (isFinite(data144)))){
+const err332 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err332];
+}
+else {
+vErrors.push(err332);
+}
+errors++;
+}
+if((typeof data144 == "number") && (isFinite(data144))){
+if(data144 > 600000 || isNaN(data144)){
+const err333 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 600000},message:"must be <= 600000"};
+if(vErrors === null){
+vErrors = [err333];
+}
+else {
+vErrors.push(err333);
+}
+errors++;
+}
+if(data144 < 1 || isNaN(data144)){
+const err334 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err334];
+}
+else {
+vErrors.push(err334);
+}
+errors++;
+}
+}
+}
+if(data142.max_duration_ms !== undefined){
+let data145 = data142.max_duration_ms;
+if(!(((typeof data145 == "number") && (!(data145 % 1) && !isNaN(data145))) && (isFinite(data145)))){
+const err335 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err335];
+}
+else {
+vErrors.push(err335);
+}
+errors++;
+}
+if((typeof data145 == "number") && (isFinite(data145))){
+if(data145 > 86400000 || isNaN(data145)){
+const err336 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if(vErrors === null){
+vErrors = [err336];
+}
+else {
+vErrors.push(err336);
+}
+errors++;
+}
+if(data145 < 1 || isNaN(data145)){
+const err337 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err337];
+}
+else {
+vErrors.push(err337);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err338 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err338];
+}
+else {
+vErrors.push(err338);
+}
+errors++;
+}
+}
+}
+else {
+const err339 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err339];
+}
+else {
+vErrors.push(err339);
+}
+errors++;
+}
+validate42.errors = vErrors;
 return errors === 0;
 }
 
-export const SeedDocument = validate41;
-const schema67 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name; one without a url is a name alone, and not kept.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Who simulated users are.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"What simulated users want; they may name evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the name when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its simulation and its place in it when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its run and source_session_id when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
-const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Of the whole conversation: read by evals of kind json_path at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
-const schema73 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}};
-const schema74 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
-const pattern53 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
-const pattern54 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
-const pattern67 = new RegExp("^[^\\r\\n]{1,256}$", "u");
+export const SeedDocument = validate43;
+const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name; one without a url is a name alone, and not kept.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Who simulated users are.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"What simulated users want; they may name evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the name when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its simulation and its place in it when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its run and source_session_id when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
+const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Of the whole conversation: read by evals of kind json_path at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
+const schema78 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}};
+const schema79 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
+const pattern64 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
+const pattern65 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
+const pattern78 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="seed-document.schema.json" */;
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func2.call(schema67.properties, key0))){
+if(!(func2.call(schema72.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -15074,7 +18353,7 @@ errors++;
 if(data5.url !== undefined){
 let data8 = data5.url;
 if(typeof data8 === "string"){
-if(!pattern53.test(data8)){
+if(!pattern64.test(data8)){
 const err16 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -15099,7 +18378,7 @@ errors++;
 if(data5.api_key !== undefined){
 let data9 = data5.api_key;
 if(typeof data9 === "string"){
-if(!pattern54.test(data9)){
+if(!pattern65.test(data9)){
 const err18 = {instancePath:instancePath+"/agents/" + i1+"/api_key",schemaPath:"#/properties/agents/items/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -16989,7 +20268,7 @@ vErrors.push(err157);
 errors++;
 }
 if(!(((data66 === "minimal") || (data66 === "standard")) || (data66 === "chatty"))){
-const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema55.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema58.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -17173,7 +20452,7 @@ vErrors.push(err172);
 errors++;
 }
 if(!(((data73 === "none") || (data73 === "rare")) || (data73 === "frequent"))){
-const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema55.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema58.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -17234,8 +20513,8 @@ errors++;
 }
 const len7 = data74.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate40(data74[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data74,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
+if(!(validate42(data74[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data74,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
 errors = vErrors.length;
 }
 }
@@ -17303,7 +20582,7 @@ errors++;
 if(data77.session_id !== undefined){
 let data78 = data77.session_id;
 if(typeof data78 === "string"){
-if(!pattern67.test(data78)){
+if(!pattern78.test(data78)){
 const err183 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err183];
@@ -17744,7 +21023,7 @@ vErrors.push(err218);
 errors++;
 }
 for(const key20 in data96){
-if(!(func2.call(schema67.properties.simulations.items.properties.sessions.items.properties, key20))){
+if(!(func2.call(schema72.properties.simulations.items.properties.sessions.items.properties, key20))){
 const err219 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err219];
@@ -17843,7 +21122,7 @@ vErrors.push(err226);
 errors++;
 }
 if(!((((((data100 === "pending") || (data100 === "running")) || (data100 === "evaluating")) || (data100 === "completed")) || (data100 === "failed")) || (data100 === "cancelled"))){
-const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema67.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema72.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -18228,7 +21507,7 @@ vErrors.push(err257);
 errors++;
 }
 if(!((data118 === "session_level") || (data118 === "turn_level"))){
-const err258 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema74.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err258 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema79.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -18251,7 +21530,7 @@ vErrors.push(err259);
 errors++;
 }
 if(!(((data119 === "pass") || (data119 === "fail")) || (data119 === "error"))){
-const err260 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema74.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err260 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema79.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -18469,7 +21748,7 @@ vErrors.push(err277);
 errors++;
 }
 for(const key24 in data126){
-if(!(func2.call(schema67.properties.runs.items.properties.sessions.items.properties, key24))){
+if(!(func2.call(schema72.properties.runs.items.properties.sessions.items.properties, key24))){
 const err278 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err278];
@@ -18483,7 +21762,7 @@ errors++;
 if(data126.source_session_id !== undefined){
 let data127 = data126.source_session_id;
 if(typeof data127 === "string"){
-if(!pattern67.test(data127)){
+if(!pattern78.test(data127)){
 const err279 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err279];
@@ -18543,7 +21822,7 @@ vErrors.push(err283);
 errors++;
 }
 if(!((((((data129 === "pending") || (data129 === "running")) || (data129 === "evaluating")) || (data129 === "completed")) || (data129 === "failed")) || (data129 === "cancelled"))){
-const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema67.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema72.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -18928,7 +22207,7 @@ vErrors.push(err314);
 errors++;
 }
 if(!((data147 === "session_level") || (data147 === "turn_level"))){
-const err315 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema74.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err315 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema79.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -18951,7 +22230,7 @@ vErrors.push(err316);
 errors++;
 }
 if(!(((data148 === "pass") || (data148 === "fail")) || (data148 === "error"))){
-const err317 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema74.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err317 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema79.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err317];
 }
@@ -19068,14 +22347,14 @@ vErrors.push(err326);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-export const ServiceError = validate43;
-const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
+export const ServiceError = validate45;
+const schema82 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -19113,14 +22392,14 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-export const ServiceFault = validate44;
-const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service shows on demand, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"429, 500, 503, or the right answer after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"Where it shows; everywhere when left out."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that a slow answer waits; 1000 when left out."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Show it for so many requests, then stop. For good when left out."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which it stops by itself."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
+export const ServiceFault = validate46;
+const schema83 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service shows on demand, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"429, 500, 503, or the right answer after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"Where it shows; everywhere when left out."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that a slow answer waits; 1000 when left out."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Show it for so many requests, then stop. For good when left out."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which it stops by itself."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-fault.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -19160,7 +22439,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((data0 === "rate_limit") || (data0 === "server_error")) || (data0 === "unavailable")) || (data0 === "slow"))){
-const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema78.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema83.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -19183,7 +22462,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data1 === "traces") || (data1 === "end")) || (data1 === "results"))){
-const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema78.properties.route.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema83.properties.route.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -19344,14 +22623,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-export const SessionVerdict = validate45;
-const schema79 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each of GET /__admin/sessions","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"url":{"type":"string","description":"Its page; absent when its simulation was deleted."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
+export const SessionVerdict = validate47;
+const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each of GET /__admin/sessions","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"url":{"type":"string","description":"Its page; absent when its simulation was deleted."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}},"simulated":{"type":"object","description":"Of sessions of simulated users: scenario_id, channel, sample, user_id, error, review of the user, notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="session-verdict.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -19407,7 +22686,7 @@ vErrors.push(err4);
 errors++;
 }
 for(const key0 in data){
-if(!((((((((key0 === "id") || (key0 === "kind")) || (key0 === "status")) || (key0 === "verdict")) || (key0 === "url")) || (key0 === "source_session_id")) || (key0 === "end_reason")) || (key0 === "outcomes"))){
+if(!(func2.call(schema84.properties, key0))){
 const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err5];
@@ -19443,7 +22722,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data1 === "simulation") || (data1 === "production"))){
-const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema79.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema84.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -19466,7 +22745,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((((data2 === "pending") || (data2 === "running")) || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "failed")) || (data2 === "cancelled"))){
-const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema79.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -19489,7 +22768,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema79.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema84.properties.verdict.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -19685,7 +22964,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data13 === "pass") || (data13 === "fail")) || (data13 === "error"))){
-const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema79.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema84.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -19743,9 +23022,10 @@ vErrors.push(err33);
 errors++;
 }
 }
-}
-else {
-const err34 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.simulated !== undefined){
+let data16 = data.simulated;
+if(!(data16 && typeof data16 == "object" && !Array.isArray(data16))){
+const err34 = {instancePath:instancePath+"/simulated",schemaPath:"#/properties/simulated/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -19754,15 +23034,3165 @@ vErrors.push(err34);
 }
 errors++;
 }
-validate45.errors = vErrors;
+}
+}
+else {
+const err35 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSessionPage = validate46;
-const schema80 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema81 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const SimulationReport = validate48;
+const schema85 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"What a run of simulated users came to. With the same seed, scenarios and answers it is the same but for times. Keys may be added in later versions; none is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base address."},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","strayed"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"strayed":{"type":"integer","minimum":0,"description":"Sessions whose simulated user did not keep to its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"In the order of the scenarios and their samples.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"1 for the first session of its scenario."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong, where the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Of each turn, from the request to the whole answer."},"user_id":{"type":["string","null"],"description":"Of the simulated user; null where the sandbox has no POST /users."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"As the results endpoint lists them: those that pass or fail."},"errored_evals":{"type":"array","description":"Evals of which nothing could be found out, and why.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"What was noticed besides, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run against an earlier one.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenarios passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"strayed":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"wanted_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"kept":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
+const schema86 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."};
+const schema89 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."};
+const schema90 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."};
+const schema94 = {"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}};
+const schema87 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.scenario_id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scenario_id"},message:"must have required property '"+"scenario_id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.scenario === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.persona === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.samples === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "samples"},message:"must have required property '"+"samples"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.passed === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "passed"},message:"must have required property '"+"passed"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.failed === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "failed"},message:"must have required property '"+"failed"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.undecided === undefined){
+const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "undecided"},message:"must have required property '"+"undecided"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.pass_rate === undefined){
+const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "pass_rate"},message:"must have required property '"+"pass_rate"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.wanted_pass_rate === undefined){
+const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "wanted_pass_rate"},message:"must have required property '"+"wanted_pass_rate"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.pass_hat_k === undefined){
+const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "pass_hat_k"},message:"must have required property '"+"pass_hat_k"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.flaky === undefined){
+const err10 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flaky"},message:"must have required property '"+"flaky"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data.verdict === undefined){
+const err11 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func2.call(schema87.properties, key0))){
+const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.scenario_id !== undefined){
+if(typeof data.scenario_id !== "string"){
+const err13 = {instancePath:instancePath+"/scenario_id",schemaPath:"#/properties/scenario_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.scenario !== undefined){
+if(typeof data.scenario !== "string"){
+const err14 = {instancePath:instancePath+"/scenario",schemaPath:"#/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.persona !== undefined){
+if(typeof data.persona !== "string"){
+const err15 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.samples !== undefined){
+let data3 = data.samples;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err16 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+const err17 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+if(data.passed !== undefined){
+let data4 = data.passed;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+const err18 = {instancePath:instancePath+"/passed",schemaPath:"#/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+const err19 = {instancePath:instancePath+"/passed",schemaPath:"#/properties/passed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+if(data.failed !== undefined){
+let data5 = data.failed;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err20 = {instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err21 = {instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+if(data.undecided !== undefined){
+let data6 = data.undecided;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err22 = {instancePath:instancePath+"/undecided",schemaPath:"#/properties/undecided/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+const err23 = {instancePath:instancePath+"/undecided",schemaPath:"#/properties/undecided/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+if(data.pass_rate !== undefined){
+let data7 = data.pass_rate;
+if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema87.properties.pass_rate.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 1 || isNaN(data7)){
+const err25 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+if(data7 < 0 || isNaN(data7)){
+const err26 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+if(data.wanted_pass_rate !== undefined){
+let data8 = data.wanted_pass_rate;
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 1 || isNaN(data8)){
+const err27 = {instancePath:instancePath+"/wanted_pass_rate",schemaPath:"#/properties/wanted_pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if(data8 < 0 || isNaN(data8)){
+const err28 = {instancePath:instancePath+"/wanted_pass_rate",schemaPath:"#/properties/wanted_pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/wanted_pass_rate",schemaPath:"#/properties/wanted_pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.pass_hat_k !== undefined){
+let data9 = data.pass_hat_k;
+if(Array.isArray(data9)){
+const len0 = data9.length;
+for(let i0=0; i0<len0; i0++){
+let data10 = data9[i0];
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 1 || isNaN(data10)){
+const err30 = {instancePath:instancePath+"/pass_hat_k/" + i0,schemaPath:"#/properties/pass_hat_k/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+if(data10 < 0 || isNaN(data10)){
+const err31 = {instancePath:instancePath+"/pass_hat_k/" + i0,schemaPath:"#/properties/pass_hat_k/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/pass_hat_k/" + i0,schemaPath:"#/properties/pass_hat_k/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/pass_hat_k",schemaPath:"#/properties/pass_hat_k/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+if(data.flaky !== undefined){
+if(typeof data.flaky !== "boolean"){
+const err34 = {instancePath:instancePath+"/flaky",schemaPath:"#/properties/flaky/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data.verdict !== undefined){
+let data12 = data.verdict;
+if(typeof data12 !== "string"){
+const err35 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+else {
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+validate49.errors = vErrors;
+return errors === 0;
+}
+
+const schema95 = {"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}};
+
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema95.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.verdict === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.passed === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "passed"},message:"must have required property '"+"passed"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.samples === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "samples"},message:"must have required property '"+"samples"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.verdict !== undefined){
+let data0 = data.verdict;
+if(typeof data0 !== "string"){
+const err4 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
+const err5 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.passed !== undefined){
+let data1 = data.passed;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err6 = {instancePath:instancePath+"/passed",schemaPath:"#/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.samples !== undefined){
+let data2 = data.samples;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+const err7 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+validate51.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="simulation-report.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.verdict === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.exitCode === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "exitCode"},message:"must have required property '"+"exitCode"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.sentence === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sentence"},message:"must have required property '"+"sentence"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.kitVersion === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kitVersion"},message:"must have required property '"+"kitVersion"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.sandbox === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sandbox"},message:"must have required property '"+"sandbox"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.seed === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "seed"},message:"must have required property '"+"seed"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.startedAt === undefined){
+const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.endedAt === undefined){
+const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "endedAt"},message:"must have required property '"+"endedAt"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.counts === undefined){
+const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "counts"},message:"must have required property '"+"counts"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.scenarios === undefined){
+const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scenarios"},message:"must have required property '"+"scenarios"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.sessions === undefined){
+const err10 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data.verdict !== undefined){
+let data0 = data.verdict;
+if(typeof data0 !== "string"){
+const err11 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.exitCode !== undefined){
+let data1 = data.exitCode;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err13 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(!(((data1 === 0) || (data1 === 1)) || (data1 === 3))){
+const err14 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema85.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.sentence !== undefined){
+if(typeof data.sentence !== "string"){
+const err15 = {instancePath:instancePath+"/sentence",schemaPath:"#/properties/sentence/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.kitVersion !== undefined){
+if(typeof data.kitVersion !== "string"){
+const err16 = {instancePath:instancePath+"/kitVersion",schemaPath:"#/properties/kitVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.sandbox !== undefined){
+if(typeof data.sandbox !== "string"){
+const err17 = {instancePath:instancePath+"/sandbox",schemaPath:"#/properties/sandbox/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.seed !== undefined){
+if(typeof data.seed !== "string"){
+const err18 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.startedAt !== undefined){
+let data6 = data.startedAt;
+if(typeof data6 === "string"){
+if(!(formats0.test(data6))){
+const err19 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.endedAt !== undefined){
+let data7 = data.endedAt;
+if(typeof data7 === "string"){
+if(!(formats0.test(data7))){
+const err21 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data.counts !== undefined){
+let data8 = data.counts;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+if(data8.sessions === undefined){
+const err23 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(data8.passed === undefined){
+const err24 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "passed"},message:"must have required property '"+"passed"+"'"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if(data8.failed === undefined){
+const err25 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "failed"},message:"must have required property '"+"failed"+"'"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+if(data8.undecided === undefined){
+const err26 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "undecided"},message:"must have required property '"+"undecided"+"'"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(data8.strayed === undefined){
+const err27 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "strayed"},message:"must have required property '"+"strayed"+"'"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+for(const key0 in data8){
+if(!(((((key0 === "sessions") || (key0 === "passed")) || (key0 === "failed")) || (key0 === "undecided")) || (key0 === "strayed"))){
+const err28 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data8.sessions !== undefined){
+let data9 = data8.sessions;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err29 = {instancePath:instancePath+"/counts/sessions",schemaPath:"#/properties/counts/properties/sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 0 || isNaN(data9)){
+const err30 = {instancePath:instancePath+"/counts/sessions",schemaPath:"#/properties/counts/properties/sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+if(data8.passed !== undefined){
+let data10 = data8.passed;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err31 = {instancePath:instancePath+"/counts/passed",schemaPath:"#/properties/counts/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 < 0 || isNaN(data10)){
+const err32 = {instancePath:instancePath+"/counts/passed",schemaPath:"#/properties/counts/properties/passed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+if(data8.failed !== undefined){
+let data11 = data8.failed;
+if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+const err33 = {instancePath:instancePath+"/counts/failed",schemaPath:"#/properties/counts/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 0 || isNaN(data11)){
+const err34 = {instancePath:instancePath+"/counts/failed",schemaPath:"#/properties/counts/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+}
+if(data8.undecided !== undefined){
+let data12 = data8.undecided;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
+const err35 = {instancePath:instancePath+"/counts/undecided",schemaPath:"#/properties/counts/properties/undecided/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 0 || isNaN(data12)){
+const err36 = {instancePath:instancePath+"/counts/undecided",schemaPath:"#/properties/counts/properties/undecided/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+if(data8.strayed !== undefined){
+let data13 = data8.strayed;
+if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
+const err37 = {instancePath:instancePath+"/counts/strayed",schemaPath:"#/properties/counts/properties/strayed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 0 || isNaN(data13)){
+const err38 = {instancePath:instancePath+"/counts/strayed",schemaPath:"#/properties/counts/properties/strayed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err39 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+if(data.scenarios !== undefined){
+let data14 = data.scenarios;
+if(Array.isArray(data14)){
+const len0 = data14.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate49(data14[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data14,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err40 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+if(data.sessions !== undefined){
+let data16 = data.sessions;
+if(Array.isArray(data16)){
+const len1 = data16.length;
+for(let i1=0; i1<len1; i1++){
+let data17 = data16[i1];
+if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
+if(data17.id === undefined){
+const err41 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+if(data17.scenario_id === undefined){
+const err42 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario_id"},message:"must have required property '"+"scenario_id"+"'"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+if(data17.scenario === undefined){
+const err43 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+if(data17.persona === undefined){
+const err44 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+if(data17.channel === undefined){
+const err45 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "channel"},message:"must have required property '"+"channel"+"'"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+if(data17.sample === undefined){
+const err46 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "sample"},message:"must have required property '"+"sample"+"'"};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+if(data17.status === undefined){
+const err47 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+if(data17.end_reason === undefined){
+const err48 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "end_reason"},message:"must have required property '"+"end_reason"+"'"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+if(data17.verdict === undefined){
+const err49 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+if(data17.started_at === undefined){
+const err50 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+if(data17.ended_at === undefined){
+const err51 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "ended_at"},message:"must have required property '"+"ended_at"+"'"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+if(data17.turn_latency_ms === undefined){
+const err52 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "turn_latency_ms"},message:"must have required property '"+"turn_latency_ms"+"'"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+if(data17.user_id === undefined){
+const err53 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+if(data17.traces === undefined){
+const err54 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "traces"},message:"must have required property '"+"traces"+"'"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+if(data17.eval_outcomes === undefined){
+const err55 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "eval_outcomes"},message:"must have required property '"+"eval_outcomes"+"'"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+if(data17.errored_evals === undefined){
+const err56 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "errored_evals"},message:"must have required property '"+"errored_evals"+"'"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+if(data17.outcome_summary === undefined){
+const err57 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "outcome_summary"},message:"must have required property '"+"outcome_summary"+"'"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+if(data17.review === undefined){
+const err58 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "review"},message:"must have required property '"+"review"+"'"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+if(data17.notes === undefined){
+const err59 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "notes"},message:"must have required property '"+"notes"+"'"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+for(const key1 in data17){
+if(!(func2.call(schema85.properties.sessions.items.properties, key1))){
+const err60 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+}
+if(data17.id !== undefined){
+if(typeof data17.id !== "string"){
+const err61 = {instancePath:instancePath+"/sessions/" + i1+"/id",schemaPath:"#/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+}
+if(data17.scenario_id !== undefined){
+if(typeof data17.scenario_id !== "string"){
+const err62 = {instancePath:instancePath+"/sessions/" + i1+"/scenario_id",schemaPath:"#/properties/sessions/items/properties/scenario_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+}
+if(data17.scenario !== undefined){
+if(typeof data17.scenario !== "string"){
+const err63 = {instancePath:instancePath+"/sessions/" + i1+"/scenario",schemaPath:"#/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+}
+if(data17.persona !== undefined){
+if(typeof data17.persona !== "string"){
+const err64 = {instancePath:instancePath+"/sessions/" + i1+"/persona",schemaPath:"#/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+}
+if(data17.channel !== undefined){
+let data22 = data17.channel;
+if(typeof data22 !== "string"){
+const err65 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+if(!((data22 === "chat") || (data22 === "voice"))){
+const err66 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema85.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+}
+if(data17.sample !== undefined){
+let data23 = data17.sample;
+if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
+const err67 = {instancePath:instancePath+"/sessions/" + i1+"/sample",schemaPath:"#/properties/sessions/items/properties/sample/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 < 1 || isNaN(data23)){
+const err68 = {instancePath:instancePath+"/sessions/" + i1+"/sample",schemaPath:"#/properties/sessions/items/properties/sample/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+}
+if(data17.status !== undefined){
+let data24 = data17.status;
+if(typeof data24 !== "string"){
+const err69 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+if(!((((((data24 === "pending") || (data24 === "running")) || (data24 === "evaluating")) || (data24 === "completed")) || (data24 === "failed")) || (data24 === "cancelled"))){
+const err70 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema89.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+}
+if(data17.end_reason !== undefined){
+let data25 = data17.end_reason;
+if(typeof data25 !== "string"){
+const err71 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+if(!(((((((((data25 === "goal_achieved") || (data25 === "user_stop")) || (data25 === "agent_ended")) || (data25 === "max_turns")) || (data25 === "timeout")) || (data25 === "agent_error")) || (data25 === "simulator_error")) || (data25 === "infrastructure_error")) || (data25 === "cancelled"))){
+const err72 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema90.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+}
+if(data17.error !== undefined){
+if(typeof data17.error !== "string"){
+const err73 = {instancePath:instancePath+"/sessions/" + i1+"/error",schemaPath:"#/properties/sessions/items/properties/error/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+}
+if(data17.verdict !== undefined){
+let data27 = data17.verdict;
+if(typeof data27 !== "string"){
+const err74 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+if(!(((data27 === "passed") || (data27 === "failed")) || (data27 === "undecided"))){
+const err75 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+if(data17.started_at !== undefined){
+let data28 = data17.started_at;
+if(typeof data28 === "string"){
+if(!(formats0.test(data28))){
+const err76 = {instancePath:instancePath+"/sessions/" + i1+"/started_at",schemaPath:"#/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+}
+else {
+const err77 = {instancePath:instancePath+"/sessions/" + i1+"/started_at",schemaPath:"#/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+}
+if(data17.ended_at !== undefined){
+let data29 = data17.ended_at;
+if(typeof data29 === "string"){
+if(!(formats0.test(data29))){
+const err78 = {instancePath:instancePath+"/sessions/" + i1+"/ended_at",schemaPath:"#/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+}
+else {
+const err79 = {instancePath:instancePath+"/sessions/" + i1+"/ended_at",schemaPath:"#/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+}
+if(data17.turn_latency_ms !== undefined){
+let data30 = data17.turn_latency_ms;
+if(Array.isArray(data30)){
+const len2 = data30.length;
+for(let i2=0; i2<len2; i2++){
+let data31 = data30[i2];
+if((typeof data31 == "number") && (isFinite(data31))){
+if(data31 < 0 || isNaN(data31)){
+const err80 = {instancePath:instancePath+"/sessions/" + i1+"/turn_latency_ms/" + i2,schemaPath:"#/properties/sessions/items/properties/turn_latency_ms/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+}
+else {
+const err81 = {instancePath:instancePath+"/sessions/" + i1+"/turn_latency_ms/" + i2,schemaPath:"#/properties/sessions/items/properties/turn_latency_ms/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+}
+}
+else {
+const err82 = {instancePath:instancePath+"/sessions/" + i1+"/turn_latency_ms",schemaPath:"#/properties/sessions/items/properties/turn_latency_ms/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+errors++;
+}
+}
+if(data17.user_id !== undefined){
+let data32 = data17.user_id;
+if((typeof data32 !== "string") && (data32 !== null)){
+const err83 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema85.properties.sessions.items.properties.user_id.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+errors++;
+}
+}
+if(data17.traces !== undefined){
+let data33 = data17.traces;
+if(Array.isArray(data33)){
+const len3 = data33.length;
+for(let i3=0; i3<len3; i3++){
+let data34 = data33[i3];
+if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
+if(data34.session_sequence === undefined){
+const err84 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "session_sequence"},message:"must have required property '"+"session_sequence"+"'"};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+if(data34.user_input === undefined){
+const err85 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
+}
+errors++;
+}
+if(data34.user_reason === undefined){
+const err86 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "user_reason"},message:"must have required property '"+"user_reason"+"'"};
+if(vErrors === null){
+vErrors = [err86];
+}
+else {
+vErrors.push(err86);
+}
+errors++;
+}
+if(data34.agent_response === undefined){
+const err87 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+if(vErrors === null){
+vErrors = [err87];
+}
+else {
+vErrors.push(err87);
+}
+errors++;
+}
+for(const key2 in data34){
+if(!(((((key2 === "session_sequence") || (key2 === "user_input")) || (key2 === "user_reason")) || (key2 === "agent_response")) || (key2 === "tool_calls"))){
+const err88 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err88];
+}
+else {
+vErrors.push(err88);
+}
+errors++;
+}
+}
+if(data34.session_sequence !== undefined){
+let data35 = data34.session_sequence;
+if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
+const err89 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/session_sequence",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/session_sequence/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err89];
+}
+else {
+vErrors.push(err89);
+}
+errors++;
+}
+if((typeof data35 == "number") && (isFinite(data35))){
+if(data35 < 1 || isNaN(data35)){
+const err90 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/session_sequence",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/session_sequence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err90];
+}
+else {
+vErrors.push(err90);
+}
+errors++;
+}
+}
+}
+if(data34.user_input !== undefined){
+if(typeof data34.user_input !== "string"){
+const err91 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/user_input",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err91];
+}
+else {
+vErrors.push(err91);
+}
+errors++;
+}
+}
+if(data34.user_reason !== undefined){
+if(typeof data34.user_reason !== "string"){
+const err92 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/user_reason",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err92];
+}
+else {
+vErrors.push(err92);
+}
+errors++;
+}
+}
+if(data34.agent_response !== undefined){
+if(typeof data34.agent_response !== "string"){
+const err93 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/agent_response",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err93];
+}
+else {
+vErrors.push(err93);
+}
+errors++;
+}
+}
+if(data34.tool_calls !== undefined){
+let data39 = data34.tool_calls;
+if(Array.isArray(data39)){
+const len4 = data39.length;
+for(let i4=0; i4<len4; i4++){
+let data40 = data39[i4];
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+if(data40.name === undefined){
+const err94 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err94];
+}
+else {
+vErrors.push(err94);
+}
+errors++;
+}
+if(data40.name !== undefined){
+if(typeof data40.name !== "string"){
+const err95 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4+"/name",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err95];
+}
+else {
+vErrors.push(err95);
+}
+errors++;
+}
+}
+}
+else {
+const err96 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err96];
+}
+else {
+vErrors.push(err96);
+}
+errors++;
+}
+}
+}
+else {
+const err97 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err97];
+}
+else {
+vErrors.push(err97);
+}
+errors++;
+}
+}
+}
+else {
+const err98 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err98];
+}
+else {
+vErrors.push(err98);
+}
+errors++;
+}
+}
+}
+else {
+const err99 = {instancePath:instancePath+"/sessions/" + i1+"/traces",schemaPath:"#/properties/sessions/items/properties/traces/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err99];
+}
+else {
+vErrors.push(err99);
+}
+errors++;
+}
+}
+if(data17.eval_outcomes !== undefined){
+let data42 = data17.eval_outcomes;
+if(Array.isArray(data42)){
+const len5 = data42.length;
+for(let i5=0; i5<len5; i5++){
+let data43 = data42[i5];
+if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
+if(data43.eval_name === undefined){
+const err100 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
+if(vErrors === null){
+vErrors = [err100];
+}
+else {
+vErrors.push(err100);
+}
+errors++;
+}
+if(data43.eval_category === undefined){
+const err101 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_category"},message:"must have required property '"+"eval_category"+"'"};
+if(vErrors === null){
+vErrors = [err101];
+}
+else {
+vErrors.push(err101);
+}
+errors++;
+}
+if(data43.eval_type === undefined){
+const err102 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_type"},message:"must have required property '"+"eval_type"+"'"};
+if(vErrors === null){
+vErrors = [err102];
+}
+else {
+vErrors.push(err102);
+}
+errors++;
+}
+if(data43.outcome === undefined){
+const err103 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(vErrors === null){
+vErrors = [err103];
+}
+else {
+vErrors.push(err103);
+}
+errors++;
+}
+if(data43.reasoning === undefined){
+const err104 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
+if(vErrors === null){
+vErrors = [err104];
+}
+else {
+vErrors.push(err104);
+}
+errors++;
+}
+if(data43.eval_name !== undefined){
+if(typeof data43.eval_name !== "string"){
+const err105 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_name",schemaPath:"eval-outcome.schema.json/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+errors++;
+}
+}
+if(data43.eval_category !== undefined){
+if(typeof data43.eval_category !== "string"){
+const err106 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_category",schemaPath:"eval-outcome.schema.json/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
+}
+errors++;
+}
+}
+if(data43.eval_type !== undefined){
+if(typeof data43.eval_type !== "string"){
+const err107 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_type",schemaPath:"eval-outcome.schema.json/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+errors++;
+}
+}
+if(data43.outcome !== undefined){
+if(typeof data43.outcome !== "string"){
+const err108 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/outcome",schemaPath:"eval-outcome.schema.json/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+errors++;
+}
+}
+if(data43.reasoning !== undefined){
+if(typeof data43.reasoning !== "string"){
+const err109 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/reasoning",schemaPath:"eval-outcome.schema.json/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
+}
+errors++;
+}
+}
+}
+else {
+const err110 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+}
+}
+else {
+const err111 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes",schemaPath:"#/properties/sessions/items/properties/eval_outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
+}
+errors++;
+}
+}
+if(data17.errored_evals !== undefined){
+let data49 = data17.errored_evals;
+if(Array.isArray(data49)){
+const len6 = data49.length;
+for(let i6=0; i6<len6; i6++){
+let data50 = data49[i6];
+if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
+if(data50.eval === undefined){
+const err112 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "eval"},message:"must have required property '"+"eval"+"'"};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
+}
+errors++;
+}
+if(data50.eval_name === undefined){
+const err113 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+if(data50.reasoning === undefined){
+const err114 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+for(const key3 in data50){
+if(!(((key3 === "eval") || (key3 === "eval_name")) || (key3 === "reasoning"))){
+const err115 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+}
+if(data50.eval !== undefined){
+if(typeof data50.eval !== "string"){
+const err116 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/eval",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+}
+if(data50.eval_name !== undefined){
+if(typeof data50.eval_name !== "string"){
+const err117 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/eval_name",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+}
+if(data50.reasoning !== undefined){
+if(typeof data50.reasoning !== "string"){
+const err118 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/reasoning",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+}
+}
+else {
+const err119 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+}
+}
+else {
+const err120 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals",schemaPath:"#/properties/sessions/items/properties/errored_evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+}
+if(data17.outcome_summary !== undefined){
+let data54 = data17.outcome_summary;
+if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
+if(data54.total_evaluations === undefined){
+const err121 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "total_evaluations"},message:"must have required property '"+"total_evaluations"+"'"};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+if(data54.passed_count === undefined){
+const err122 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "passed_count"},message:"must have required property '"+"passed_count"+"'"};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+if(data54.failed_count === undefined){
+const err123 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "failed_count"},message:"must have required property '"+"failed_count"+"'"};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+if(data54.pass_rate === undefined){
+const err124 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "pass_rate"},message:"must have required property '"+"pass_rate"+"'"};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+if(data54.total_evaluations !== undefined){
+let data55 = data54.total_evaluations;
+if(!(((typeof data55 == "number") && (!(data55 % 1) && !isNaN(data55))) && (isFinite(data55)))){
+const err125 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/total_evaluations",schemaPath:"outcome-summary.schema.json/properties/total_evaluations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+if((typeof data55 == "number") && (isFinite(data55))){
+if(data55 < 0 || isNaN(data55)){
+const err126 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/total_evaluations",schemaPath:"outcome-summary.schema.json/properties/total_evaluations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+}
+}
+if(data54.passed_count !== undefined){
+let data56 = data54.passed_count;
+if(!(((typeof data56 == "number") && (!(data56 % 1) && !isNaN(data56))) && (isFinite(data56)))){
+const err127 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/passed_count",schemaPath:"outcome-summary.schema.json/properties/passed_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+if((typeof data56 == "number") && (isFinite(data56))){
+if(data56 < 0 || isNaN(data56)){
+const err128 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/passed_count",schemaPath:"outcome-summary.schema.json/properties/passed_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+}
+}
+if(data54.failed_count !== undefined){
+let data57 = data54.failed_count;
+if(!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))){
+const err129 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/failed_count",schemaPath:"outcome-summary.schema.json/properties/failed_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+if((typeof data57 == "number") && (isFinite(data57))){
+if(data57 < 0 || isNaN(data57)){
+const err130 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/failed_count",schemaPath:"outcome-summary.schema.json/properties/failed_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+}
+}
+if(data54.pass_rate !== undefined){
+let data58 = data54.pass_rate;
+if((typeof data58 == "number") && (isFinite(data58))){
+if(data58 > 1 || isNaN(data58)){
+const err131 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+if(data58 < 0 || isNaN(data58)){
+const err132 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+else {
+const err133 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+}
+}
+else {
+const err134 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+}
+if(data17.review !== undefined){
+let data59 = data17.review;
+if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
+if(data59.kept === undefined){
+const err135 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "kept"},message:"must have required property '"+"kept"+"'"};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+if(data59.findings === undefined){
+const err136 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "findings"},message:"must have required property '"+"findings"+"'"};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+for(const key4 in data59){
+if(!((key4 === "kept") || (key4 === "findings"))){
+const err137 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+}
+if(data59.kept !== undefined){
+if(typeof data59.kept !== "boolean"){
+const err138 = {instancePath:instancePath+"/sessions/" + i1+"/review/kept",schemaPath:"#/definitions/userReview/properties/kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+}
+if(data59.findings !== undefined){
+let data61 = data59.findings;
+if(Array.isArray(data61)){
+const len7 = data61.length;
+for(let i7=0; i7<len7; i7++){
+let data62 = data61[i7];
+if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
+if(data62.rule === undefined){
+const err139 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+if(data62.turn === undefined){
+const err140 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "turn"},message:"must have required property '"+"turn"+"'"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+if(data62.says === undefined){
+const err141 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+for(const key5 in data62){
+if(!(((key5 === "rule") || (key5 === "turn")) || (key5 === "says"))){
+const err142 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+}
+if(data62.rule !== undefined){
+let data63 = data62.rule;
+if(typeof data63 !== "string"){
+const err143 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+if(!(((((data63 === "fact_unasked") || (data63 === "went_on")) || (data63 === "stopped_early")) || (data63 === "off_script")) || (data63 === "out_of_character"))){
+const err144 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema94.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+}
+if(data62.turn !== undefined){
+let data64 = data62.turn;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err145 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+if((typeof data64 == "number") && (isFinite(data64))){
+if(data64 < 1 || isNaN(data64)){
+const err146 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
+}
+errors++;
+}
+}
+}
+if(data62.says !== undefined){
+if(typeof data62.says !== "string"){
+const err147 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/says",schemaPath:"#/definitions/userReview/properties/findings/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+errors++;
+}
+}
+}
+else {
+const err148 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+}
+}
+else {
+const err149 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings",schemaPath:"#/definitions/userReview/properties/findings/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+}
+}
+else {
+const err150 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+errors++;
+}
+}
+if(data17.notes !== undefined){
+let data66 = data17.notes;
+if(Array.isArray(data66)){
+const len8 = data66.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data66[i8] !== "string"){
+const err151 = {instancePath:instancePath+"/sessions/" + i1+"/notes/" + i8,schemaPath:"#/properties/sessions/items/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+}
+}
+else {
+const err152 = {instancePath:instancePath+"/sessions/" + i1+"/notes",schemaPath:"#/properties/sessions/items/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+errors++;
+}
+}
+}
+else {
+const err153 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
+}
+errors++;
+}
+}
+}
+else {
+const err154 = {instancePath:instancePath+"/sessions",schemaPath:"#/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err154];
+}
+else {
+vErrors.push(err154);
+}
+errors++;
+}
+}
+if(data.comparison !== undefined){
+let data68 = data.comparison;
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+if(data68.startedAt === undefined){
+const err155 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+if(vErrors === null){
+vErrors = [err155];
+}
+else {
+vErrors.push(err155);
+}
+errors++;
+}
+if(data68.differences === undefined){
+const err156 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
+if(vErrors === null){
+vErrors = [err156];
+}
+else {
+vErrors.push(err156);
+}
+errors++;
+}
+if(data68.rows === undefined){
+const err157 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
+if(vErrors === null){
+vErrors = [err157];
+}
+else {
+vErrors.push(err157);
+}
+errors++;
+}
+for(const key6 in data68){
+if(!(((key6 === "startedAt") || (key6 === "differences")) || (key6 === "rows"))){
+const err158 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+errors++;
+}
+}
+if(data68.startedAt !== undefined){
+let data69 = data68.startedAt;
+if(typeof data69 === "string"){
+if(!(formats0.test(data69))){
+const err159 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+errors++;
+}
+}
+else {
+const err160 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
+}
+errors++;
+}
+}
+if(data68.differences !== undefined){
+let data70 = data68.differences;
+if(Array.isArray(data70)){
+const len9 = data70.length;
+for(let i9=0; i9<len9; i9++){
+if(typeof data70[i9] !== "string"){
+const err161 = {instancePath:instancePath+"/comparison/differences/" + i9,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
+}
+errors++;
+}
+}
+}
+else {
+const err162 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+}
+if(data68.rows !== undefined){
+let data72 = data68.rows;
+if(Array.isArray(data72)){
+const len10 = data72.length;
+for(let i10=0; i10<len10; i10++){
+let data73 = data72[i10];
+if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
+if(data73.scenario_id === undefined){
+const err163 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "scenario_id"},message:"must have required property '"+"scenario_id"+"'"};
+if(vErrors === null){
+vErrors = [err163];
+}
+else {
+vErrors.push(err163);
+}
+errors++;
+}
+if(data73.change === undefined){
+const err164 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
+if(vErrors === null){
+vErrors = [err164];
+}
+else {
+vErrors.push(err164);
+}
+errors++;
+}
+if(data73.before === undefined){
+const err165 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
+if(vErrors === null){
+vErrors = [err165];
+}
+else {
+vErrors.push(err165);
+}
+errors++;
+}
+if(data73.now === undefined){
+const err166 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
+if(vErrors === null){
+vErrors = [err166];
+}
+else {
+vErrors.push(err166);
+}
+errors++;
+}
+for(const key7 in data73){
+if(!((((key7 === "scenario_id") || (key7 === "change")) || (key7 === "before")) || (key7 === "now"))){
+const err167 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err167];
+}
+else {
+vErrors.push(err167);
+}
+errors++;
+}
+}
+if(data73.scenario_id !== undefined){
+if(typeof data73.scenario_id !== "string"){
+const err168 = {instancePath:instancePath+"/comparison/rows/" + i10+"/scenario_id",schemaPath:"#/properties/comparison/properties/rows/items/properties/scenario_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err168];
+}
+else {
+vErrors.push(err168);
+}
+errors++;
+}
+}
+if(data73.change !== undefined){
+let data75 = data73.change;
+if(typeof data75 !== "string"){
+const err169 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err169];
+}
+else {
+vErrors.push(err169);
+}
+errors++;
+}
+if(!((((((((data75 === "regressed") || (data75 === "worse")) || (data75 === "unknown")) || (data75 === "new")) || (data75 === "gone")) || (data75 === "fixed")) || (data75 === "better")) || (data75 === "same"))){
+const err170 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema85.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err170];
+}
+else {
+vErrors.push(err170);
+}
+errors++;
+}
+}
+if(data73.before !== undefined){
+if(!(validate51(data73.before, {instancePath:instancePath+"/comparison/rows/" + i10+"/before",parentData:data73,parentDataProperty:"before",rootData}))){
+vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);
+errors = vErrors.length;
+}
+}
+if(data73.now !== undefined){
+if(!(validate51(data73.now, {instancePath:instancePath+"/comparison/rows/" + i10+"/now",parentData:data73,parentDataProperty:"now",rootData}))){
+vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err171 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err171];
+}
+else {
+vErrors.push(err171);
+}
+errors++;
+}
+}
+}
+else {
+const err172 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err172];
+}
+else {
+vErrors.push(err172);
+}
+errors++;
+}
+}
+}
+else {
+const err173 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err173];
+}
+else {
+vErrors.push(err173);
+}
+errors++;
+}
+}
+}
+else {
+const err174 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err174];
+}
+else {
+vErrors.push(err174);
+}
+errors++;
+}
+validate48.errors = vErrors;
+return errors === 0;
+}
+
+export const SimulationRequest = validate54;
+const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Asks the service to run simulated users against an agent: each scenario so many times.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4); the agent's name and the date when left out."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is kept for the run alone, and never shown.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or scenarios as they stand in their own files.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions of each scenario; as each scenario says when left out."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"All ids and all that is left to chance follow from it; unforeseeable when left out."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Sessions at a time; 5 when left out."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
+const schema98 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; its name is shown: spec 2.4","description":"An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"That of the agent of the same name when left out, else made from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base address of the sandbox: http or https, without user and password."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
+
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="simulation-request.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.agent === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.scenarios === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scenarios"},message:"must have required property '"+"scenarios"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((((key0 === "name") || (key0 === "agent")) || (key0 === "scenarios")) || (key0 === "samples")) || (key0 === "seed")) || (key0 === "concurrency"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(!pattern3.test(data0)){
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.agent !== undefined){
+let data1 = data.agent;
+const _errs6 = errors;
+let valid1 = true;
+const _errs7 = errors;
+if(typeof data1 !== "string"){
+const err5 = {};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+var _valid0 = _errs7 === errors;
+errors = _errs6;
+if(vErrors !== null){
+if(_errs6){
+vErrors.length = _errs6;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause0;
+if(_valid0){
+const _errs9 = errors;
+if(typeof data1 === "string"){
+if(!pattern8.test(data1)){
+const err6 = {instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/then/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs9 === errors;
+valid1 = _valid0;
+ifClause0 = "then";
+}
+else {
+const _errs11 = errors;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.name === undefined){
+const err8 = {instancePath:instancePath+"/agent",schemaPath:"tested-agent.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data1.url === undefined){
+const err9 = {instancePath:instancePath+"/agent",schemaPath:"tested-agent.schema.json/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!((((key1 === "id") || (key1 === "name")) || (key1 === "url")) || (key1 === "api_key"))){
+const err10 = {instancePath:instancePath+"/agent",schemaPath:"tested-agent.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data1.id !== undefined){
+let data2 = data1.id;
+if(typeof data2 === "string"){
+if(!pattern8.test(data2)){
+const err11 = {instancePath:instancePath+"/agent/id",schemaPath:"tested-agent.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/agent/id",schemaPath:"tested-agent.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data1.name !== undefined){
+let data3 = data1.name;
+if(typeof data3 === "string"){
+if(!pattern3.test(data3)){
+const err13 = {instancePath:instancePath+"/agent/name",schemaPath:"tested-agent.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/agent/name",schemaPath:"tested-agent.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data1.url !== undefined){
+let data4 = data1.url;
+if(typeof data4 === "string"){
+if(!pattern64.test(data4)){
+const err15 = {instancePath:instancePath+"/agent/url",schemaPath:"tested-agent.schema.json/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/agent/url",schemaPath:"tested-agent.schema.json/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data1.api_key !== undefined){
+let data5 = data1.api_key;
+if(typeof data5 === "string"){
+if(!pattern65.test(data5)){
+const err17 = {instancePath:instancePath+"/agent/api_key",schemaPath:"tested-agent.schema.json/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/agent/api_key",schemaPath:"tested-agent.schema.json/properties/api_key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/agent",schemaPath:"tested-agent.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+var _valid0 = _errs11 === errors;
+valid1 = _valid0;
+ifClause0 = "else";
+}
+if(!valid1){
+const err20 = {instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.scenarios !== undefined){
+let data6 = data.scenarios;
+if(Array.isArray(data6)){
+if(data6.length > 1000){
+const err21 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(data6.length < 1){
+const err22 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+const _errs27 = errors;
+let valid6 = true;
+const _errs28 = errors;
+if(typeof data7 !== "string"){
+const err23 = {};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+var _valid1 = _errs28 === errors;
+errors = _errs27;
+if(vErrors !== null){
+if(_errs27){
+vErrors.length = _errs27;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause1;
+if(_valid1){
+const _errs30 = errors;
+if(typeof data7 === "string"){
+if(!pattern8.test(data7)){
+const err24 = {instancePath:instancePath+"/scenarios/" + i0,schemaPath:"#/properties/scenarios/items/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/scenarios/" + i0,schemaPath:"#/properties/scenarios/items/then/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+var _valid1 = _errs30 === errors;
+valid6 = _valid1;
+ifClause1 = "then";
+}
+else {
+const _errs32 = errors;
+if(!(validate42(data7, {instancePath:instancePath+"/scenarios/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+var _valid1 = _errs32 === errors;
+valid6 = _valid1;
+ifClause1 = "else";
+}
+if(!valid6){
+const err26 = {instancePath:instancePath+"/scenarios/" + i0,schemaPath:"#/properties/scenarios/items/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data.samples !== undefined){
+let data8 = data.samples;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+const err28 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 1000 || isNaN(data8)){
+const err29 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if(data8 < 1 || isNaN(data8)){
+const err30 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+if(data.seed !== undefined){
+let data9 = data.seed;
+if(typeof data9 === "string"){
+if(!pattern2.test(data9)){
+const err31 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.concurrency !== undefined){
+let data10 = data.concurrency;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err33 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 100 || isNaN(data10)){
+const err34 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+if(data10 < 1 || isNaN(data10)){
+const err35 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err36 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+validate54.errors = vErrors;
+return errors === 0;
+}
+
+export const SimulationSessionPage = validate56;
+const schema99 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema100 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -19870,7 +26300,7 @@ errors++;
 if(data.url !== undefined){
 let data0 = data.url;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema81.properties.url.type},message:"must be string,null"};
+const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema100.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -20439,12 +26869,12 @@ vErrors.push(err57);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -20494,8 +26924,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate47(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+if(!(validate57(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
 errors = vErrors.length;
 }
 }
@@ -20607,16 +27037,1557 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSession = validate47;
+export const SimulationSession = validate57;
 
-export const StartCall = validate49;
-const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+export const Simulation = validate59;
+const schema103 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation.schema.json","title":"Simulation","$comment":"our extension; GET /__admin/simulations/{id} of the service","description":"A run of simulated users in the service, how far it is and what it has come to.","x-extension":true,"type":"object","additionalProperties":false,"required":["id","name","status","verdict","agent","seed","started_at","counts","scenarios","sessions"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"status":{"title":"SimulationStatus","type":"string","enum":["running","evaluating","completed","cancelled"],"description":"evaluating: all sessions have ended, evals are still to be scored."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"agent":{"title":"SimulationAgent","type":"object","required":["name","url"],"additionalProperties":false,"properties":{"name":{"type":"string"},"url":{"type":"string"}}},"seed":{"type":"string"},"started_at":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationProgress","type":"object","additionalProperties":false,"required":["sessions","ended","passed","failed","undecided"],"properties":{"sessions":{"type":"integer","minimum":0},"ended":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","items":{"title":"SimulationSessionState","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","verdict"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"1 for the first session of its scenario."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong, where the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"url":{"type":["string","null"],"description":"Its page; null when the simulation was deleted."},"review":{"$ref":"#/definitions/userReview"}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}}},"examples":[{"id":"sim_1","name":"Nightly","status":"running","verdict":"undecided","agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"seed":"nightly-1","started_at":"2026-11-20T09:30:00.000Z","counts":{"sessions":1,"ended":0,"passed":0,"failed":0,"undecided":1},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":0,"failed":0,"undecided":1,"pass_rate":null,"wanted_pass_rate":1,"pass_hat_k":[],"flaky":false,"verdict":"undecided"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"pending","verdict":"undecided"}]}],"x-near-misses":[{"breaks":"/status","value":{"id":"sim_1","status":"done"}},{"breaks":"/sessions","value":{"id":"sim_1"}}]};
+const schema104 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."};
+const schema107 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."};
+const schema108 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."};
+const schema110 = {"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}};
+const schema105 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.scenario_id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scenario_id"},message:"must have required property '"+"scenario_id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.scenario === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.persona === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.samples === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "samples"},message:"must have required property '"+"samples"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.passed === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "passed"},message:"must have required property '"+"passed"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.failed === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "failed"},message:"must have required property '"+"failed"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.undecided === undefined){
+const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "undecided"},message:"must have required property '"+"undecided"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.pass_rate === undefined){
+const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "pass_rate"},message:"must have required property '"+"pass_rate"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.wanted_pass_rate === undefined){
+const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "wanted_pass_rate"},message:"must have required property '"+"wanted_pass_rate"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.pass_hat_k === undefined){
+const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "pass_hat_k"},message:"must have required property '"+"pass_hat_k"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data.flaky === undefined){
+const err10 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flaky"},message:"must have required property '"+"flaky"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data.verdict === undefined){
+const err11 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func2.call(schema105.properties, key0))){
+const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.scenario_id !== undefined){
+if(typeof data.scenario_id !== "string"){
+const err13 = {instancePath:instancePath+"/scenario_id",schemaPath:"#/properties/scenario_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.scenario !== undefined){
+if(typeof data.scenario !== "string"){
+const err14 = {instancePath:instancePath+"/scenario",schemaPath:"#/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.persona !== undefined){
+if(typeof data.persona !== "string"){
+const err15 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.samples !== undefined){
+let data3 = data.samples;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err16 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+const err17 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+if(data.passed !== undefined){
+let data4 = data.passed;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+const err18 = {instancePath:instancePath+"/passed",schemaPath:"#/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+const err19 = {instancePath:instancePath+"/passed",schemaPath:"#/properties/passed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+if(data.failed !== undefined){
+let data5 = data.failed;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err20 = {instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err21 = {instancePath:instancePath+"/failed",schemaPath:"#/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+if(data.undecided !== undefined){
+let data6 = data.undecided;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err22 = {instancePath:instancePath+"/undecided",schemaPath:"#/properties/undecided/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+const err23 = {instancePath:instancePath+"/undecided",schemaPath:"#/properties/undecided/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+if(data.pass_rate !== undefined){
+let data7 = data.pass_rate;
+if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema105.properties.pass_rate.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 1 || isNaN(data7)){
+const err25 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+if(data7 < 0 || isNaN(data7)){
+const err26 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+if(data.wanted_pass_rate !== undefined){
+let data8 = data.wanted_pass_rate;
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 1 || isNaN(data8)){
+const err27 = {instancePath:instancePath+"/wanted_pass_rate",schemaPath:"#/properties/wanted_pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if(data8 < 0 || isNaN(data8)){
+const err28 = {instancePath:instancePath+"/wanted_pass_rate",schemaPath:"#/properties/wanted_pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/wanted_pass_rate",schemaPath:"#/properties/wanted_pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.pass_hat_k !== undefined){
+let data9 = data.pass_hat_k;
+if(Array.isArray(data9)){
+const len0 = data9.length;
+for(let i0=0; i0<len0; i0++){
+let data10 = data9[i0];
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 > 1 || isNaN(data10)){
+const err30 = {instancePath:instancePath+"/pass_hat_k/" + i0,schemaPath:"#/properties/pass_hat_k/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+if(data10 < 0 || isNaN(data10)){
+const err31 = {instancePath:instancePath+"/pass_hat_k/" + i0,schemaPath:"#/properties/pass_hat_k/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/pass_hat_k/" + i0,schemaPath:"#/properties/pass_hat_k/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/pass_hat_k",schemaPath:"#/properties/pass_hat_k/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+if(data.flaky !== undefined){
+if(typeof data.flaky !== "boolean"){
+const err34 = {instancePath:instancePath+"/flaky",schemaPath:"#/properties/flaky/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data.verdict !== undefined){
+let data12 = data.verdict;
+if(typeof data12 !== "string"){
+const err35 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+else {
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+validate60.errors = vErrors;
+return errors === 0;
+}
+
+
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+/*# sourceURL="simulation.schema.json" */;
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.id === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.name === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.status === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.verdict === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.agent === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.seed === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "seed"},message:"must have required property '"+"seed"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(data.started_at === undefined){
+const err6 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data.counts === undefined){
+const err7 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "counts"},message:"must have required property '"+"counts"+"'"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data.scenarios === undefined){
+const err8 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scenarios"},message:"must have required property '"+"scenarios"+"'"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data.sessions === undefined){
+const err9 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func2.call(schema103.properties, key0))){
+const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.id !== undefined){
+if(typeof data.id !== "string"){
+const err11 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(typeof data.name !== "string"){
+const err12 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.status !== undefined){
+let data2 = data.status;
+if(typeof data2 !== "string"){
+const err13 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(!((((data2 === "running") || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "cancelled"))){
+const err14 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema103.properties.status.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.verdict !== undefined){
+let data3 = data.verdict;
+if(typeof data3 !== "string"){
+const err15 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
+const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.agent !== undefined){
+let data4 = data.agent;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.name === undefined){
+const err17 = {instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(data4.url === undefined){
+const err18 = {instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/required",keyword:"required",params:{missingProperty: "url"},message:"must have required property '"+"url"+"'"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+for(const key1 in data4){
+if(!((key1 === "name") || (key1 === "url"))){
+const err19 = {instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data4.name !== undefined){
+if(typeof data4.name !== "string"){
+const err20 = {instancePath:instancePath+"/agent/name",schemaPath:"#/properties/agent/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data4.url !== undefined){
+if(typeof data4.url !== "string"){
+const err21 = {instancePath:instancePath+"/agent/url",schemaPath:"#/properties/agent/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data.seed !== undefined){
+if(typeof data.seed !== "string"){
+const err23 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data.started_at !== undefined){
+let data8 = data.started_at;
+if(typeof data8 === "string"){
+if(!(formats0.test(data8))){
+const err24 = {instancePath:instancePath+"/started_at",schemaPath:"#/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/started_at",schemaPath:"#/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data.counts !== undefined){
+let data9 = data.counts;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+if(data9.sessions === undefined){
+const err26 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if(data9.ended === undefined){
+const err27 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "ended"},message:"must have required property '"+"ended"+"'"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+if(data9.passed === undefined){
+const err28 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "passed"},message:"must have required property '"+"passed"+"'"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+if(data9.failed === undefined){
+const err29 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "failed"},message:"must have required property '"+"failed"+"'"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if(data9.undecided === undefined){
+const err30 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "undecided"},message:"must have required property '"+"undecided"+"'"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+for(const key2 in data9){
+if(!(((((key2 === "sessions") || (key2 === "ended")) || (key2 === "passed")) || (key2 === "failed")) || (key2 === "undecided"))){
+const err31 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data9.sessions !== undefined){
+let data10 = data9.sessions;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err32 = {instancePath:instancePath+"/counts/sessions",schemaPath:"#/properties/counts/properties/sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 < 0 || isNaN(data10)){
+const err33 = {instancePath:instancePath+"/counts/sessions",schemaPath:"#/properties/counts/properties/sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+if(data9.ended !== undefined){
+let data11 = data9.ended;
+if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+const err34 = {instancePath:instancePath+"/counts/ended",schemaPath:"#/properties/counts/properties/ended/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 0 || isNaN(data11)){
+const err35 = {instancePath:instancePath+"/counts/ended",schemaPath:"#/properties/counts/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+if(data9.passed !== undefined){
+let data12 = data9.passed;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
+const err36 = {instancePath:instancePath+"/counts/passed",schemaPath:"#/properties/counts/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 0 || isNaN(data12)){
+const err37 = {instancePath:instancePath+"/counts/passed",schemaPath:"#/properties/counts/properties/passed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+}
+if(data9.failed !== undefined){
+let data13 = data9.failed;
+if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
+const err38 = {instancePath:instancePath+"/counts/failed",schemaPath:"#/properties/counts/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 0 || isNaN(data13)){
+const err39 = {instancePath:instancePath+"/counts/failed",schemaPath:"#/properties/counts/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+if(data9.undecided !== undefined){
+let data14 = data9.undecided;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+const err40 = {instancePath:instancePath+"/counts/undecided",schemaPath:"#/properties/counts/properties/undecided/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+const err41 = {instancePath:instancePath+"/counts/undecided",schemaPath:"#/properties/counts/properties/undecided/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err42 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+if(data.scenarios !== undefined){
+let data15 = data.scenarios;
+if(Array.isArray(data15)){
+const len0 = data15.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate60(data15[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data15,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+if(data.sessions !== undefined){
+let data17 = data.sessions;
+if(Array.isArray(data17)){
+const len1 = data17.length;
+for(let i1=0; i1<len1; i1++){
+let data18 = data17[i1];
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.id === undefined){
+const err44 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+if(data18.scenario_id === undefined){
+const err45 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario_id"},message:"must have required property '"+"scenario_id"+"'"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+if(data18.scenario === undefined){
+const err46 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+if(data18.persona === undefined){
+const err47 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+if(data18.channel === undefined){
+const err48 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "channel"},message:"must have required property '"+"channel"+"'"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+if(data18.sample === undefined){
+const err49 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "sample"},message:"must have required property '"+"sample"+"'"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+if(data18.status === undefined){
+const err50 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+if(data18.verdict === undefined){
+const err51 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+for(const key3 in data18){
+if(!(func2.call(schema103.properties.sessions.items.properties, key3))){
+const err52 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+if(data18.id !== undefined){
+if(typeof data18.id !== "string"){
+const err53 = {instancePath:instancePath+"/sessions/" + i1+"/id",schemaPath:"#/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+if(data18.scenario_id !== undefined){
+if(typeof data18.scenario_id !== "string"){
+const err54 = {instancePath:instancePath+"/sessions/" + i1+"/scenario_id",schemaPath:"#/properties/sessions/items/properties/scenario_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+if(data18.scenario !== undefined){
+if(typeof data18.scenario !== "string"){
+const err55 = {instancePath:instancePath+"/sessions/" + i1+"/scenario",schemaPath:"#/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+if(data18.persona !== undefined){
+if(typeof data18.persona !== "string"){
+const err56 = {instancePath:instancePath+"/sessions/" + i1+"/persona",schemaPath:"#/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+}
+if(data18.channel !== undefined){
+let data23 = data18.channel;
+if(typeof data23 !== "string"){
+const err57 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+if(!((data23 === "chat") || (data23 === "voice"))){
+const err58 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema103.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+if(data18.sample !== undefined){
+let data24 = data18.sample;
+if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
+const err59 = {instancePath:instancePath+"/sessions/" + i1+"/sample",schemaPath:"#/properties/sessions/items/properties/sample/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 < 1 || isNaN(data24)){
+const err60 = {instancePath:instancePath+"/sessions/" + i1+"/sample",schemaPath:"#/properties/sessions/items/properties/sample/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+}
+}
+if(data18.status !== undefined){
+let data25 = data18.status;
+if(typeof data25 !== "string"){
+const err61 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+if(!((((((data25 === "pending") || (data25 === "running")) || (data25 === "evaluating")) || (data25 === "completed")) || (data25 === "failed")) || (data25 === "cancelled"))){
+const err62 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema107.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+}
+if(data18.end_reason !== undefined){
+let data26 = data18.end_reason;
+if(typeof data26 !== "string"){
+const err63 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+if(!(((((((((data26 === "goal_achieved") || (data26 === "user_stop")) || (data26 === "agent_ended")) || (data26 === "max_turns")) || (data26 === "timeout")) || (data26 === "agent_error")) || (data26 === "simulator_error")) || (data26 === "infrastructure_error")) || (data26 === "cancelled"))){
+const err64 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema108.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+}
+if(data18.error !== undefined){
+if(typeof data18.error !== "string"){
+const err65 = {instancePath:instancePath+"/sessions/" + i1+"/error",schemaPath:"#/properties/sessions/items/properties/error/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+}
+if(data18.verdict !== undefined){
+let data28 = data18.verdict;
+if(typeof data28 !== "string"){
+const err66 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+if(!(((data28 === "passed") || (data28 === "failed")) || (data28 === "undecided"))){
+const err67 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+}
+if(data18.started_at !== undefined){
+let data29 = data18.started_at;
+if(typeof data29 === "string"){
+if(!(formats0.test(data29))){
+const err68 = {instancePath:instancePath+"/sessions/" + i1+"/started_at",schemaPath:"#/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+else {
+const err69 = {instancePath:instancePath+"/sessions/" + i1+"/started_at",schemaPath:"#/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+if(data18.ended_at !== undefined){
+let data30 = data18.ended_at;
+if(typeof data30 === "string"){
+if(!(formats0.test(data30))){
+const err70 = {instancePath:instancePath+"/sessions/" + i1+"/ended_at",schemaPath:"#/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+}
+else {
+const err71 = {instancePath:instancePath+"/sessions/" + i1+"/ended_at",schemaPath:"#/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+}
+if(data18.url !== undefined){
+let data31 = data18.url;
+if((typeof data31 !== "string") && (data31 !== null)){
+const err72 = {instancePath:instancePath+"/sessions/" + i1+"/url",schemaPath:"#/properties/sessions/items/properties/url/type",keyword:"type",params:{type: schema103.properties.sessions.items.properties.url.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+}
+if(data18.review !== undefined){
+let data32 = data18.review;
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+if(data32.kept === undefined){
+const err73 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "kept"},message:"must have required property '"+"kept"+"'"};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+if(data32.findings === undefined){
+const err74 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "findings"},message:"must have required property '"+"findings"+"'"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+for(const key4 in data32){
+if(!((key4 === "kept") || (key4 === "findings"))){
+const err75 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+if(data32.kept !== undefined){
+if(typeof data32.kept !== "boolean"){
+const err76 = {instancePath:instancePath+"/sessions/" + i1+"/review/kept",schemaPath:"#/definitions/userReview/properties/kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+}
+if(data32.findings !== undefined){
+let data34 = data32.findings;
+if(Array.isArray(data34)){
+const len2 = data34.length;
+for(let i2=0; i2<len2; i2++){
+let data35 = data34[i2];
+if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
+if(data35.rule === undefined){
+const err77 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+if(data35.turn === undefined){
+const err78 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "turn"},message:"must have required property '"+"turn"+"'"};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+if(data35.says === undefined){
+const err79 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+for(const key5 in data35){
+if(!(((key5 === "rule") || (key5 === "turn")) || (key5 === "says"))){
+const err80 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2,schemaPath:"#/definitions/userReview/properties/findings/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+}
+if(data35.rule !== undefined){
+let data36 = data35.rule;
+if(typeof data36 !== "string"){
+const err81 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+if(!(((((data36 === "fact_unasked") || (data36 === "went_on")) || (data36 === "stopped_early")) || (data36 === "off_script")) || (data36 === "out_of_character"))){
+const err82 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema110.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+errors++;
+}
+}
+if(data35.turn !== undefined){
+let data37 = data35.turn;
+if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
+const err83 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+errors++;
+}
+if((typeof data37 == "number") && (isFinite(data37))){
+if(data37 < 1 || isNaN(data37)){
+const err84 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+}
+}
+if(data35.says !== undefined){
+if(typeof data35.says !== "string"){
+const err85 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/says",schemaPath:"#/definitions/userReview/properties/findings/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
+}
+errors++;
+}
+}
+}
+else {
+const err86 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2,schemaPath:"#/definitions/userReview/properties/findings/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err86];
+}
+else {
+vErrors.push(err86);
+}
+errors++;
+}
+}
+}
+else {
+const err87 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings",schemaPath:"#/definitions/userReview/properties/findings/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err87];
+}
+else {
+vErrors.push(err87);
+}
+errors++;
+}
+}
+}
+else {
+const err88 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err88];
+}
+else {
+vErrors.push(err88);
+}
+errors++;
+}
+}
+}
+else {
+const err89 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err89];
+}
+else {
+vErrors.push(err89);
+}
+errors++;
+}
+}
+}
+else {
+const err90 = {instancePath:instancePath+"/sessions",schemaPath:"#/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err90];
+}
+else {
+vErrors.push(err90);
+}
+errors++;
+}
+}
+}
+else {
+const err91 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err91];
+}
+else {
+vErrors.push(err91);
+}
+errors++;
+}
+validate59.errors = vErrors;
+return errors === 0;
+}
+
+export const StartCall = validate62;
+const schema111 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -20828,14 +28799,13 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
 
-export const TestedAgent = validate50;
-const schema87 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; its name is shown: spec 2.4","description":"An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"That of the agent of the same name when left out, else made from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base address of the sandbox: http or https, without user and password."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
+export const TestedAgent = validate63;
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tested-agent.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -20925,7 +28895,7 @@ errors++;
 if(data.url !== undefined){
 let data2 = data.url;
 if(typeof data2 === "string"){
-if(!pattern53.test(data2)){
+if(!pattern64.test(data2)){
 const err7 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -20950,7 +28920,7 @@ errors++;
 if(data.api_key !== undefined){
 let data3 = data.api_key;
 if(typeof data3 === "string"){
-if(!pattern54.test(data3)){
+if(!pattern65.test(data3)){
 const err9 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -20983,13 +28953,13 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-export const ToolCall = validate51;
+export const ToolCall = validate64;
 
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tool-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -21152,20 +29122,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate51.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
-export const TraceExportRequest = validate52;
-const schema89 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
-const schema90 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
-const schema91 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
-const pattern90 = new RegExp("^-?[0-9]{1,19}$", "u");
-const pattern91 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
-const wrapper0 = {validate: validate54};
-const wrapper1 = {validate: validate53};
+export const TraceExportRequest = validate65;
+const schema116 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
+const schema117 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
+const schema118 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
+const pattern109 = new RegExp("^-?[0-9]{1,19}$", "u");
+const pattern110 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
+const wrapper0 = {validate: validate67};
+const wrapper1 = {validate: validate66};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21199,7 +29169,7 @@ const _errs6 = errors;
 let valid1 = false;
 const _errs7 = errors;
 if(typeof data2 === "string"){
-if(!pattern90.test(data2)){
+if(!pattern109.test(data2)){
 const err2 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]{1,19}$"},message:"must match pattern \""+"^-?[0-9]{1,19}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -21289,7 +29259,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "NaN") || (data3 === "Infinity")) || (data3 === "-Infinity"))){
-const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema91.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema118.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -21400,7 +29370,7 @@ errors++;
 if(data.bytesValue !== undefined){
 let data10 = data.bytesValue;
 if(typeof data10 === "string"){
-if(!pattern91.test(data10)){
+if(!pattern110.test(data10)){
 const err14 = {instancePath:instancePath+"/bytesValue",schemaPath:"#/properties/bytesValue/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/_-]*={0,2}$"},message:"must match pattern \""+"^[A-Za-z0-9+/_-]*={0,2}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -21433,12 +29403,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21465,8 +29435,8 @@ errors++;
 }
 }
 if(data.value !== undefined){
-if(!(validate54(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
-vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+if(!(validate67(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
+vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
 errors = vErrors.length;
 }
 }
@@ -21481,18 +29451,18 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate53.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
-const schema92 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
-const schema93 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
-const pattern92 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
-const pattern93 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
-const pattern94 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
-const pattern95 = new RegExp("^[0-9]{1,20}$", "u");
+const schema119 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
+const schema120 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
+const pattern111 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
+const pattern112 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
+const pattern113 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
+const pattern114 = new RegExp("^[0-9]{1,20}$", "u");
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21519,7 +29489,7 @@ errors++;
 if(data.traceId !== undefined){
 let data0 = data.traceId;
 if(typeof data0 === "string"){
-if(!pattern92.test(data0)){
+if(!pattern111.test(data0)){
 const err2 = {instancePath:instancePath+"/traceId",schemaPath:"#/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{32}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -21544,7 +29514,7 @@ errors++;
 if(data.spanId !== undefined){
 let data1 = data.spanId;
 if(typeof data1 === "string"){
-if(!pattern93.test(data1)){
+if(!pattern112.test(data1)){
 const err4 = {instancePath:instancePath+"/spanId",schemaPath:"#/properties/spanId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{16}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{16}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -21569,7 +29539,7 @@ errors++;
 if(data.parentSpanId !== undefined){
 let data2 = data.parentSpanId;
 if(typeof data2 === "string"){
-if(!pattern94.test(data2)){
+if(!pattern113.test(data2)){
 const err6 = {instancePath:instancePath+"/parentSpanId",schemaPath:"#/properties/parentSpanId/pattern",keyword:"pattern",params:{pattern: "^([0-9A-Fa-f]{16})?$"},message:"must match pattern \""+"^([0-9A-Fa-f]{16})?$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -21609,7 +29579,7 @@ const _errs11 = errors;
 let valid2 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
-if(!pattern95.test(data4)){
+if(!pattern114.test(data4)){
 const err9 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -21687,7 +29657,7 @@ const _errs18 = errors;
 let valid4 = false;
 const _errs19 = errors;
 if(typeof data5 === "string"){
-if(!pattern95.test(data5)){
+if(!pattern114.test(data5)){
 const err14 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -21764,8 +29734,8 @@ let data6 = data.attributes;
 if(Array.isArray(data6)){
 const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate53(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+if(!(validate66(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
 errors = vErrors.length;
 }
 }
@@ -21854,12 +29824,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="trace-export-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -21879,8 +29849,8 @@ let data3 = data2.attributes;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate53(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+if(!(validate66(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
 errors = vErrors.length;
 }
 }
@@ -21947,8 +29917,8 @@ let data9 = data6.spans;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate57(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+if(!(validate70(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
 errors = vErrors.length;
 }
 }
@@ -22023,13 +29993,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 
-export const TranscriptUpload = validate60;
+export const TranscriptUpload = validate73;
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="transcript-upload.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -22069,7 +30039,7 @@ errors++;
 if(data.session_id !== undefined){
 let data0 = data.session_id;
 if(typeof data0 === "string"){
-if(!pattern67.test(data0)){
+if(!pattern78.test(data0)){
 const err3 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -22313,15 +30283,15 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreateRequest = validate61;
-const schema96 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
-const pattern99 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
+export const UserCreateRequest = validate74;
+const schema123 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+const pattern118 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -22339,7 +30309,7 @@ errors++;
 if(data.user_id !== undefined){
 let data0 = data.user_id;
 if(typeof data0 === "string"){
-if(!pattern99.test(data0)){
+if(!pattern118.test(data0)){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -22512,14 +30482,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreated = validate62;
-const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+export const UserCreated = validate75;
+const schema124 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -22604,7 +30574,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema97.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema124.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -22677,14 +30647,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate62.errors = vErrors;
+validate75.errors = vErrors;
 return errors === 0;
 }
 
-export const UserDeleted = validate63;
-const schema98 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+export const UserDeleted = validate76;
+const schema125 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -22790,14 +30760,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
 
-export const VoiceError = validate64;
-const schema99 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+export const VoiceError = validate77;
+const schema126 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -22927,14 +30897,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
 
-export const WebrtcAnswer = validate65;
-const schema100 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+export const WebrtcAnswer = validate78;
+const schema127 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -23097,7 +31067,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate65.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
 

@@ -1,6 +1,6 @@
 import { brief, type ReplyCondition, type Scenario } from '../../contract/index.ts';
 import { Misfit } from '../errors.ts';
-import { checkKnown } from './evals.ts';
+import { checkKnown, toEval } from './evals.ts';
 
 /**
  * What no schema can say of a scenario: that its persona and its evals are there, that steps lead to
@@ -12,10 +12,15 @@ export function checkScenario(
   known: { evalIds: readonly string[]; personaIds: readonly string[] },
   at: string,
 ): void {
-  if (persona !== undefined && !known.personaIds.includes(persona)) {
+  if (typeof persona === 'string' && !known.personaIds.includes(persona)) {
     throw new Misfit(`${at}/persona`, `must be the id of a persona, got ${brief(persona)}`);
   }
-  checkKnown(evals, known.evalIds, at);
+  for (const [index, one] of evals.entries()) {
+    if (typeof one !== 'string') toEval(one, `${at}/evals/${index}`);
+  }
+  const brought = evals.flatMap((one) => (typeof one === 'string' ? [] : one.id));
+  const named = evals.map((one) => (typeof one === 'string' ? one : one.id));
+  checkKnown(named, [...known.evalIds, ...brought], at);
   const { steps = [], facts = [], reactions = [], stop_when: stops = [] } = user;
   const stepIds = steps.map(({ id }) => id);
   checkOnce(stepIds, (index) => `${at}/user/steps/${index}/id`);

@@ -4,6 +4,7 @@ import { clockEndsMs, type AdjustableClock } from '../../shared/adjustable-clock
 import { isoTime } from '../../shared/clock.ts';
 import { Refusal } from '../errors.ts';
 import type { Gate } from '../gate.ts';
+import type { SimulationDesk } from '../simulation-desk.ts';
 import type { Store } from '../store/store.ts';
 import { asMessage, readJsonBodies } from '../wire.ts';
 import { documentRoutes } from './documents.ts';
@@ -15,6 +16,7 @@ import type { Owners } from './owners.ts';
 import { listRoutes, routesOf } from './route-list.ts';
 import { seedRoutes, type Seeds } from './seed.ts';
 import { sessionRoutes } from './sessions.ts';
+import { simulationRoutes } from './simulations.ts';
 import { transcriptRoutes } from './transcripts.ts';
 import type { Warnings } from './warnings.ts';
 import { workRoutes, type WorkDeps } from './work.ts';
@@ -28,6 +30,7 @@ export interface ControlDeps extends WorkDeps {
   seeds: Seeds;
   faults: FaultBoard;
   journal: Journal;
+  simulations: SimulationDesk;
   warnings: Warnings;
   /** Base of the deep links; known once the service listens. */
   appUrl: () => string;
@@ -62,6 +65,7 @@ export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
   transcriptRoutes(app, deps);
   seedRoutes(app, deps);
   sessionRoutes(app, { ...deps, store: deps.store.sessions });
+  simulationRoutes(app, deps);
   workRoutes(app, deps);
   clockRoutes(app, deps);
   resetRoute(app, deps);
@@ -108,10 +112,12 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void
 }
 
 /** `/reset`: forgets what an owner has, but its keys. The clock stays where it stands. */
-function resetRoute(app: FastifyInstance, { store, owners, seeds, forget }: ControlDeps): void {
+function resetRoute(app: FastifyInstance, deps: ControlDeps): void {
+  const { store, owners, seeds, forget, simulations } = deps;
   app.post('/reset', async (request) => {
     const { to } = asMessage('ResetRequest', request.body);
     const ownerId = await owners.named(request);
+    await simulations.cancelAll(ownerId);
     if (to === 'seed') await seeds.replant(ownerId);
     else await store.empty(ownerId);
     forget();

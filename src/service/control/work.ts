@@ -15,6 +15,9 @@ export interface WorkDeps {
   wake: () => void;
   /** Resolves when nothing is queued or running. */
   drain: () => Promise<void>;
+  cancelSimulation: (ownerId: string, id: string) => Promise<unknown>;
+  /** Whether simulated users are talking. */
+  isTalking: () => boolean;
 }
 
 const backlogBatch = 100;
@@ -31,15 +34,20 @@ export function workRoutes(app: FastifyInstance, deps: WorkDeps): void {
     using deadline = systemClock.deadline(drainMsMax);
     await Promise.race([deps.drain(), aborted(deadline.signal)]);
     const { count } = await store.jobs.pending();
-    if (deadline.signal.aborted && count > 0) {
-      throw new Refusal('busy', `after ${drainMsMax} ms ${count} evals are still to be scored`);
+    if (deadline.signal.aborted && (count > 0 || deps.isTalking())) {
+      const left = deps.isTalking()
+        ? 'simulated users are talking'
+        : `${count} evals are still to be scored`;
+      throw new Refusal('busy', `after ${drainMsMax} ms ${left}`);
     }
     return { drained: true };
   });
   app.post('/score-backlog', async (request) => scoreBacklog(deps, await owners.named(request)));
   app.delete<{ Params: { id: string } }>('/simulations/:id', async (request) => {
     const { id } = request.params;
-    if (!(await store.sessions.deleteSimulation(await owners.named(request), id))) {
+    const ownerId = await owners.named(request);
+    await deps.cancelSimulation(ownerId, id);
+    if (!(await store.sessions.deleteSimulation(ownerId, id))) {
       throw new Refusal('not_found', `there is no simulation ${brief(id)}`);
     }
     return { deleted: id };

@@ -1,4 +1,5 @@
 import type { Chance } from '../../shared/chance.ts';
+import type { AnswerSchema, Prompt } from '../model/endpoint.ts';
 import type { Case } from './judge.ts';
 import { toolCallsIn, type ScoredSession, type ScoredTurn } from './scored-session.ts';
 
@@ -19,14 +20,8 @@ const transcriptCharsMax = 60_000;
 /** How often a fence is drawn that does not occur in the transcript; one draw is enough by far. */
 const fenceDrawsMax = 10;
 
-/** What is sent: the rules apart from the text that is judged. */
-export interface Prompt {
-  rules: string;
-  transcript: string;
-}
-
 /** What the judge must answer: why, then what. Written in this order, the verdict follows from it. */
-export const verdictSchema = {
+export const verdictSchema: AnswerSchema = {
   name: 'verdict',
   strict: true,
   schema: {

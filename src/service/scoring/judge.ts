@@ -1,9 +1,10 @@
 import type { Chance } from '../../shared/chance.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { judgeMissing } from '../judge-missing.ts';
+import { askWithRetries } from '../model/ask.ts';
+import { openEndpoint, type Asked } from '../model/endpoint.ts';
 import { readAnswer } from './judge-answer.ts';
-import { openEndpoint, type Endpoint, type Reply } from './judge-endpoint.ts';
-import { judgePrompt } from './judge-prompt.ts';
+import { judgePrompt, verdictSchema } from './judge-prompt.ts';
 import { unscored, type Score, type Scoring } from './score.ts';
 import type { ScoredSession } from './scored-session.ts';
 
@@ -44,11 +45,11 @@ export interface JudgeOptions {
  */
 const totalMsMax = 50_000;
 
-/** The wait before the first retry; it doubles. */
-const firstWaitMs = 500;
-
-/** The longest wait that an endpoint may ask for by Retry-After. */
-const retryAfterMsMax = 20_000;
+const asked: Asked = {
+  who: 'The judge',
+  task: 'The scoring',
+  keyVariable: 'SANDBOX_KIT_JUDGE_API_KEY',
+};
 
 /** `judge`: a language model finds that the session meets the criteria. */
 export async function scoreJudge({ params, session, judge, signal }: Scoring): Promise<Score> {
@@ -63,47 +64,17 @@ export async function scoreJudge({ params, session, judge, signal }: Scoring): P
 /** A judge behind an OpenAI-compatible endpoint. Nothing is sent before the first scoring. */
 export function createJudge(options: JudgeOptions): Judge {
   const { apiKey, model, retriesMax = 2, clock, chance } = options;
-  const endpoint = openEndpoint(options);
+  const endpoint = openEndpoint({ ...options, asked });
+  const asking = { endpoint, clock, retriesMax, totalMsMax, asked, forWhat: 'an eval' };
   /** An endpoint that repeats its key back would publish it with the reasoning. */
   const withoutKey = (text: string): string => (apiKey ? text.replaceAll(apiKey, '[key]') : text);
   return {
     async score(judged, signal) {
       const prompt = judgePrompt(judged, chance);
-      const question = { model: judged.model ?? model, prompt };
-      const reply = await askWithRetries({ endpoint, clock, retriesMax }, question, signal);
+      const question = { model: judged.model ?? model, prompt, answer: verdictSchema };
+      const reply = await askWithRetries(asking, question, signal);
       const { outcome, reasoning } = reply.ok ? readAnswer(reply.completion) : unscored(reply.why);
       return { outcome, reasoning: withoutKey(reasoning) };
     },
   };
-}
-
-interface Asking {
-  endpoint: Endpoint;
-  clock: Clock;
-  retriesMax: number;
-}
-
-async function askWithRetries(
-  { endpoint, clock, retriesMax }: Asking,
-  question: Parameters<Endpoint['ask']>[0],
-  signal: AbortSignal,
-): Promise<Reply> {
-  const endsAtMs = clock.monotonicMs() + totalMsMax;
-  for (let tries = 1; ; tries++) {
-    const reply = await endpoint.ask(question, endsAtMs - clock.monotonicMs(), signal);
-    if (reply.ok || !reply.again) return reply;
-    const waitMs = reply.retryAfterMs ?? firstWaitMs * 2 ** (tries - 1);
-    const why = tries === 1 ? reply.why : `${reply.why} It was asked ${tries} times.`;
-    const spent = tries > retriesMax || clock.monotonicMs() + waitMs >= endsAtMs;
-    if (spent || signal.aborted) return { ok: false, why, again: false };
-    if (waitMs > retryAfterMsMax) {
-      const asked = `It asks to wait ${Math.ceil(waitMs / 1000)} s, longer than an eval may.`;
-      return { ok: false, why: `${why} ${asked}`, again: false };
-    }
-    try {
-      await clock.sleep(waitMs, signal);
-    } catch {
-      return { ok: false, why: 'The scoring was called off while it waited.', again: false };
-    }
-  }
 }

@@ -2,9 +2,10 @@ import type { Database } from 'better-sqlite3';
 import { firstTables } from './migrations/001-first-tables.ts';
 import { whatEvalsRead } from './migrations/002-what-evals-read.ts';
 import { seededOnce } from './migrations/003-seeded-once.ts';
+import { simulatedSessions } from './migrations/004-simulated-sessions.ts';
 
 /** In order; a file that has run the first n says n in its `user_version`. None is ever changed. */
-const migrations: readonly string[] = [firstTables, whatEvalsRead, seededOnce];
+const migrations: readonly string[] = [firstTables, whatEvalsRead, seededOnce, simulatedSessions];
 
 /** Marks a file as one of ours, in the place that SQLite has for it: "sbxk". */
 const applicationId = 0x7362786b;

@@ -7,6 +7,7 @@ import { jobStore } from './jobs.ts';
 import { ownerStore } from './owners.ts';
 import { emptyOwner, plant } from './plant.ts';
 import { sessionStore } from './sessions.ts';
+import { simulationStore } from './simulations.ts';
 import type { Store } from './store.ts';
 
 /** How to open a store; its file is to be kept unless it says otherwise. */
@@ -23,6 +24,7 @@ export async function openStore({ file, isTemporary = false }: StoreOptions): Pr
     owners: ownerStore(connections),
     conversations: conversationStore(connections),
     sessions: sessionStore(connections),
+    simulations: simulationStore(connections),
     evals: evalStore(connections),
     documents: documentStore(connections),
     jobs: jobStore(connections),

@@ -166,6 +166,7 @@ function toSession(row: Row): Omit<Session, 'outcomes'> {
     persona: row.persona ?? undefined,
     endReason: row.end_reason ?? undefined,
     metadata: toObject(row.metadata),
+    simulated: toObject(row.simulated),
   };
 }
 

@@ -3,7 +3,14 @@ import { queueJobs } from './jobs.ts';
 import { agentKey, runKey, simulationKey } from './names.ts';
 import { keepOutcomes } from './outcomes.ts';
 import { pageOfSessions, sessionsWhere, toObject } from './session-pages.ts';
-import type { JsonObject, NewSession, Session, SessionKind, SessionStore } from './store.ts';
+import type {
+  JsonObject,
+  KeptTurn,
+  NewSession,
+  Session,
+  SessionKind,
+  SessionStore,
+} from './store.ts';
 
 /** Sessions, of simulations and of production, with their turns and outcomes. */
 export function sessionStore({ reader, write }: Connections): SessionStore {
@@ -29,18 +36,12 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
         .selectFrom('turns')
         .innerJoin('sessions', 'sessions.key', 'turns.session_key')
         .select(['sequence', 'user_input', 'user_reason', 'agent_response'])
-        .select('evaluation_metadata')
+        .select(['evaluation_metadata', 'tool_calls', 'latency_ms', 'turns.failed'])
         .where('sessions.owner_id', '=', ownerId)
         .where('sessions.id', '=', id)
         .orderBy('sequence')
         .execute();
-      return rows.map((row) => ({
-        sequence: row.sequence,
-        userInput: row.user_input,
-        userReason: row.user_reason ?? undefined,
-        agentResponse: row.agent_response,
-        evaluationMetadata: toObject(row.evaluation_metadata),
-      }));
+      return rows.map(toTurn);
     },
     add: (session) =>
       write(async (db) => {
@@ -65,7 +66,7 @@ function newestOf(
   );
 }
 
-// SQLite takes 32766 values in a statement, five of them a row.
+// SQLite takes 32766 values in a statement, nine of them a row.
 const turnsAtOnce = 1000;
 
 /** How a session is added. */
@@ -88,16 +89,17 @@ export async function addSession(
   for (const table of isNew ? [] : (['turns', 'outcomes', 'jobs'] as const)) {
     await db.deleteFrom(table).where('session_key', '=', key).execute();
   }
-  const rows = turns.map(
-    ({ sequence, userInput, userReason, agentResponse, evaluationMetadata }) => ({
-      session_key: key,
-      sequence,
-      user_input: userInput,
-      user_reason: userReason ?? null,
-      agent_response: agentResponse,
-      evaluation_metadata: toText(evaluationMetadata),
-    }),
-  );
+  const rows = turns.map((turn) => ({
+    session_key: key,
+    sequence: turn.sequence,
+    user_input: turn.userInput,
+    user_reason: turn.userReason ?? null,
+    agent_response: turn.agentResponse,
+    evaluation_metadata: toText(turn.evaluationMetadata),
+    tool_calls: turn.toolCalls ? JSON.stringify(turn.toolCalls) : null,
+    latency_ms: turn.latencyMs ?? null,
+    failed: turn.failed === undefined ? null : Number(turn.failed),
+  }));
   for (let from = 0; from < rows.length; from += turnsAtOnce) {
     await db
       .insertInto('turns')
@@ -144,6 +146,7 @@ async function putRow(db: Writing, session: NewSession): Promise<number> {
     end_reason: session.endReason ?? null,
     metadata: toText(session.metadata),
     seed_digest: session.seedDigest ?? null,
+    simulated: toText(session.simulated),
   } as const;
   const { key } = await db
     .insertInto('sessions')
@@ -152,6 +155,31 @@ async function putRow(db: Writing, session: NewSession): Promise<number> {
     .returning('key')
     .executeTakeFirstOrThrow();
   return key;
+}
+
+interface TurnRow {
+  sequence: number;
+  user_input: string;
+  user_reason: string | null;
+  agent_response: string;
+  evaluation_metadata: string | null;
+  tool_calls: string | null;
+  latency_ms: number | null;
+  failed: number | null;
+}
+
+function toTurn(row: TurnRow): KeptTurn {
+  const { tool_calls: calls, latency_ms: latencyMs, failed } = row;
+  return {
+    sequence: row.sequence,
+    userInput: row.user_input,
+    userReason: row.user_reason ?? undefined,
+    agentResponse: row.agent_response,
+    evaluationMetadata: toObject(row.evaluation_metadata),
+    ...(calls !== null && { toolCalls: JSON.parse(calls) as NonNullable<KeptTurn['toolCalls']> }),
+    ...(latencyMs !== null && { latencyMs }),
+    ...(failed !== null && { failed: failed === 1 }),
+  };
 }
 
 function toText(object: JsonObject | undefined): string | null {

@@ -1,6 +1,7 @@
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { JobStore } from './queue.ts';
 import type { DocumentStore, EvalStore, OwnerStore, Planting } from './setup.ts';
+import type { SimulationStore } from './simulations.ts';
 
 export type { FinishedJob, Job, JobStore } from './queue.ts';
 export type { DocumentStore, EvalStore, OwnerStore } from './setup.ts';
@@ -15,6 +16,7 @@ export interface Store {
   readonly owners: OwnerStore;
   readonly conversations: ConversationStore;
   readonly sessions: SessionStore;
+  readonly simulations: SimulationStore;
   readonly evals: EvalStore;
   readonly documents: DocumentStore;
   readonly jobs: JobStore;
@@ -176,6 +178,10 @@ export interface KeptTurn {
   agentResponse: string;
   /** What the sandbox hinted at (spec 2.8). */
   evaluationMetadata?: JsonObject | undefined;
+  toolCalls?: { name: string; arguments: unknown; result: unknown }[];
+  /** From the user's word to the end of the answer. */
+  latencyMs?: number;
+  failed?: boolean;
 }
 
 /** A session with its outcomes (spec 2.4, 2.5). */
@@ -197,6 +203,8 @@ export interface Session {
   endReason: string | undefined;
   /** What it was handed in with; sessions of live traces have tags instead. */
   metadata?: JsonObject | undefined;
+  /** How a simulated user held it: channel, sample, review and the like. */
+  simulated?: JsonObject | undefined;
   outcomes: Outcome[];
 }
 

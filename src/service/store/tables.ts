@@ -16,6 +16,7 @@ export interface Tables {
     name: string;
     deleted: number;
   };
+  simulation_plans: SimulationPlanRow;
   eval_names: NameRow;
   sessions: SessionRow;
   turns: TurnRow;
@@ -32,6 +33,16 @@ interface NameRow {
   owner_id: string;
   name: string;
   name_folded: string;
+}
+
+interface SimulationPlanRow {
+  simulation_key: number;
+  owner_id: string;
+  seed: string;
+  request: string;
+  secret: string | null;
+  state: Generated<'running' | 'ended' | 'cancelled'>;
+  started_at_ms: number;
 }
 
 interface ConversationRow {
@@ -84,6 +95,7 @@ interface SessionRow {
   end_reason: string | null;
   metadata: string | null;
   seed_digest: string | null;
+  simulated: string | null;
   total: Generated<number>;
   passed: Generated<number>;
   failed: Generated<number>;
@@ -96,6 +108,9 @@ interface TurnRow {
   user_reason: string | null;
   agent_response: string;
   evaluation_metadata: string | null;
+  tool_calls: string | null;
+  latency_ms: number | null;
+  failed: number | null;
 }
 
 interface OutcomeRow {

@@ -1,14 +1,36 @@
 import type OpenAI from 'openai';
 import { httpDateMs, type Clock } from '../../shared/clock.ts';
-import { verdictSchema, type Prompt } from './judge-prompt.ts';
 
-/** The largest answer that is read; a verdict has a few hundred bytes. */
+/** The largest answer that is read; one that is wanted has a few hundred bytes. */
 const answerBytesMax = 1024 * 1024;
+
+/** What is sent: the rules apart from the text that they are about. */
+export interface Prompt {
+  rules: string;
+  transcript: string;
+}
+
+/** A JSON Schema that the answer is to have, where the endpoint knows how. */
+export interface AnswerSchema {
+  name: string;
+  strict: boolean;
+  schema: Record<string, unknown>;
+}
 
 /** What is asked of which model. */
 export interface Question {
   model: string;
   prompt: Prompt;
+  answer: AnswerSchema;
+}
+
+/** How failures are told: who was asked, what for, and where its key is set. */
+export interface Asked {
+  /** e.g. `The judge`. */
+  who: string;
+  /** e.g. `The scoring`. */
+  task: string;
+  keyVariable: string;
 }
 
 /** What came back: a body that should be a chat completion, or why there is none. */
@@ -28,6 +50,7 @@ export interface EndpointOptions {
   apiKey?: string;
   timeoutMs?: number;
   clock: Clock;
+  asked: Asked;
 }
 
 /** What not every endpoint and model knows; left out once the endpoint did well without. */
@@ -46,7 +69,7 @@ type Library = typeof import('openai');
 
 /** An endpoint; the library is loaded with the first question, not when the service starts. */
 export function openEndpoint(options: EndpointOptions): Endpoint {
-  const { baseUrl, apiKey, timeoutMs = 30_000, clock } = options;
+  const { baseUrl, apiKey, timeoutMs = 30_000, clock, asked } = options;
   let opened: Promise<{ client: OpenAI; library: Library }> | undefined;
   const open = async (): Promise<{ client: OpenAI; library: Library }> => {
     const library = await import('openai');
@@ -83,10 +106,10 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
         } catch (fault) {
           const simpler = fault instanceof library.APIError ? simplerForm(tried, fault) : undefined;
           if (simpler && !until.aborted) tried = simpler;
-          else if (signal.aborted) return final('The scoring was called off.');
+          else if (signal.aborted) return final(`${asked.task} was called off.`);
           else if (deadline.signal.aborted)
-            return again(`The judge gave no answer within ${limitMs} ms.`);
-          else return replyOf(fault, question.model, library, clock);
+            return again(`${asked.who} gave no answer within ${limitMs} ms.`);
+          else return replyOf(fault, question.model, library, { clock, asked });
         }
       }
     },
@@ -94,7 +117,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
 }
 
 function requestOf(
-  { model, prompt }: Question,
+  { model, prompt, answer }: Question,
   { schema, temperature }: Form,
 ): OpenAI.ChatCompletionCreateParamsNonStreaming {
   return {
@@ -104,7 +127,7 @@ function requestOf(
       { role: 'user', content: prompt.transcript },
     ],
     ...(temperature && { temperature: 0 }),
-    ...(schema && { response_format: { type: 'json_schema', json_schema: verdictSchema } }),
+    ...(schema && { response_format: { type: 'json_schema', json_schema: answer } }),
   };
 }
 
@@ -119,23 +142,27 @@ function simplerForm(form: Form, { status, message }: Refusal): Form | undefined
 }
 
 /** Nothing that the endpoint says is repeated: it may hold the key, or the conversation. */
-function replyOf(fault: unknown, model: string, library: Library, clock: Clock): Reply {
-  if (fault instanceof library.APIConnectionError) return again('The judge cannot be reached.');
+function replyOf(
+  fault: unknown,
+  model: string,
+  library: Library,
+  { clock, asked: { who, keyVariable } }: { clock: Clock; asked: Asked },
+): Reply {
+  if (fault instanceof library.APIConnectionError) return again(`${who} cannot be reached.`);
   const status: unknown = fault instanceof library.APIError ? fault.status : undefined;
   if (typeof status !== 'number' || !(fault instanceof library.APIError)) {
-    return final('The judge answered with something that is no chat completion.');
+    return final(`${who} answered with something that is no chat completion.`);
   }
   if (status === 401 || status === 403) {
-    return final(`The judge refuses the key (${status}); see SANDBOX_KIT_JUDGE_API_KEY.`);
+    return final(`${who} refuses the key (${status}); see ${keyVariable}.`);
   }
   if (status === 404) {
-    return final(`The judge knows no model ${model}, or is not at this address (404).`);
+    return final(`${who} knows no model ${model}, or is not at this address (404).`);
   }
   if (status !== 408 && status !== 429 && status < 500) {
-    return final(`The judge refuses the request (${status}).`);
+    return final(`${who} refuses the request (${status}).`);
   }
-  const why =
-    status === 429 ? 'The judge is asked too often (429).' : `The judge fails (${status}).`;
+  const why = status === 429 ? `${who} is asked too often (429).` : `${who} fails (${status}).`;
   return { ok: false, why, again: true, retryAfterMs: retryAfterMs(fault.headers, clock) };
 }
 

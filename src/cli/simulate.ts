@@ -1,0 +1,149 @@
+import type { Argv, CommandModule } from 'yargs';
+import { z } from 'zod';
+import { explain, violations, type SimulationReport } from '../contract/index.ts';
+import { randomSeed } from '../shared/chance.ts';
+import { systemClock } from '../shared/clock.ts';
+import { stderrLog } from '../shared/log.ts';
+import { readTextFile, writeTextFile } from './files.ts';
+import * as flags from './flags.ts';
+import { kitVersion } from './kit-version.ts';
+import { modelFrom } from './model-from.ts';
+import { openOutputs } from './outputs.ts';
+import { readScenarioSet, type ScenarioSet } from './scenario-files.ts';
+import { interruptible } from './signals.ts';
+import { sessionProgress } from './simulate-progress.ts';
+import { terminalOf } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+const simulateFlags = z.object({
+  url: flags.sandboxUrl,
+  scenario: z.array(flags.word).optional(),
+  samples: flags.wholeNumber(1, 1_000).optional(),
+  concurrency: flags.wholeNumber(1, 100),
+  voice: z.boolean(),
+  seed: flags.seed.optional(),
+  json: flags.filePath.optional(),
+  junit: flags.filePath.optional(),
+  baseline: flags.filePath.optional(),
+  'api-key-file': flags.filePath.optional(),
+  ca: flags.filePath.optional(),
+});
+
+type SimulateFlags = z.infer<typeof simulateFlags>;
+type ServiceWing = typeof import('../service/index.ts');
+
+const EPILOGUE = `Examples:
+  sandbox-kit simulate http://127.0.0.1:8080
+  sandbox-kit simulate URL --scenario 'scenarios/*.scenario.yaml' --samples 5
+  sandbox-kit simulate URL --json run.json --baseline earlier.json
+
+Without --scenario, a starter set for a shop's support agent is run.
+The bearer key is read from SANDBOX_KIT_API_KEY, or with --api-key-file. A model
+that plays users of mode llm: SANDBOX_KIT_USER_URL, _MODEL and _API_KEY, of any
+OpenAI-compatible endpoint; one that judges: SANDBOX_KIT_JUDGE_URL, ...
+Exit codes: 0 passed, 1 a scenario failed, 3 undecided: a session crashed, or
+nothing scored it.`;
+
+/** `sandbox-kit simulate URL`: do simulated users get what they want of this sandbox? */
+export const simulateVerb: CommandModule = {
+  command: 'simulate <url>',
+  describe: 'Talk to a sandbox as simulated users, and score what it says',
+  builder: (yargs) => simulateOptions(yargs).epilogue(EPILOGUE),
+  handler: async (argv) => {
+    const given = flags.parseFlags(simulateFlags, argv);
+    if (given.voice) {
+      throw new UsageError('--voice: users that speak can not be simulated yet; leave it out.');
+    }
+    const set = readScenarioSet(given.scenario);
+    const baseline = given.baseline === undefined ? undefined : readBaseline(given.baseline);
+    const wing = await import('../service/index.ts');
+    const report = await run(given, set, wing);
+    deliver(baseline ? wing.withComparison(report, baseline) : report, given, wing);
+  },
+};
+
+function simulateOptions(yargs: Argv): Argv {
+  return yargs
+    .usage('sandbox-kit simulate URL\n\nSimulated users talk to a sandbox, and evals score them.')
+    .positional('url', { type: 'string', describe: 'base address of the sandbox' })
+    .option('scenario', {
+      type: 'string',
+      array: true,
+      describe: 'file, folder, glob or id; may be repeated',
+    })
+    .option('samples', { type: 'number', describe: 'sessions of each; as each scenario says' })
+    .option('concurrency', { type: 'number', default: 5, describe: 'sessions at a time' })
+    .option('voice', { type: 'boolean', default: false, describe: 'by voice instead of chat' })
+    .option('seed', { type: 'string', describe: 'repeat the ids of an earlier run' })
+    .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
+    .option('junit', { type: 'string', describe: 'write the report as JUnit XML' })
+    .option('baseline', { type: 'string', describe: 'JSON of an earlier run, to compare' })
+    .option('api-key-file', { type: 'string', describe: 'file that holds the bearer key' })
+    .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' });
+}
+
+async function run(
+  given: SimulateFlags,
+  set: ScenarioSet,
+  wing: ServiceWing,
+): Promise<SimulationReport> {
+  const { samples, concurrency } = given;
+  const seed = given.seed ?? randomSeed();
+  const out = openOutputs(given);
+  const total = set.scenarios.reduce((sum, one) => sum + (samples ?? one.samples ?? 1), 0);
+  const many = set.scenarios.length === 1 ? '1 scenario' : `${set.scenarios.length} scenarios`;
+  out.write(`${out.paint('bold', `sandbox-kit simulate ${given.url}`)}\n`);
+  out.write(`${many}, ${total} sessions, ${concurrency} at a time. Seed ${seed}.\n\n`);
+  const errors = terminalOf(process.stderr);
+  const progress = sessionProgress(errors, systemClock, total);
+  using interrupt = interruptible('Stopping: what was seen is reported. Once more leaves at once.');
+  try {
+    return await wing.simulate({
+      ...{ ...set, samples, concurrency, seed, kitVersion: kitVersion() },
+      sandbox: given.url,
+      apiKey: flags.sandboxKey(given['api-key-file']),
+      ca: flags.caPem(given.ca),
+      judge: modelFrom('JUDGE'),
+      userModel: modelFrom('USER'),
+      log: stderrLog('error'),
+      signal: interrupt.signal,
+      onSession: (session) => progress.ended(wing.sessionLine(session, errors)),
+    });
+  } catch (error) {
+    if (error instanceof wing.Misfit) throw set.misfit(error.pointer, error.message);
+    throw error;
+  } finally {
+    progress.end();
+  }
+}
+
+/** Gives a report to all who are to have it, and to the caller as the exit code. */
+function deliver(report: SimulationReport, given: SimulateFlags, wing: ServiceWing): void {
+  const { json, junit } = given;
+  const onStdout = json === '-' || junit === '-';
+  const out = terminalOf(onStdout ? process.stderr : process.stdout);
+  out.write(wing.terminalReport(report, out));
+  if (json !== undefined) writeTextFile(json, `${JSON.stringify(report, null, 2)}\n`, '--json');
+  if (junit !== undefined) writeTextFile(junit, wing.junitReport(report), '--junit');
+  process.exitCode = report.exitCode;
+}
+
+/**
+ * Reads the report of an earlier run.
+ *
+ * @throws {UsageError} where it is none.
+ */
+function readBaseline(path: string): SimulationReport {
+  const wrong = (why: string): UsageError =>
+    new UsageError(`--baseline: ${path} is not a report of simulate --json: ${why}`);
+  let report: unknown;
+  try {
+    report = JSON.parse(readTextFile(path, '--baseline'));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw wrong('it is not JSON');
+  }
+  const found = violations('SimulationReport', report);
+  if (found.length > 0) throw wrong(explain(found));
+  return report as SimulationReport;
+}

@@ -1,0 +1,65 @@
+import { LineCounter, parseAllDocuments, type Document } from 'yaml';
+import { valueAt, violations, type MessageName, type Messages } from '../contract/index.ts';
+import { readTextFile } from './files.ts';
+import { UsageError } from './usage-error.ts';
+
+/** A document of a YAML file, and where in the file things stand. */
+export interface YamlDocument<Name extends MessageName> {
+  value: Messages[Name];
+  /** Path, line and column of a place of the document, as `path:line:column`. */
+  place: (pointer: string) => string;
+}
+
+const aliasesMax = 100;
+
+/**
+ * Reads all documents of a YAML file (JSON is YAML, too), each of which must be that message.
+ *
+ * @throws {UsageError} with the flag, the file, line and column, and what was expected there.
+ */
+export function readYamlFile<Name extends MessageName>(
+  path: string,
+  flag: string,
+  name: Name,
+): YamlDocument<Name>[] {
+  const lines = new LineCounter();
+  const parsed = parseAllDocuments(readTextFile(path, flag), { lineCounter: lines });
+  const documents = 'empty' in parsed ? [] : parsed;
+  if (documents.length === 0) throw new UsageError(`${flag}: ${path} holds no ${name}.`);
+  const at = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${path}:${line}:${col}`;
+  };
+  return documents.map((document) => {
+    const [broken] = document.errors;
+    if (broken) {
+      const [what = ''] = broken.message.split('\n');
+      const said = what.replace(/ at line \d+, column \d+/, '').replace(/[.:]$/, '');
+      throw new UsageError(`${flag}: ${at(broken.pos[0])}: ${said}.`);
+    }
+    const value: unknown = document.toJS({ maxAliasCount: aliasesMax });
+    const place = (pointer: string): string => at(offsetOf(document, value, pointer));
+    const [wrong] = violations(name, value);
+    if (!wrong) return { value: value as Messages[Name], place };
+    const where = wrong.pointer === '' ? `a ${name}` : wrong.pointer;
+    const says = `${where} must be ${wrong.expected}, got ${wrong.received}`;
+    throw new UsageError(`${flag}: ${place(wrong.pointer)}: ${says}.`);
+  });
+}
+
+/** Where a place begins, or the nearest thing around it that is there. */
+function offsetOf(document: Document.Parsed, value: unknown, pointer: string): number {
+  for (let place = pointer; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
+    if (valueAt(value, place) === undefined) continue;
+    const keys = place
+      .slice(1)
+      .split('/')
+      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const node = document.getIn(
+      keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key)),
+      true,
+    ) as { range?: [number, number, number] } | undefined;
+    if (node?.range) return node.range[0];
+  }
+  return document.contents?.range[0] ?? document.range[0];
+}

@@ -1,0 +1,55 @@
+import type {
+  ScenarioResult,
+  SimulatedSessionReport,
+  SimulationReport,
+} from '../../../contract/index.ts';
+import { xmlText } from '../../../shared/xml.ts';
+import { reasonsOf } from './reasons.ts';
+
+/**
+ * The report as JUnit XML: a test case a scenario. Failed is a `failure`, undecided an `error`: a run
+ * that does not exit with 0 has one of them, and a crash is told apart from a failed eval.
+ */
+export function junitReport(report: SimulationReport): string {
+  const { scenarios, sessions, startedAt } = report;
+  const count = (verdict: string): number =>
+    scenarios.filter((one) => one.verdict === verdict).length;
+  const nothing = scenarios.length === 0 ? 1 : 0;
+  const counts = `tests="${scenarios.length + nothing}" failures="${count('failed')}" errors="${count('undecided') + nothing}"`;
+  const cases = scenarios.map((scenario) =>
+    caseOf(
+      scenario,
+      sessions.filter((session) => session.scenario_id === scenario.scenario_id),
+    ),
+  );
+  const none =
+    '    <testcase classname="simulate" name="run"><error message="Nothing was simulated."/></testcase>';
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="sandbox-kit simulate" ${counts}>`,
+    `  <testsuite name="simulate" timestamp="${startedAt}" ${counts}>`,
+    ...(nothing ? [none] : cases),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function caseOf(scenario: ScenarioResult, sessions: readonly SimulatedSessionReport[]): string {
+  const { verdict, passed, samples, flaky } = scenario;
+  const took = sessions.reduce(
+    (sum, { turn_latency_ms: turns }) => sum + turns.reduce((ms, turn) => ms + turn, 0),
+    0,
+  );
+  const name = `classname="simulate.${xmlText(scenario.scenario_id)}" name="${xmlText(scenario.scenario)}"`;
+  const told = `${passed} of ${samples} samples passed${flaky ? ', flaky' : ''}`;
+  const why = sessions.flatMap((session) =>
+    reasonsOf(session).map((reason) => `sample ${session.sample} (${session.id}): ${reason}`),
+  );
+  const text = xmlText([`${told}.`, ...why].join(' '));
+  const inner =
+    verdict === 'passed'
+      ? `<system-out>${text}</system-out>`
+      : `<${verdict === 'failed' ? 'failure' : 'error'} message="${text}"/>`;
+  return `    <testcase ${name} time="${(took / 1000).toFixed(3)}">\n      ${inner}\n    </testcase>`;
+}

@@ -1,0 +1,123 @@
+import type {
+  ScenarioResult,
+  ScenarioStanding,
+  SimulatedSessionReport,
+  SimulationComparison,
+  SimulationReport,
+  SimulationVerdict,
+} from '../../../contract/index.ts';
+import { instantMs } from '../../../shared/clock.ts';
+import { wrap, type Paint, type Style } from '../../../shared/paint.ts';
+import { reasonsOf } from './reasons.ts';
+
+/** How it is written. */
+export interface Page {
+  paint: Paint;
+  /** Characters a line. */
+  width: number;
+}
+
+const styles: Record<SimulationVerdict, Style> = {
+  passed: 'green',
+  failed: 'red',
+  undecided: 'yellow',
+};
+
+/** Sessions that are told at length; the JSON has all. */
+const toldMax = 20;
+
+const verdictWidth = 9;
+const nameWidthMax = 32;
+
+/** One line for a session, as it ends. */
+export function sessionLine(session: SimulatedSessionReport, { paint, width }: Page): string {
+  const { verdict, scenario_id: id, sample, end_reason: reason, traces } = session;
+  const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}`;
+  const tail = `${turns.padStart(8)}  ${reason}`;
+  const room = Math.min(nameWidthMax, width - verdictWidth - tail.length - 4);
+  const name = sample === 1 ? id : `${id} #${sample}`;
+  const word = paint(styles[verdict], verdict.padEnd(verdictWidth));
+  return `${word}  ${cut(name, room).padEnd(room)}  ${tail}\n`;
+}
+
+/** The report for people: regressions, then a table, then what went wrong, the sentence last. */
+export function terminalReport(report: SimulationReport, page: Page): string {
+  const { verdict, sentence, sessions, comparison, seed } = report;
+  const ms = (instantMs(report.endedAt) ?? 0) - (instantMs(report.startedAt) ?? 0);
+  const word = verdict.toUpperCase();
+  const count = `${sessions.length} session${sessions.length === 1 ? '' : 's'}`;
+  const last = wrap(
+    `${word}  ${sentence} ${count} in ${(ms / 1000).toFixed(1)} s, seed ${seed}.`,
+    page.width,
+  );
+  const blocks = [
+    ...(comparison ? [comparisonLines(comparison, page)] : []),
+    tableLines(report.scenarios, page),
+    whyLines(sessions, page),
+    last.map((line) => line.replace(word, () => page.paint(styles[verdict], word))),
+  ].filter((lines) => lines.length > 0);
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function tableLines(scenarios: readonly ScenarioResult[], { paint, width }: Page): string[] {
+  if (scenarios.length === 0) return [];
+  const ids = scenarios.map((one) => one.scenario_id.length);
+  const room = Math.min(width - 40, Math.max(8, ...ids));
+  const head = `${'Scenario'.padEnd(room)}  Verdict    Passed   Wanted  pass^n  `;
+  const rows = scenarios.map((one) => {
+    const { verdict, passed, samples, wanted_pass_rate: wanted, pass_hat_k: hat, flaky } = one;
+    const columns = [
+      cut(one.scenario_id, room).padEnd(room),
+      paint(styles[verdict], verdict.padEnd(verdictWidth)),
+      `${passed}/${samples}`.padStart(8),
+      percent(wanted).padStart(7),
+      (hat.length === 0 ? '-' : (hat.at(-1) ?? 0).toFixed(2)).padStart(6),
+    ];
+    return `${columns.join('  ')}${flaky ? paint('yellow', '  flaky') : ''}`;
+  });
+  return [paint('dim', head.trimEnd()), ...rows];
+}
+
+function whyLines(sessions: readonly SimulatedSessionReport[], page: Page): string[] {
+  const told = sessions.filter((one) => one.verdict !== 'passed' || reasonsOf(one).length > 0);
+  const lines = told.slice(0, toldMax).flatMap((session) => {
+    const { verdict, scenario_id: id, sample, status, end_reason: reason } = session;
+    const head = `${page.paint(styles[verdict], verdict)} ${showable(id)}, sample ${sample}`;
+    const why = reasonsOf(session).flatMap((one) => {
+      const [first = '', ...more] = wrap(showable(one), page.width - 4);
+      return [`  - ${first}`, ...more.map((line) => `    ${line}`)];
+    });
+    return [`${head}: ${status}, ${reason}`, ...why];
+  });
+  const more = told.length - toldMax;
+  return more > 0 ? [...lines, `and ${more} sessions more; --json FILE has all`] : lines;
+}
+
+function comparisonLines(comparison: SimulationComparison, { paint, width }: Page): string[] {
+  const { startedAt, differences, rows } = comparison;
+  const changed = rows.filter(({ change }) => change !== 'same');
+  const lines = changed.map(({ scenario_id: id, change, before, now }) => {
+    const isBad = change === 'regressed' || change === 'worse';
+    const word = change.padEnd(verdictWidth);
+    const style = isBad ? 'red' : change === 'fixed' || change === 'better' ? 'green' : 'yellow';
+    const told = `${standing(before)} -> ${standing(now)}`;
+    return `${paint(style, word)}  ${cut(showable(id), width - 52)}  ${told}`;
+  });
+  const same = rows.length - changed.length;
+  return [
+    `Beside the run of ${startedAt.slice(0, 16).replace('T', ' ')}: ${same} as before.`,
+    ...differences.flatMap((one) => wrap(one, width)),
+    ...lines,
+  ];
+}
+
+const standing = (one: ScenarioStanding): string =>
+  one ? `${one.verdict} ${one.passed}/${one.samples}` : 'not there';
+
+const percent = (rate: number): string => `${Math.round(rate * 100)} %`;
+
+const cut = (text: string, room: number): string =>
+  text.length <= room ? text : `${text.slice(0, room - 3)}...`;
+
+/** What a sandbox says must not steer a terminal. */
+const showable = (text: string): string => text.replaceAll(/\p{Cc}/gu, ' ');

@@ -1,0 +1,188 @@
+import type { EndReason, UserCreateRequest } from '../../contract/index.ts';
+import type { Clock } from '../../shared/clock.ts';
+import type { Log } from '../../shared/log.ts';
+import { userModelMissing } from '../user-model-missing.ts';
+import type { Channel } from './channel.ts';
+import { chatChannel } from './chat-channel.ts';
+import { graphUser } from './graph-user.ts';
+import { llmUser } from './llm-user.ts';
+import { reviewUser } from './review.ts';
+import type { Sandbox } from './sandbox.ts';
+import { scriptedUser } from './scripted-user.ts';
+import type { SessionPlan } from './session-plan.ts';
+import {
+  SessionFault,
+  type AgentReply,
+  type SimulatedSession,
+  type SimulatedTurn,
+} from './simulated-session.ts';
+import type { Heard, Move, SimulatedUser } from './simulated-user.ts';
+import type { UserModel } from './user-model.ts';
+
+/** What sessions are held with. */
+export interface SessionDeps {
+  sandbox: Sandbox;
+  /** Plays users of mode `llm`. */
+  model: UserModel | undefined;
+  /** What sessions are dated by. */
+  clock: Clock;
+  /** What deadlines are on: a sandbox lives in real time, wherever the other stands. */
+  machineClock: Clock;
+  log: Log;
+}
+
+const turnsMaxDefault = 10;
+const durationMsMaxDefault = 600_000;
+
+/**
+ * Holds one session: looks whether the sandbox is healthy, creates the simulated user, talks, and
+ * deletes the user whatever came of it (spec 3.2, 4.6). Never rejects; when the signal aborts, the
+ * session is cancelled.
+ */
+export async function runSession(
+  plan: SessionPlan,
+  deps: SessionDeps,
+  signal: AbortSignal,
+): Promise<SimulatedSession> {
+  const { clock, machineClock } = deps;
+  const startedAtMs = clock.nowMs();
+  const durationMsMax = plan.scenario.limits?.max_duration_ms ?? durationMsMaxDefault;
+  using limit = machineClock.deadline(durationMsMax);
+  const held: Held = { turns: [], isTried: false, userId: undefined, notes: [] };
+  const until = AbortSignal.any([signal, limit.signal]);
+  const ended = await hold(plan, deps, { held, until }).then(
+    (endReason): Ended => ['completed', endReason, undefined],
+    (fault: unknown): Ended => {
+      if (signal.aborted) return ['cancelled', 'cancelled', undefined];
+      if (!limit.signal.aborted) return ['failed', ...told(fault, deps.log, plan)];
+      const bound = `max_duration_ms, ${durationMsMax} ms`;
+      return ['failed', 'timeout', `The session took longer than ${bound}.`];
+    },
+  );
+  if (held.isTried) {
+    const note = await deps.sandbox.deleteUser(plan.userId);
+    if (note !== undefined && held.userId !== undefined) held.notes.push(note);
+  }
+  const [status, endReason, error] = ended;
+  const { turns, notes, userId } = held;
+  const review = await reviewUser({ scenario: plan.scenario, turns, endReason });
+  const endedAtMs = clock.nowMs();
+  return { status, endReason, error, turns, review, userId, notes, startedAtMs, endedAtMs };
+}
+
+type Ended = [SimulatedSession['status'], EndReason, string | undefined];
+
+/** What a session has so far. */
+interface Held {
+  turns: SimulatedTurn[];
+  /** A user may be there, even one whose creation was not answered. */
+  isTried: boolean;
+  /** Once it is created. */
+  userId: string | undefined;
+  notes: string[];
+}
+
+async function hold(
+  plan: SessionPlan,
+  { sandbox, model }: SessionDeps,
+  { held, until }: { held: Held; until: AbortSignal },
+): Promise<EndReason> {
+  const user = playerOf(plan, model);
+  await sandbox.health(until);
+  held.isTried = true;
+  held.isTried = await sandbox.createUser(userOfPlan(plan), until);
+  if (held.isTried) held.userId = plan.userId;
+  if (plan.channel !== 'chat') {
+    throw new SessionFault('simulator_error', 'Users that speak can not be simulated yet.');
+  }
+  const channel = chatChannel(sandbox, plan, held.userId);
+  try {
+    return await converse(plan, { user, channel, turns: held.turns }, until);
+  } finally {
+    await channel.close();
+  }
+}
+
+function userOfPlan({ scenario, persona, userId, channel }: SessionPlan): UserCreateRequest {
+  const { preferences, history, profile } = scenario;
+  return {
+    user_id: userId,
+    metadata: {
+      scenario_id: scenario.id,
+      persona: persona.name,
+      session_type: channel,
+      ...(preferences && { preferences }),
+      ...(history && { history }),
+    },
+    ...(profile && { profile: { ...profile } }),
+  };
+}
+
+function playerOf(plan: SessionPlan, model: UserModel | undefined): SimulatedUser {
+  const { scenario, persona } = plan;
+  const { mode = 'graph' } = scenario.user;
+  if (mode === 'scripted') return scriptedUser(scenario);
+  if (mode === 'graph') return graphUser(scenario, persona);
+  if (!model) throw new SessionFault('simulator_error', userModelMissing);
+  return llmUser(plan, model);
+}
+
+interface Talk {
+  user: SimulatedUser;
+  channel: Channel;
+  turns: SimulatedTurn[];
+}
+
+/** Talks until one of the two is done; why it ended. */
+async function converse(plan: SessionPlan, talk: Talk, signal: AbortSignal): Promise<EndReason> {
+  const { user, channel, turns } = talk;
+  const turnsMax = plan.scenario.limits?.max_turns ?? turnsMaxDefault;
+  let heard: Heard | undefined;
+  if (plan.scenario.user.speaks_first === false) {
+    const first = await takeTurn(turns, { line: '', reason: 'the agent speaks first' }, () =>
+      channel.listen(signal),
+    );
+    heard = first ?? { turn: 0, content: lastSaid(plan), tools: [] };
+  }
+  for (;;) {
+    const move = await user.next(heard, signal);
+    if (move.does === 'end') return move.reason;
+    if (turns.length >= turnsMax) return 'max_turns';
+    heard = await takeTurn(turns, move, () => channel.say(move.line, signal));
+    if (move.thenEnds) return move.thenEnds;
+  }
+}
+
+const lastSaid = ({ scenario }: SessionPlan): string =>
+  scenario.initial_messages?.at(-1)?.content ?? '';
+
+/** Notes a turn, also one to which no reply comes: the line was said. */
+async function takeTurn(
+  turns: SimulatedTurn[],
+  { line, reason }: Pick<Extract<Move, { does: 'say' }>, 'line' | 'reason'>,
+  ask: () => Promise<AgentReply | undefined>,
+): Promise<Heard | undefined> {
+  const said = { sequence: turns.length + 1, userInput: line, userReason: reason };
+  let reply: AgentReply | undefined;
+  try {
+    reply = await ask();
+  } catch (fault) {
+    const nothing = { agentResponse: '', toolCalls: [], latencyMs: 0, failed: true };
+    turns.push({ ...said, ...nothing });
+    throw fault;
+  }
+  if (!reply) return undefined;
+  const { content, toolCalls, latencyMs, evaluationMetadata } = reply;
+  const answered = { agentResponse: content, toolCalls, latencyMs, failed: false };
+  turns.push({ ...said, ...answered, evaluationMetadata });
+  return { turn: said.sequence, content, tools: toolCalls.map(({ name }) => name) };
+}
+
+/** What of a fault may be told. One that is none of a session's is ours. */
+function told(fault: unknown, log: Log, { sessionId }: SessionPlan): [EndReason, string] {
+  if (fault instanceof SessionFault) return [fault.endReason, fault.message];
+  const { name, stack = '' } = fault instanceof Error ? fault : new Error('thrown');
+  const at = stack.split('\n').find((line) => /^\s+at /.test(line)) ?? '';
+  log.error('simulated_session_failed', { session: sessionId, fault: name, at: at.trim() });
+  return ['simulator_error', `A fault of the kit (${name}); please report it.`];
+}

@@ -1,0 +1,150 @@
+import { rootCertificates } from 'node:tls';
+import { Pool } from 'undici';
+import { DeadlinePassed, type Clock } from '../../shared/clock.ts';
+import type { SandboxOptions } from './sandbox.ts';
+import { SessionFault } from './simulated-session.ts';
+
+/** A request as it goes out. */
+export interface Outgoing {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** What came back. */
+export interface Answer {
+  status: number;
+  retryAfter: string | undefined;
+  /** The body as JSON; undefined when it is none. */
+  json: unknown;
+  latencyMs: number;
+}
+
+/** Sends a request once. */
+export interface SandboxHttp {
+  /** @throws SessionFault, or the signal's reason when it is aborted. */
+  send(outgoing: Outgoing, timeoutMs: number, signal: AbortSignal): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+const bodyBytesMax = 4 * 1024 * 1024;
+
+/** Idle connections are given up before most servers do, so that few requests meet a closing one. */
+const idleMsMax = 1_000;
+
+/** HTTP/1.1 over as many connections as there are sessions at a time. No redirect is followed. */
+export function openHttp({ url, ca, connections, clock }: SandboxOptions): SandboxHttp {
+  const { origin, pathname } = new URL(url);
+  const base = pathname.replace(/\/+$/, '');
+  const pool = new Pool(origin, {
+    connections,
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: idleMsMax,
+    keepAliveMaxTimeout: idleMsMax,
+    connect: ca === undefined ? {} : { ca: [...rootCertificates, ca] },
+  });
+  return {
+    async send({ method, path, headers, body }, timeoutMs, signal) {
+      signal.throwIfAborted();
+      using until = limitedBy(clock, timeoutMs, signal);
+      const startedMs = clock.monotonicMs();
+      try {
+        const request = { method, path: base + path, headers, body: body ?? null };
+        const answer = await pool.request({ ...request, signal: until.signal });
+        const text = await readBody(answer.body);
+        const after = answer.headers['retry-after'];
+        return {
+          status: answer.statusCode,
+          retryAfter: typeof after === 'string' ? after.trim() : undefined,
+          json: parsed(text),
+          latencyMs: clock.monotonicMs() - startedMs,
+        };
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        throw faultOf(error, `${method} ${path.replace(/^(\/users)\/.*/, '$1/{user_id}')}`);
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+/** A signal that aborts with another, or after a time; disposing of it lets go of both. */
+function limitedBy(
+  clock: Clock,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Disposable & { signal: AbortSignal } {
+  const deadline = clock.deadline(timeoutMs);
+  const either = new AbortController();
+  const passOn = (): void => either.abort(signal.reason);
+  const end = (): void => either.abort(deadline.signal.reason);
+  signal.addEventListener('abort', passOn, { once: true });
+  deadline.signal.addEventListener('abort', end, { once: true });
+  return {
+    signal: either.signal,
+    [Symbol.dispose]() {
+      signal.removeEventListener('abort', passOn);
+      deadline[Symbol.dispose]();
+    },
+  };
+}
+
+class TooLarge extends Error {}
+
+async function readBody(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes <= bodyBytesMax) continue;
+    body.destroy();
+    throw new TooLarge();
+  }
+  const [first] = chunks;
+  return (first && chunks.length === 1 ? first : Buffer.concat(chunks)).toString('utf8');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Nothing that the sandbox sends is repeated. */
+function faultOf(error: unknown, what: string): SessionFault {
+  if (error instanceof DeadlinePassed) {
+    return new SessionFault('timeout', `${what}: ${error.message}.`);
+  }
+  if (error instanceof TooLarge) {
+    const wrong = `the answer is larger than ${bodyBytesMax} bytes`;
+    return new SessionFault('agent_error', `${what}: ${wrong}.`);
+  }
+  const { code = '', name = '' } = rootOf(error);
+  if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
+    return new SessionFault('agent_error', `${what}: the answer is not HTTP.`);
+  }
+  const how = unreachable[code] ?? 'the connection was dropped';
+  return new SessionFault('infrastructure_error', `${what}: ${how}${code && ` (${code})`}.`);
+}
+
+/** An error that stands for several, one for each address tried, is told by its first. */
+function rootOf(error: unknown): { code?: string; name?: string } {
+  if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
+  return error instanceof Error ? error : {};
+}
+
+const unreachable: Partial<Record<string, string>> = {
+  ECONNREFUSED: 'the sandbox refuses connections',
+  ENOTFOUND: "the sandbox's name does not resolve",
+  EAI_AGAIN: "the sandbox's name does not resolve",
+  EHOSTUNREACH: 'the sandbox can not be reached',
+  ENETUNREACH: 'the sandbox can not be reached',
+  UND_ERR_CONNECT_TIMEOUT: 'the sandbox takes no connection',
+  ETIMEDOUT: 'the sandbox takes no connection',
+};

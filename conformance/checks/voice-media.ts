@@ -22,6 +22,7 @@ const STOP_MS_MAX = 1_500;
 /** Fewer packets than these have no usual step. */
 const STEPS_MIN = 20;
 const LEAP = 1_000;
+const TICKS_PER_MS = 48;
 
 const speechIn = (one: Exchange): CallEvent[] => eventsOf(one, 'speech');
 const soundsIn = (one: Exchange): CallEvent[] => eventsOf(one, 'sound');
@@ -203,6 +204,17 @@ function goesOn(): Check {
   );
 }
 
+/** Packets that came, and were sent, well after the hang-up: some are long on their way. */
+function sentAfter(one: Exchange): CallPacket[] {
+  const hungUpMs = hungUpAtMs(one);
+  const last = packetsIn(one).findLast(({ atMs }) => atMs <= hungUpMs);
+  return packetsIn(one).filter(
+    ({ atMs, timestamp, ssrc }) =>
+      atMs > hungUpMs + STOP_MS_MAX &&
+      (ssrc !== last?.ssrc || ((timestamp - last.timestamp) | 0) > STOP_MS_MAX * TICKS_PER_MS),
+  );
+}
+
 /** A sandbox that sent up to the hang-up sends no more soon after. */
 function stops(): Check {
   const isJudged = (one: Exchange): boolean => {
@@ -217,7 +229,7 @@ function stops(): Check {
   return whereMediaFlows(
     isJudged,
     (one) => {
-      const late = packetsIn(one).filter(({ atMs }) => atMs > hungUpAtMs(one) + STOP_MS_MAX);
+      const late = sentAfter(one);
       return late.length === 0
         ? []
         : [

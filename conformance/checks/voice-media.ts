@@ -6,6 +6,7 @@ import {
   closedBySandbox,
   eventsOf,
   hungUpAtMs,
+  isBrokenOff,
   isConnected,
   isVoice,
   mediaOf,
@@ -118,7 +119,9 @@ function answeredAloud(one: Exchange): boolean {
 function connects(): Check {
   return {
     evidence: (transcript) =>
-      answeredCalls(transcript).filter((one) => isConnected(one) || !isUntakable(one)),
+      answeredCalls(transcript).filter(
+        (one) => isConnected(one) || (!isUntakable(one) && !isPlacedAgain(one, transcript)),
+      ),
     judge: (calls) =>
       calls.flatMap((one) => {
         if (isConnected(one)) return [];
@@ -127,6 +130,13 @@ function connects(): Check {
       }),
     unjudged: noMedia,
   };
+}
+
+/** A connection that broke while it was made, and did not when the call was placed once more. */
+function isPlacedAgain(one: Exchange, { exchanges }: Transcript): boolean {
+  const isAgain = ({ id, scenario, step }: Exchange): boolean =>
+    id > one.id && scenario === one.scenario && step === one.step;
+  return isBrokenOff(one) && exchanges.some((other) => isAgain(other) && isConnected(other));
 }
 
 /** The steps of each sender from one packet to the next, in the order of arrival. */
@@ -184,7 +194,7 @@ export function clockOf(one: Exchange): ReturnType<Check['judge']> {
 /** One call is hung up, and the one beside it is spoken to again. */
 function goesOn(): Check {
   const hungUpFirst = ({ exchanges }: Transcript): number => {
-    const first = exchanges.find((one) => isVoice(one) && one.step === 'overlap');
+    const first = exchanges.findLast((one) => isVoice(one) && one.step === 'overlap');
     return first && isConnected(first) ? hungUpAtMs(first) : Infinity;
   };
   return whereMediaFlows(

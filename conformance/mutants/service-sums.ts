@@ -61,6 +61,9 @@ const sums = (of: Results): Row[] => [
     ['ends'],
     onItems(of, put('ended_at', '2020-01-01T00:00:00Z')),
   ],
+];
+
+const turnsAndLinks = (of: Results): Row[] => [
   [
     'sequence-alike',
     'Gives each turn the same number.',
@@ -190,8 +193,12 @@ const told = (
 
 /** Mutants of how things go together. */
 export const serviceSumMutants: readonly Mutant[] = [
-  ...written('production', sums('production'), slow),
-  ...written('simulations', [...sums('simulations'), ...counts], slow),
+  ...written('production', [...sums('production'), ...turnsAndLinks('production')], slow),
+  ...written(
+    'simulations',
+    [...sums('simulations'), ...turnsAndLinks('simulations'), ...counts],
+    slow,
+  ),
   queued('outcome-forgotten', 'Queues two evals, and scores by one.', oneOutcome),
   queued('outcome-unqueued', 'Scores by an eval that it did not queue.', oneOutcomeMore),
   told(

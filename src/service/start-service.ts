@@ -1,8 +1,5 @@
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { SeedDocument } from '../contract/index.ts';
 import { adjustableClock } from '../shared/adjustable-clock.ts';
@@ -10,19 +7,20 @@ import { randomSeed, seededChance } from '../shared/chance.ts';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
 import { checkOptions } from '../shared/option-kinds.ts';
+import { openDataDir } from './data-dir.ts';
 import { developmentKey } from './development-key.ts';
 import { CannotStart, Misfit, Refusal } from './errors.ts';
 import { gate, isKey, isLoopback, keyDigestOf } from './gate.ts';
 import { idsFrom } from './ids.ts';
 import { startWriter } from './ingest/writer.ts';
-import { createJudge, type JudgeOptions } from './scoring/judge.ts';
+import { createJudge, type Judge, type JudgeOptions } from './scoring/judge.ts';
 import { erroredEvals } from './scoring/errored-evals.ts';
 import { startRunner } from './scoring/runner.ts';
 import { scoredSessionOf } from './scored-session-of.ts';
 import { serviceOptionKinds } from './service-option-kinds.ts';
 import { buildService, type Service } from './service.ts';
 import { startSimulationRunner } from './simulator/simulation-runner.ts';
-import { openUserModel, type UserModelOptions } from './simulator/user-model.ts';
+import { openUserModel, type UserModel, type UserModelOptions } from './simulator/user-model.ts';
 import { withFileOf } from './start-failure.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
@@ -147,16 +145,12 @@ async function start(
   undo.push(() => writer.close());
 
   const chanceSeed = options.chanceSeed ?? randomSeed();
-  const chance = seededChance(chanceSeed).fork('judge');
-  // The judge's endpoint lives in real time, wherever the service's clock stands or is moved.
-  const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, chance });
+  const { judge, model } = modelsOf(options, chanceSeed);
   const sessionOf = scoredSessionOf(store);
   const worker = `service-${randomSeed()}`;
   const errored = erroredEvals({ ingestLog: store.ingestLog, clock, log });
   const runner = startRunner({ store, sessionOf, judge, errored, clock, log, worker });
   undo.push(() => runner.stop());
-  const { userModel } = options;
-  const model = userModel && openUserModel({ ...userModel, clock: systemClock });
   const onKept = (): void => runner.wake();
   const machineClock = systemClock;
   const simulator = startSimulationRunner({ store, model, clock, machineClock, log, onKept });
@@ -200,6 +194,19 @@ async function start(
   };
 }
 
+/** Endpoints of models live in real time, wherever the service's clock stands or is moved. */
+function modelsOf(
+  { judge, userModel }: Given,
+  chanceSeed: string,
+): { judge: Judge | undefined; model: UserModel | undefined } {
+  const clock = systemClock;
+  const chance = seededChance(chanceSeed).fork('judge');
+  return {
+    judge: judge && createJudge({ ...judge, clock, chance }),
+    model: userModel && openUserModel({ ...userModel, clock }),
+  };
+}
+
 function checkKeys(host: string, keys: readonly ServiceKey[]): void {
   if (keys.length === 0 && !isLoopback(host)) {
     throw new CannotStart(
@@ -210,26 +217,6 @@ function checkKeys(host: string, keys: readonly ServiceKey[]): void {
     if (isKey(key)) continue;
     throw new CannotStart('a key must be 8 to 256 visible ASCII characters without a space');
   }
-}
-
-async function openDataDir(given: string | undefined, undo: Undo): Promise<string> {
-  if (given === undefined) {
-    const made = await mkdtemp(join(tmpdir(), 'sandbox-kit-'));
-    undo.push(() => rm(made, { recursive: true, force: true }));
-    return made;
-  }
-  await withFileOf(`the data folder ${given}`, () => makeEach(resolve(given)));
-  return given;
-}
-
-/** Node's own recursion takes a disk that is read-only for a folder that is missing. */
-async function makeEach(folder: string): Promise<void> {
-  if (existsSync(folder)) return;
-  await makeEach(dirname(folder));
-  await mkdir(folder).catch((error: unknown) => {
-    // Another process may have been quicker.
-    if (!existsSync(folder)) throw error;
-  });
 }
 
 /**

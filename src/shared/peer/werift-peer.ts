@@ -14,6 +14,7 @@ import {
   hearChecks,
   hearSockets,
   isPathFound,
+  keepTrying,
   latchSenders,
   pingPath,
   useKeyObjects,
@@ -173,6 +174,7 @@ class WeriftPeer implements Peer {
   #prepare(transceiver: RTCRtpTransceiver): void {
     assertInside(this.#connection);
     if (!this.#options.network?.servers?.length) askNoServer(this.#connection);
+    keepTrying(this.#connection);
     const [dtls] = this.#connection.dtlsTransports;
     if (!dtls) throw new PeerFailed('there is no transport for the audio');
     this.#dtls = dtls;

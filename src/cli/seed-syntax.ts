@@ -1,5 +1,8 @@
 import type { YAMLParseError } from 'yaml';
 
+/** What the parser says. */
+type ParserFault = Pick<YAMLParseError, 'code' | 'pos' | 'message'>;
+
 /** What is wrong with the syntax of a file, and at which character; a sentence without its end. */
 export interface SyntaxFault {
   at: number;
@@ -7,7 +10,7 @@ export interface SyntaxFault {
 }
 
 /** Why a text is no JSON; undefined where it is. */
-export function notJson(text: string, broken: YAMLParseError): SyntaxFault | undefined {
+export function notJson(text: string, broken: ParserFault): SyntaxFault | undefined {
   if (broken.code === 'DUPLICATE_KEY') return keyTwice(text, broken);
   try {
     JSON.parse(text);
@@ -28,22 +31,18 @@ export function notJson(text: string, broken: YAMLParseError): SyntaxFault | und
 }
 
 /** Why a text is no YAML. */
-export function notYaml(text: string, broken: YAMLParseError): SyntaxFault {
+export function notYaml(text: string, broken: ParserFault): SyntaxFault {
   const [at] = broken.pos;
-  switch (broken.code) {
-    case 'DUPLICATE_KEY':
-      return keyTwice(text, broken);
-    case 'MULTIPLE_DOCS':
-      return { at, what: 'there is a second document; expected one, without a line --- in it' };
-    default: {
-      const [what = ''] = broken.message.split('\n');
-      const plain = what.replace(/ at line \d+, column \d+/, '').replace(/[.:]+$/, '');
-      return { at, what: `this is not YAML: ${plain}` };
-    }
+  if (broken.code === 'DUPLICATE_KEY') return keyTwice(text, broken);
+  if (broken.code === 'MULTIPLE_DOCS') {
+    return { at, what: 'there is a second document; expected one, without a line --- in it' };
   }
+  const [what = ''] = broken.message.split('\n');
+  const plain = what.replace(/ at line \d+, column \d+/, '').replace(/[.:]+$/, '');
+  return { at, what: `this is not YAML: ${plain}` };
 }
 
-function keyTwice(text: string, { pos: [at] }: YAMLParseError): SyntaxFault {
+function keyTwice(text: string, { pos: [at] }: ParserFault): SyntaxFault {
   const [, key = ''] = /^["']?([^"':,\n]{1,100})/.exec(text.slice(at)) ?? [];
   return { at, what: `the key ${key.trim()} stands there twice` };
 }

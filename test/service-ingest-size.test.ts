@@ -94,6 +94,24 @@ void t.test(
   },
 );
 
+void t.test('a client that writes slowly is not cut off for a clock that is moved', async (t) => {
+  const bench = await withService(t);
+  const { port } = new URL(bench.service.url);
+  const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+  t.teardown(() => socket.destroy());
+  socket.write(
+    'POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n' +
+      `x-service-api-key: ${bench.service.apiKey}\r\nContent-Length: 100\r\n\r\n{`,
+  );
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  t.match(String(answer), /^HTTP\/1\.1 415 /);
+  bench.clock.advance(3_600_000);
+  await bench.admin('POST /clock', { advance_ms: 3_600_000 });
+  await bench.drain();
+  socket.end(`${' '.repeat(99)}GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  t.match(await wholeOf(socket), /^HTTP\/1\.1 405 /, 'its connection is of use still');
+});
+
 void t.test('who writes on and on is cut off', async (t) => {
   const socket = await writing(await withService(t), 500_000_000);
   await wholeOf(socket);

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { AdjustableClock } from '../shared/adjustable-clock.ts';
+import { systemClock } from '../shared/clock.ts';
 import type { Log } from '../shared/log.ts';
 import {
   closeConversation,
@@ -163,7 +164,7 @@ function areaA(
 ): void {
   const { ingestLog } = store;
   leaveBodiesAlone(api);
-  drainRefused(api, clock);
+  drainRefused(api);
   const budget = byteBudget(bytesInFlightMax);
   const ingest = { clock, log, gate, rate, budget, writer, ingestLog };
   ingestRoute(api, { ...ingest, suffer: suffer('traces') });
@@ -222,13 +223,14 @@ function keepJournal(api: FastifyInstance, clock: AdjustableClock, journal: Jour
  * once, but it ends only when the client has written all. An answer that ends sooner would close the
  * connection in the face of a client that asked for that with `Connection: close`.
  */
-function drainRefused(api: FastifyInstance, clock: AdjustableClock): void {
+function drainRefused(api: FastifyInstance): void {
   api.addHook('onSend', (request, reply, payload, done) => {
     if (request.raw.complete || !Buffer.isBuffer(payload)) {
       done(null, payload);
       return;
     }
-    const written = drain(request.raw, clock);
+    // Who writes does so in real time, wherever the service's clock stands or is moved.
+    const written = drain(request.raw, systemClock);
     reply.header('content-length', payload.length);
     const answer = async function* (): AsyncGenerator<Buffer> {
       yield payload;

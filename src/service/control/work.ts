@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { brief } from '../../contract/index.ts';
-import { systemClock, type Clock } from '../../shared/clock.ts';
+import { isoTime, systemClock, type Clock } from '../../shared/clock.ts';
 import { Refusal } from '../errors.ts';
 import { liveEvals } from '../live-evals.ts';
 import type { Store } from '../store/store.ts';
@@ -10,6 +10,8 @@ import type { Owners } from './owners.ts';
 export interface WorkDeps {
   store: Store;
   clock: Clock;
+  /** The machine's clock, unless given. */
+  machineClock?: Clock;
   owners: Owners;
   sessionIdOf: (ownerId: string, conversationId: string) => string;
   wake: () => void;
@@ -28,20 +30,7 @@ const drainMsMax = 120_000;
 /** `/drain`, `/score-backlog`, `/simulations/{id}`: what is queued, what never was, what goes. */
 export function workRoutes(app: FastifyInstance, deps: WorkDeps): void {
   const { owners, store } = deps;
-  app.post('/drain', async () => {
-    deps.wake();
-    // Who waits for it waits in real time, wherever the service's clock stands or is moved.
-    using deadline = systemClock.deadline(drainMsMax);
-    await Promise.race([deps.drain(), aborted(deadline.signal)]);
-    const { count } = await store.jobs.pending();
-    if (deadline.signal.aborted && (count > 0 || deps.isTalking())) {
-      const left = deps.isTalking()
-        ? 'simulated users are talking'
-        : `${count} evals are still to be scored`;
-      throw new Refusal('busy', `after ${drainMsMax} ms ${left}`);
-    }
-    return { drained: true };
-  });
+  app.post('/drain', () => drain(deps));
   app.post('/score-backlog', async (request) => scoreBacklog(deps, await owners.named(request)));
   app.delete<{ Params: { id: string } }>('/simulations/:id', async (request) => {
     const { id } = request.params;
@@ -52,6 +41,29 @@ export function workRoutes(app: FastifyInstance, deps: WorkDeps): void {
     }
     return { deleted: id };
   });
+}
+
+/** Waits for all that is queued or running. @throws Refusal `busy` after two minutes. */
+export async function drain(
+  deps: Pick<WorkDeps, 'clock' | 'machineClock' | 'wake' | 'drain' | 'isTalking'> & {
+    store: { jobs: Pick<Store['jobs'], 'pending'> };
+  },
+): Promise<{ drained: true }> {
+  const { store, clock, machineClock = systemClock } = deps;
+  deps.wake();
+  // Who waits for it waits in real time, wherever the service's clock stands or is moved.
+  using deadline = machineClock.deadline(drainMsMax);
+  await Promise.race([deps.drain(), aborted(deadline.signal)]);
+  const { count, nextDueAtMs = 0 } = await store.jobs.pending();
+  if (!deadline.signal.aborted || (count === 0 && !deps.isTalking())) return { drained: true };
+  const left = deps.isTalking()
+    ? 'simulated users are talking'
+    : `${count} evals are still to be scored`;
+  const due =
+    nextDueAtMs > clock.nowMs()
+      ? `, the next at ${isoTime(nextDueAtMs)} by the clock of the service; move it on with /clock`
+      : '';
+  throw new Refusal('busy', `after ${drainMsMax} ms ${left}${due}`);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

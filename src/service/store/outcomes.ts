@@ -3,7 +3,7 @@ import type { Connections, Writing } from './connect.ts';
 import { evalNameKey } from './names.ts';
 import type { Outcome } from './store.ts';
 
-// SQLite takes 32766 values in a statement, nine of them a row.
+// SQLite takes 32766 values in a statement: 32 a row at the most.
 const outcomesAtOnce = 1000;
 
 /** An outcome, and where it stands among those of its session. */

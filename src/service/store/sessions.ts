@@ -66,7 +66,7 @@ function newestOf(
   );
 }
 
-// SQLite takes 32766 values in a statement, nine of them a row.
+// SQLite takes 32766 values in a statement: 32 a row at the most.
 const turnsAtOnce = 1000;
 
 /** How a session is added. */

@@ -137,17 +137,8 @@ export function buildService(parts: ServiceParts): Service {
     await idleCloser.sweep();
     wake();
   };
-  const { simulator } = parts;
-  const simulations = simulationDesk({ ...parts, runner: simulator });
-  const work = {
-    ...{ store, clock, owners, sessionIdOf, wake },
-    drain: async () => {
-      await simulator.drain();
-      await runner.drain();
-    },
-    isTalking: () => !simulator.isIdle(),
-    cancelSimulation: (ownerId: string, id: string) => simulator.cancel(ownerId, id),
-  };
+  const simulations = simulationDesk({ ...parts, runner: parts.simulator });
+  const work = { store, clock, owners, sessionIdOf, wake, ...workUnderWay(parts) };
   const seeds = seedBed(work);
   const warnings = settingsWarnings({ evals: store.evals, hasJudge: parts.hasJudge, log });
   const shown = { faults, journal, warnings, simulations, appUrl };
@@ -160,6 +151,18 @@ export function buildService(parts: ServiceParts): Service {
     { prefix: '/__admin' },
   );
   return { app, idleCloser, seeds, warnings };
+}
+
+/** What is talked and scored, in this order: what is said is scored after. */
+function workUnderWay({ simulator, runner }: ServiceParts) {
+  return {
+    drain: async (): Promise<void> => {
+      await simulator.drain();
+      await runner.drain();
+    },
+    isTalking: (): boolean => !simulator.isIdle(),
+    cancelSimulation: (ownerId: string, id: string) => simulator.cancel(ownerId, id),
+  };
 }
 
 function createApp(log: Log): FastifyInstance {

@@ -19,8 +19,8 @@ import { erroredEvals } from './scoring/errored-evals.ts';
 import { startRunner } from './scoring/runner.ts';
 import { scoredSessionOf } from './scored-session-of.ts';
 import { buildService, type Service } from './service.ts';
-import { startSimulationRunner } from './simulator/simulation-runner.ts';
-import { openUserModel, type UserModelOptions } from './simulator/user-model.ts';
+import { startSimulator } from './simulator/start-simulator.ts';
+import type { UserModelOptions } from './simulator/user-model.ts';
 import { withFileOf } from './start-failure.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
@@ -146,11 +146,8 @@ async function start(
   const errored = erroredEvals({ ingestLog: store.ingestLog, clock, log });
   const runner = startRunner({ store, sessionOf, judge, errored, clock, log, worker });
   undo.push(() => runner.stop());
-  const { userModel } = options;
-  const model = userModel && openUserModel({ ...userModel, clock: systemClock });
   const onKept = (): void => runner.wake();
-  const machineClock = systemClock;
-  const simulator = startSimulationRunner({ store, model, clock, machineClock, log, onKept });
+  const simulator = startSimulator(options.userModel, { store, clock, log, onKept });
   undo.push(() => simulator.stop());
 
   const stopping = new AbortController();
@@ -169,7 +166,7 @@ async function start(
     simulator,
     errored,
     hasJudge: judge !== undefined,
-    hasUserModel: model !== undefined,
+    hasUserModel: options.userModel !== undefined,
     makeId: idsFrom(chanceSeed),
     ownerName,
     appUrl,

@@ -1,6 +1,7 @@
 import type { Area, CheckReport, ExchangeRecord } from '../src/contract/index.ts';
 import { isoTime, systemClock, type Clock } from '../src/shared/clock.ts';
 import { drive, plan, type DriveOptions, type Plan } from './drive/run.ts';
+import type { VoiceOptions } from './drive/voice-options.ts';
 import { failedGate } from './judge/gate.ts';
 import type { Diagnosis } from './reports/diagnosis.ts';
 import { reportOf } from './reports/report.ts';
@@ -8,7 +9,7 @@ import { isServiceRun } from './requirements/index.ts';
 import type { Transcript } from './transcript/transcript.ts';
 
 /** All areas of a sandbox, which a check is of unless it says otherwise. */
-export const areas: readonly Area[] = ['chat', 'health', 'users'];
+export const areas: readonly Area[] = ['chat', 'health', 'users', 'voice'];
 
 /** The area of the service, which is checked alone: it is another server. */
 export const serviceArea: readonly Area[] = ['service'];
@@ -46,6 +47,8 @@ export interface CheckOptions {
   timeoutMs?: number;
   /** Waives HTTPS, also beyond loopback. */
   allowHttp?: boolean;
+  /** How the voice endpoint is reached, where not as it usually is. */
+  voice?: Partial<VoiceOptions> | undefined;
   /** Messages that make the agent use a tool. */
   prompts?: readonly string[];
   /** A warn counts as a fail. */
@@ -108,6 +111,7 @@ function withDefaults(options: CheckOptions, preflightOnly: boolean): DriveOptio
     ratePerSecond: options.ratePerSecond,
     timeoutMs: options.timeoutMs ?? 30_000,
     allowHttp: options.allowHttp ?? false,
+    voice: options.voice,
     prompts: options.prompts ?? defaultPrompts,
     preflightOnly,
     signal: options.signal,

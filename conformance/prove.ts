@@ -48,6 +48,7 @@ export async function startMutant(
   if (!mutant || mutant.run) return undefined;
   const { startProxy } = await import('./mutants/proxy.ts');
   const transform = mutant.transform();
-  const { url, stop } = await startProxy({ upstream, transform, clock: systemClock });
+  const voice = mutant.voice?.();
+  const { url, stop } = await startProxy({ upstream, transform, voice, clock: systemClock });
   return { url, breaks: mutant.breaks, stop };
 }

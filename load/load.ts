@@ -9,6 +9,7 @@ import { pacedRun } from './phases/paced-run.ts';
 import { planOf, WARM_UP_CONNECTIONS } from './phases/plan.ts';
 import { profileOf, type Profile } from './profiles/profile.ts';
 import { reportOf, reportOfGate, type ReportedRun } from './report/report.ts';
+import { GENERATOR_LIMITS } from './self-check/self-check.ts';
 import { withMaxRate } from './report/max-rate.ts';
 
 /**
@@ -82,6 +83,7 @@ async function searched(parts: RunParts, plan: LoadPlan, chance: Chance): Promis
   let nth = 0;
   const { maxRate, run } = await findMax({
     probePerSecond: probed?.perSecond ?? 0,
+    limits: options.generatorLimits ?? GENERATOR_LIMITS,
     runAt: async (perSecond, length) => {
       if (options.signal.aborted) return undefined;
       const windowMs = length === 'step' ? stepMs : plan.windowMs;

@@ -1,6 +1,7 @@
 import type { Arrivals, LoadEngineName, LoadProfileName } from '../src/contract/index.ts';
 import type { Clock } from '../src/shared/clock.ts';
 import type { Judge } from './profiles/examine.ts';
+import type { GeneratorLimits } from './self-check/self-check.ts';
 
 /** What a preflight found: a cause for which nothing is sent, or what there is. */
 export interface Preflight {
@@ -36,6 +37,8 @@ export interface LoadOptions {
   ca: string | undefined;
   /** Look for the rate that is held, by steps of this length; the window is the confirmation. */
   findMax?: { stepMs: number } | undefined;
+  /** Beyond these the generator was the bottleneck; by default 5 % of the chat target at most. */
+  generatorLimits?: GeneratorLimits | undefined;
   /** NOT PROVEN exits with 0. */
   acceptNotProven: boolean;
   /** What one exchange breaks of the interface. */

@@ -4,6 +4,8 @@ import type { AgentFault } from '../src/contract/index.ts';
 import { seededChance } from '../src/shared/chance.ts';
 import { systemClock, type Clock } from '../src/shared/clock.ts';
 import { silentLog, type Log } from '../src/shared/log.ts';
+import { checkOptions } from '../src/shared/option-kinds.ts';
+import { agentOptionKinds } from './agent-option-kinds.ts';
 import { buildAgent, type AgentParts } from './agent.ts';
 import { CannotStart, orCannotStart } from './errors.ts';
 import { faultBoard, faultFromText, toFaults } from './faults.ts';
@@ -72,8 +74,10 @@ const stopMsMax = 5_000;
  * Starts a sandbox that obeys area B of the interface, or breaks it on demand.
  * @throws CannotStart that says what to change: beyond loopback without a key, a port that is
  * taken, a certificate that can't be read or used, faults that make no sense.
+ * @throws TypeError about an option that is unknown or of another type.
  */
 export async function startAgent(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+  checkOptions('startAgent', options, agentOptionKinds);
   const { host = '127.0.0.1', port = 0, apiKey = null, open = false, tls = null } = options;
   const { clock = systemClock, log = silentLog, seed = 'reference', script = null } = options;
   if (apiKey === '') throw new CannotStart('the API key is empty; leave it out to have none');

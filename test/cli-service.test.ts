@@ -1,9 +1,9 @@
-/** The verbs `serve` and `exec`: what their callers rely on. */
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+/** The verb `serve`: what its callers rely on. */
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../src/shared/clock.ts';
-import { run, start, type Ran, type RunOptions, type Started } from './helpers/command.ts';
+import { isRefused, run, start, type RunOptions, type Started } from './helpers/command.ts';
 import { aRequest, aSpan } from './helpers/otlp.ts';
 import { until } from './helpers/until.ts';
 
@@ -33,14 +33,6 @@ async function ask({ url, apiKey }: Introduction, route: string, body?: unknown)
   return { status: response.status, text: await response.text() };
 }
 
-/** Asserts wrong usage: exit code 2, nothing on stdout, one sentence on stderr. */
-function isRefused(t: Test, { code, stdout, stderr }: Ran, says: RegExp): void {
-  t.equal(code, 2);
-  t.equal(stdout, '');
-  t.match(stderr, says);
-  t.match(stderr, /^sandbox-kit: [^\n]+[.]\n$/);
-}
-
 void t.test('serve: the first line is an interface', async (t) => {
   const beganMs = systemClock.monotonicMs();
   const { said, end } = await serve(t);
@@ -57,7 +49,7 @@ void t.test('serve: the first line is an interface', async (t) => {
 void t.test('serve: for people, with lines to paste', async (t) => {
   const { firstLine, end } = await start(t, ['serve', '--port', '0']);
   t.match(firstLine, /^The service listens at http:\/\/127\.0\.0\.1:\d+$/);
-  t.equal(await end('SIGTERM'), 0);
+  t.equal(await end('SIGHUP'), 0, 'its terminal is closed');
 });
 
 void t.test('serve: a development key that stays, or the key of the environment', async (t) => {
@@ -145,13 +137,15 @@ transcripts:
 
 void t.test('serve --seed-file: YAML that is there at the start', async (t) => {
   const file = join(t.testdir({ 'seed.yaml': goodSeed }), 'seed.yaml');
-  const { said } = await serve(t, ['--seed-file', file]);
+  const { said, end, stderr } = await serve(t, ['--seed-file', file]);
   t.equal((await ask(said, 'POST /__admin/drain')).status, 200);
   const { text } = await ask(said, 'GET /api/prod-evaluations/sessions/');
   t.match(JSON.parse(text), {
     total: 1,
     items: [{ source_session_id: 'call-1', outcome_summary: { passed_count: 1 } }],
   });
+  await end('SIGTERM');
+  t.equal(await stderr, '', 'no progress in a pipe');
 });
 
 void t.test('serve --seed-file: what is wrong, with its line', async (t) => {
@@ -179,89 +173,4 @@ void t.test('serve --seed-file: what is wrong, with its line', async (t) => {
     isRefused(t, await run(['serve', '--port', '0', '--seed-file', file]), says);
   }
   isRefused(t, await run(['serve', '--seed-file', join(folder, 'none')]), /no such file/);
-});
-
-/** Runs a program of JavaScript inside `exec`, with a temp folder of its own. */
-async function exec(t: Test, program: string, flags: string[] = []) {
-  const temp = t.testdir({});
-  const ran = await run(['exec', ...flags, '--', process.execPath, '-e', program], {
-    env: { TMPDIR: temp, OF_THE_CALLER: 'kept' },
-  });
-  t.same(readdirSync(temp), [], 'nothing is left in the temp folder');
-  return ran;
-}
-
-void t.test('exec: the command finds the service, and it is gone afterwards', async (t) => {
-  const ran = await exec(
-    t,
-    `const { SANDBOX_KIT_SERVICE_URL: url, SANDBOX_KIT_SERVICE_API_KEY: key } = process.env;
-     const headers = { 'x-service-api-key': key };
-     fetch(url + '/api/prod-evaluations/sessions/', { headers })
-       .then(({ status }) => console.log(JSON.stringify({ status, env: process.env })));`,
-  );
-  t.equal(ran.code, 0, ran.stderr);
-  const { status, env } = JSON.parse(ran.stdout) as { status: number; env: Record<string, string> };
-  t.equal(status, 200);
-  const { SANDBOX_KIT_SERVICE_URL: url = '', SANDBOX_KIT_SERVICE_API_KEY: key = '' } = env;
-  t.match(env, {
-    OTEL_EXPORTER_OTLP_ENDPOINT: url,
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
-    OTEL_EXPORTER_OTLP_HEADERS: `x-service-api-key=${key}`,
-    SANDBOX_KIT_ADMIN_URL: `${url}/__admin`,
-    OF_THE_CALLER: 'kept',
-  });
-  t.notOk('SANDBOX_KIT_AGENT_URL' in env);
-  await t.rejects(fetch(url), 'nobody listens any more');
-});
-
-void t.test('exec: an exporter that is set up by the environment alone arrives', async (t) => {
-  const ran = await exec(
-    t,
-    `import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-     import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-     const provider = new BasicTracerProvider({
-       spanProcessors: [new SimpleSpanProcessor(new OTLPTraceExporter())],
-     });
-     const attributes = { 'gen_ai.operation.name': 'chat', 'gen_ai.conversation.id': 'c' };
-     provider.getTracer('x').startSpan('chat', { attributes }).end();
-     await provider.shutdown();
-     const { SANDBOX_KIT_SERVICE_URL: url, SANDBOX_KIT_SERVICE_API_KEY: key } = process.env;
-     const headers = { 'x-service-api-key': key };
-     console.log((await fetch(url + '/v1/sessions/c/end', { method: 'POST', headers })).status);`,
-  );
-  t.same([ran.code, ran.stdout.trim()], [0, '200'], ran.stderr);
-});
-
-void t.test('exec --agent: a sandbox as well', async (t) => {
-  const program = `fetch(process.env.SANDBOX_KIT_AGENT_URL + '/health')
-    .then((response) => response.json()).then(({ status }) => console.log(status));`;
-  const ran = await exec(t, program, ['--agent']);
-  t.same([ran.code, ran.stdout.trim()], [0, 'healthy'], ran.stderr);
-});
-
-void t.test('exec: the exit code is the one of the command', async (t) => {
-  t.equal((await exec(t, 'process.exit(7)')).code, 7);
-  t.equal((await exec(t, `process.kill(process.pid, 'SIGKILL')`)).code, 128 + 9);
-  t.match(await exec(t, `throw new Error('boom')`), { code: 1, stderr: /boom/ });
-});
-
-void t.test('exec: a request to stop goes on to the command', async (t) => {
-  const temp = t.testdir({});
-  const program = `process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1e6);
-    console.log('runs');`;
-  const args = ['exec', '--', process.execPath, '-e', program];
-  const { firstLine, end } = await start(t, args, { env: { TMPDIR: temp } });
-  t.equal(firstLine, 'runs');
-  t.equal(await end('SIGTERM'), 5);
-  t.same(readdirSync(temp), []);
-});
-
-void t.test('exec: what can not be run', async (t) => {
-  const temp = t.testdir({ file: 'no program' });
-  const env = { TMPDIR: temp };
-  isRefused(t, await run(['exec', '--', 'no-such-command'], { env }), /no-such-command/);
-  isRefused(t, await run(['exec', '--', join(temp, 'file')], { env }), /EACCES/);
-  isRefused(t, await run(['exec'], { env }), /exec -- CMD/);
-  isRefused(t, await run(['exec', 'npm', 'test'], { env }), /./);
-  t.same(readdirSync(temp), ['file']);
 });

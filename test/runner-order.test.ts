@@ -149,7 +149,7 @@ void t.test('stop may be called twice and at once; drain then rejects', async (t
 });
 
 void t.test('a store that fails is asked again, and nothing is lost', async (t) => {
-  for (const call of ['freeAll', 'take', 'pending', 'finish', 'giveBack'] as const) {
+  for (const call of ['freeAll', 'take', 'nextDueAtMs', 'finish', 'giveBack'] as const) {
     const { jobs, clock, lines, start } = runnerWorld(t);
     jobs.add();
     jobs.failNext(call, 1);

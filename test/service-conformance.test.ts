@@ -65,7 +65,7 @@ void t.test('a run that is not intrusive sends nothing large, many or slow', asy
   t.equal(judgement.verdict, 'conforming');
   t.same(idsWith(judgement, 'not_observed'), [
     ...['SERVICE-023', 'SERVICE-024', 'SERVICE-026', 'SERVICE-027', 'SERVICE-028'],
-    ...['SERVICE-058', 'SERVICE-059'],
+    ...['SERVICE-031', 'SERVICE-058', 'SERVICE-059'],
   ]);
   t.ok(transcript.exchanges.every(({ request }) => request.bodyBytes === undefined));
   t.ok(transcript.exchanges.every(({ request }) => request.path !== '/__admin/clock'));
@@ -115,6 +115,7 @@ void t.test(
       scenario: 'late',
       persona: 'calm',
       started_at: startedAt(index),
+      turns: [{ user_input: 'Hello?', user_reason: 'greets', agent_response: 'Hello.' }],
       outcomes: [
         { eval_name: 'Polite', outcome: index % 2 ? ('pass' as const) : ('fail' as const) },
       ],

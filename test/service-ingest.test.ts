@@ -192,7 +192,7 @@ void t.test('other methods and paths are told so', async (t) => {
   isRefusal(t, wrong, 405, /POST/);
   t.equal(wrong.headers.get('allow'), 'POST');
   isRefusal(t, await send('POST /v1/metrics', { body: {} }), 404, /POST \/v1\/metrics/);
-  isRefusal(t, await send('GET /'), 404);
+  isRefusal(t, await send('GET /v1/'), 404);
   isRefusal(t, await send('POST /v1/logs', { raw: 'x', headers: { 'content-type': ';' } }), 404);
 });
 

@@ -1,5 +1,6 @@
 /** Seeds: planted as a whole or not at all, and gone back to by a reset. */
 import t from 'tap';
+import type { SeedDocument, TranscriptUpload } from '../src/contract/index.ts';
 import { aSpan } from './helpers/otlp.ts';
 import { anEval, isRefusal, refuses, withService } from './helpers/service.ts';
 
@@ -112,4 +113,37 @@ void t.test("transcripts of a seed are scored by the seed's own form of an eval"
     },
     { source_session_id: 'named', run: 'Transcripts 2026-11-19', outcome_summary: summary },
   ]);
+});
+
+void t.test('a long seed: how far it is, and others are answered meanwhile', async (t) => {
+  const turns: TranscriptUpload['turns'] = [{ user_input: 'Hi', agent_response: 'Hello' }];
+  const seed: SeedDocument = {
+    evals: [anEval('says', 'Hello')],
+    settings: { evals: ['says'] },
+    transcripts: Array.from({ length: 3000 }, (_, nth) => ({ session_id: `t-${nth}`, turns })),
+  };
+  const told: number[] = [];
+  const onSeedProgress = (done: number, total: number): void => {
+    t.equal(total, 3000);
+    told.push(done);
+  };
+  const { admin, send, drain, production } = await withService(t, { seed, onSeedProgress });
+  t.ok(told.length > 1, `told ${told.length} times`);
+  t.same(
+    told,
+    [...told].sort((one, other) => one - other),
+  );
+  t.equal(told.at(-1), 3000);
+  await drain();
+  const { total } = await production('?limit=1');
+  t.equal(total, 3000, 'each is scored');
+
+  const planted = admin('POST /seed?owner=other', seed).then(() => 'planted');
+  const read = async (): Promise<string> => {
+    t.equal((await send('GET /api/simulations/sessions/')).status, 200);
+    return 'read';
+  };
+  t.equal(await Promise.race([planted, read()]), 'read', 'nobody waits for a seed');
+  await planted;
+  t.equal(told.length, told.indexOf(3000) + 1, 'only the seed of the start is told of');
 });

@@ -40,7 +40,7 @@ void t.test('a seed is planted as a whole or not at all', async (t) => {
 
 void t.test('while a seed is planted, the thread has time for others', async (t) => {
   const { store, ownerId } = await withStore(t);
-  const names = Array.from({ length: 1000 }, (_, nth) => `s-${nth}`);
+  const names = Array.from({ length: 4000 }, (_, nth) => `s-${nth}`);
   const turn = { userInput: 'hi', userReason: undefined, agentResponse: 'ho' };
   const turns = Array.from({ length: 3 }, (_, nth) => ({ ...turn, sequence: nth + 1 }));
   let rounds = 0;

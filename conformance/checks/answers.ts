@@ -159,7 +159,7 @@ function statusRepair(endpoint: Endpoint, status: number): Repair {
     says: `refuse malformed requests with ${status}`,
     apply: (one) =>
       one.endpoint === endpoint && one.intent === 'refuse' && one.response && !accepted(one)
-        ? { ...one.response, status }
+        ? { response: { ...one.response, status } }
         : undefined,
   };
 }

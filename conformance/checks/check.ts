@@ -1,4 +1,4 @@
-import { type Endpoint } from '../../src/contract/index.ts';
+import type { Endpoint, ExchangeRecord } from '../../src/contract/index.ts';
 import {
   type Exchange,
   type Transcript,
@@ -19,6 +19,8 @@ export interface Finding {
   received: string;
   /** What probably helps, where there is a usual cause. */
   hint?: string;
+  /** It is worth knowing, and breaks nothing: whatever the level, the verdict is a note. */
+  isNote?: true;
   /** The change to the answer that would mend it, to be tried on the recording. */
   repair?: Repair;
 }
@@ -27,8 +29,8 @@ export interface Finding {
 export interface Repair {
   /** In words, e.g. "make choices[].message.content a string". */
   says: string;
-  /** The changed answer, or undefined where the change does not concern this exchange. */
-  apply(exchange: Exchange): Exchange['response'] | undefined;
+  /** What is changed of an exchange, or undefined where the change does not concern it. */
+  apply(exchange: Exchange): Pick<ExchangeRecord, 'response' | 'call'> | undefined;
 }
 
 /** Why a requirement could not be judged, when no exchange is evidence for it. */

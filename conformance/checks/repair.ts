@@ -14,9 +14,39 @@ export function repairOf({ pointer, expected }: Violation, endpoint: Endpoint): 
       }
       const body = structuredClone(exchange.json);
       put(body, place.split('/').slice(1), expected);
-      return { ...exchange.response, body: JSON.stringify(body) };
+      return { response: { ...exchange.response, body: JSON.stringify(body) } };
     },
   };
+}
+
+/** Puts what the schema wants in its place, in every message of a type that a sandbox said. */
+export function repairOfMessage({ pointer, expected }: Violation, type: string): Repair {
+  const name = pointer.slice(1).replaceAll('/', '.');
+  return {
+    says:
+      expected === 'absent'
+        ? `leave ${name} of ${type} out`
+        : `make ${name} of ${type} ${expected}`,
+    apply({ call }) {
+      if (!call) return undefined;
+      const events = call.events.map((event) => {
+        if (event.from !== 'sandbox' || event.kind !== 'message') return event;
+        const message = jsonOf(event.text ?? '');
+        if (!isObject(message) || message['type'] !== type) return event;
+        put(message, pointer.split('/').slice(1), expected);
+        return { ...event, text: JSON.stringify(message) };
+      });
+      return { call: { ...call, events } };
+    },
+  };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 const samples: readonly [RegExp, unknown][] = [

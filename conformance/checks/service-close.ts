@@ -21,12 +21,14 @@ const REPEATED = ['close again'];
 const BYTES = ['close protobuf', 'close gzip', 'close gzip protobuf'];
 const LATER = ['close bare again', 'close idle'];
 const TOGETHER = ['close first of two', 'close second of two'];
-const special = [...REPEATED, ...BYTES, ...LATER, ...TOGETHER, 'close header'];
+/** Closes by which ids are told apart: judged by themselves. */
+const IDS = ['close case', 'close other case', 'close reserved', 'close slash', 'close own'];
+const special = [...REPEATED, ...BYTES, ...LATER, ...TOGETHER, ...IDS, 'close header'];
 
 const isClosed = (one: Exchange): boolean =>
   one.endpoint === 'end' && one.intent === 'valid' && accepted(one) && isObject(one.json);
 const isFirst = (one: Exchange): boolean =>
-  isClosed(one) && ![...REPEATED, ...LATER].includes(one.step);
+  isClosed(one) && ![...REPEATED, ...LATER, ...IDS].includes(one.step);
 const queuedOf = (one: Exchange): unknown => valueAt(one.json, '/evaluations_queued');
 const runOf = (one: Exchange): unknown => valueAt(one.json, '/run');
 
@@ -122,8 +124,10 @@ function scoredOnce(): Check {
   return {
     evidence(transcript) {
       const id = idOf(transcript);
-      const page = lastOf(transcript, 'production', 'whole') ?? resultsOf(transcript);
-      return page && id !== undefined && listed(page, id).length > 0 ? [page] : [];
+      // Where it is scored once more, it may be listed at one time and not at another.
+      const pages = [lastOf(transcript, 'production', 'whole'), resultsOf(transcript)];
+      const page = pages.find((one) => one && listed(one, id).length > 0);
+      return page && id !== undefined ? [page] : [];
     },
     judge(evidence, transcript) {
       return evidence.flatMap((page): Finding[] => {
@@ -196,7 +200,7 @@ const repeats = answered('end', (step) => REPEATED.includes(step), notClosed);
 export const serviceCloseChecks = {
   'SERVICE-040': ended((step) => !special.includes(step)),
   'SERVICE-041': each(
-    isClosed,
+    (one) => isClosed(one) && !IDS.includes(one.step),
     (one) =>
       valueAt(one.json, '/conversation_id') === conversationOf(one)
         ? []

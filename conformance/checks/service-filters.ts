@@ -4,9 +4,11 @@ import { identity, noWhole, wholeOf, wrong } from './service-pages.ts';
 import {
   asked,
   countOf,
+  hasControl,
   isPage,
   itemsOf,
   needsControl,
+  seedOf,
   type Item,
   type Results,
 } from './service-reading.ts';
@@ -60,11 +62,49 @@ const contains = (value: unknown, part: string | undefined): boolean =>
   part !== undefined &&
   value.toLowerCase().includes(part.toLowerCase());
 
-/** The run of a session contains what was asked for, or its agent's name. */
-export const named =
-  (key: 'run' | 'agent'): Wanted =>
-  (item, page) =>
-    contains(item[key], asked(page, key));
+/** The name of the run of a session contains what was asked for. */
+export const runNamed: Wanted = (item, page) => contains(item['run'], asked(page, 'run'));
+
+/**
+ * The agent of a session has what was asked for in its name or URL. Of an agent whose URL is not
+ * known, either all sessions are wanted or none.
+ */
+export const ofAgent: Wanted = (item, page, transcript) => {
+  const part = asked(page, 'agent');
+  const { agent } = item;
+  if (contains(agent, part)) return true;
+  const url = agentUrls(transcript).get(agent);
+  if (url !== undefined) return contains(url, part);
+  // No URL that can be read holds this one as it is.
+  if (part?.includes('%')) return false;
+  const whole = wholeOf(transcript, 'simulations');
+  const ofSame = (one: Exchange): Item[] =>
+    itemsOf(one).filter((other) => other['agent'] === agent);
+  return whole && ofSame(page).length === ofSame(whole).length ? 'either' : false;
+};
+
+/** The URLs of the agents that the run has set up, by their names. */
+function agentUrls(transcript: Transcript): Map<unknown, unknown> {
+  const agents = hasControl(transcript) && valueAt(seedOf(transcript, 'main'), '/agents');
+  return new Map(
+    (Array.isArray(agents) ? agents : []).map((one) => [
+      valueAt(one, '/name'),
+      valueAt(one, '/url'),
+    ]),
+  );
+}
+
+/** The steps by which a filter is read, of a name or of evals; see the scenario's words. */
+export const stepsBy = (name: 'run' | 'agent' | 'eval'): readonly string[] => [
+  name,
+  `${name} none`,
+  ...WILDCARDS.map((wildcard) => `${name} with ${wildcard}`),
+  ...(name === 'run' ? ['run by session id'] : []),
+  ...(name === 'agent' ? ['agent by scenario'] : []),
+];
+
+/** What stands for any text or character in the languages that filters are made with. */
+const WILDCARDS = ['%', '_', '.'];
 
 /** An eval scored the session whose name contains what was asked for. */
 export const scoredBy: Wanted = (item, page) => {

@@ -5,11 +5,11 @@ import {
   type Exchange,
   type Transcript,
 } from '../transcript/reading.ts';
-import { ingestRequestsPerMinuteMax } from '../../src/contract/index.ts';
 import type { serviceIngestRequirements } from '../requirements/service-ingest.ts';
 import { oncePlain, refused } from './answers.ts';
-import { because, each, notAnswered, wrongOutcome, type Check, type Finding } from './check.ts';
-import { hasControl, needsIntrusion } from './service-reading.ts';
+import { because, each, notAnswered, wrongOutcome, type Check } from './check.ts';
+import { putsOff, putsOffNoneBefore, saysWhen, takesAgain } from './service-rate.ts';
+import { needsIntrusion } from './service-reading.ts';
 
 const statusOf = (one: Exchange): number => one.response?.status ?? 0;
 const isTraces = (one: Exchange): boolean => one.endpoint === 'traces';
@@ -24,7 +24,20 @@ const RESENT = ['re-sent again'];
 const OTHERS = ['tools', 'failed', 'wrapper'];
 const LARGE = ['under 10 MB'];
 const TOGETHER = ['two ids'];
-const special = [TOGETHER, PROTOBUF, GZIP, HEADER, IGNORED, RESENT, OTHERS, LARGE].flat();
+const CHARSET = ['charset'];
+const IDS = ['case', 'other case', 'reserved', 'slash'];
+const special = [
+  TOGETHER,
+  CHARSET,
+  IDS,
+  PROTOBUF,
+  GZIP,
+  HEADER,
+  IGNORED,
+  RESENT,
+  OTHERS,
+  LARGE,
+].flat();
 
 /** Valid trace requests of some steps must be taken; what the answer holds is judged elsewhere. */
 function taken(isStep: (step: string) => boolean, unjudged: Check['unjudged'] = unsent): Check {
@@ -96,82 +109,6 @@ function messageOf400(): Check {
   );
 }
 
-const isRate = (one: Exchange): boolean =>
-  isTraces(one) && one.step === 'rate' && one.response !== undefined;
-const MINUTE_MS = 60_000;
-
-/**
- * Trace requests with the key of the first that was put off, in the minute before it: of one that
- * got no answer, too, nobody knows that it was not counted.
- */
-function admittedBefore(first: Exchange, transcript: Transcript): Exchange[] {
-  const hasKeys = hasControl(transcript);
-  return transcript.exchanges.filter(
-    (one) =>
-      isTraces(one) &&
-      (one.scenario === first.scenario || !hasKeys) &&
-      !putOff(one) &&
-      one.startedMs < first.endedMs &&
-      one.endedMs > first.startedMs - MINUTE_MS,
-  );
-}
-
-const rateUnseen = needsIntrusion(
-  because('not_observed', 'So many requests could not be sent within a minute.'),
-);
-
-/** Whoever sends 240 in a minute has passed the rate however the minutes are cut. */
-function putsOff(): Check {
-  return {
-    evidence({ exchanges }) {
-      const sent = exchanges.filter(isRate);
-      const [first] = sent;
-      const tookMs = Math.max(...sent.map(({ endedMs }) => endedMs)) - (first?.startedMs ?? 0);
-      const isEnough = sent.length > 2 * ingestRequestsPerMinuteMax && tookMs < MINUTE_MS;
-      return sent.some(putOff) || isEnough ? sent : [];
-    },
-    judge(evidence) {
-      const last = evidence.at(-1);
-      if (!last || evidence.some(putOff)) return [];
-      return [wrongOutcome(last, `429 for one of ${evidence.length} requests in a minute`)];
-    },
-    unjudged: rateUnseen,
-  };
-}
-
-function putsOffNoneBefore(): Check {
-  return {
-    evidence: ({ exchanges }) =>
-      exchanges.some((one) => isRate(one) && putOff(one)) ? exchanges.filter(isRate) : [],
-    judge(evidence, transcript): Finding[] {
-      const first = evidence.find(putOff);
-      const admitted = first ? admittedBefore(first, transcript).length : 0;
-      if (!first || admitted >= ingestRequestsPerMinuteMax) return [];
-      const expected = `429 after ${ingestRequestsPerMinuteMax} requests in a minute`;
-      return [wrongOutcome(first, `${expected}, not after ${admitted}`)];
-    },
-    unjudged: rateUnseen,
-  };
-}
-
-function retryAfter(): Check {
-  return each(
-    (one) => isTraces(one) && putOff(one),
-    (one) =>
-      /^\s*\d+\s*$|GMT\s*$/.test(one.response?.headers['retry-after'] ?? '')
-        ? []
-        : [
-            {
-              exchange: one.id,
-              pointer: '',
-              expected: 'Retry-After: seconds or an HTTP date',
-              received: one.response?.headers['retry-after'] ?? 'no such header',
-            },
-          ],
-    because('not_observed', 'No trace request was put off.'),
-  );
-}
-
 /** Requests without the right key are refused, where they are taken with it. */
 function keyWanted(step: string): Check {
   const checks = (['traces', 'end', 'production', 'simulations'] as const).map((endpoint) =>
@@ -222,6 +159,7 @@ export const serviceIngestChecks = {
   'SERVICE-009': besidePlain(OTHERS),
   'SERVICE-010': unbroken('valid', because('blocked', 'No request was answered.')),
   'SERVICE-011': unbroken('open', because('blocked', 'No odd request was answered.')),
+  'SERVICE-012': besidePlain(CHARSET, ['control']),
   'SERVICE-020': refused('traces', ['no id'], 400, unsent),
   'SERVICE-021': messageOf400(),
   'SERVICE-022': refused(
@@ -233,8 +171,9 @@ export const serviceIngestChecks = {
   'SERVICE-023': refused('traces', ['over 10 MB'], 413, needsIntrusion(unsent)),
   'SERVICE-024': taken((step) => LARGE.includes(step), needsIntrusion(unsent)),
   'SERVICE-026': putsOff(),
-  'SERVICE-027': retryAfter(),
+  'SERVICE-027': saysWhen(),
   'SERVICE-028': putsOffNoneBefore(),
   'SERVICE-029': keyWanted('none key'),
   'SERVICE-030': keyWanted('wrong key'),
+  'SERVICE-031': takesAgain(),
 } satisfies Record<keyof typeof serviceIngestRequirements, Check>;

@@ -7,9 +7,10 @@ import {
   failingTotal,
   filtered,
   hasFailed,
-  named,
+  runNamed,
   othersUnseen,
   scoredBy,
+  stepsBy,
 } from './service-filters.ts';
 import {
   capped,
@@ -199,8 +200,8 @@ export const productionChecks = {
     },
     because('not_observed', 'No session passed every eval.'),
   ),
-  'SERVICE-110': filtered(AREA, ['run', 'run none'], named('run')),
-  'SERVICE-111': filtered(AREA, ['eval', 'eval none'], scoredBy),
+  'SERVICE-110': filtered(AREA, stepsBy('run'), runNamed),
+  'SERVICE-111': filtered(AREA, stepsBy('eval'), scoredBy),
   'SERVICE-112': filtered(AREA, ['failed only'], hasFailed),
   'SERVICE-113': failingOutcomes(AREA),
   'SERVICE-115': wholeSummaries(AREA),

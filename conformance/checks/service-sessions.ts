@@ -1,5 +1,5 @@
 import { brief, valueAt, type MessageName } from '../../src/contract/index.ts';
-import { because, each, type Check } from './check.ts';
+import { because, each, type Check, type Finding } from './check.ts';
 import { eachItem } from './service-filters.ts';
 import { wrong } from './service-pages.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type Results,
 } from './service-reading.ts';
 import { shape } from './shape.ts';
-import { isObject } from '../transcript/reading.ts';
+import { type Exchange, isObject } from '../transcript/reading.ts';
 
 /** Why nothing was seen of sessions. */
 export const noSessions = because('not_observed', 'No session was listed.');
@@ -76,18 +76,45 @@ export function tracesPresent(endpoint: Results, keys: readonly string[]): Check
   );
 }
 
-/** A link that leads to a session, where it is a string. */
+/** A link that leads to a session, where it is a string: absolute, and no other session's. */
 export function linkShape(endpoint: Results, page: string): Check {
-  const link = new RegExp(`^[^\\s?]+/${page}/[^/?#\\s]+\\?sessionId=[^&#\\s]+$`);
-  return eachItem(
+  const link = new RegExp(`^https?://[^\\s?]+/${page}/[^/?#\\s]+\\?sessionId=[^&#\\s]+$`, 'i');
+  const judged = eachItem(
     endpoint,
     ({ url }) => typeof url === 'string',
     ({ url }) =>
       link.test(String(url))
         ? undefined
-        : { place: '/url', expected: `{app_url}/${page}/ID?sessionId=ID` },
+        : { place: '/url', expected: `{app_url}/${page}/ID?sessionId=ID, with https:// before it` },
     because('not_observed', 'No session has a link.'),
   );
+  return {
+    ...judged,
+    judge: (evidence, transcript) => {
+      const misshapen = judged.judge(evidence, transcript);
+      return misshapen.length > 0 ? misshapen : evidence.flatMap(toOthers);
+    },
+  };
+}
+
+/** How many sessions must say the same id, that it can't be by chance in simulations of one each. */
+const SAME_IDS_MIN = 3;
+
+/** Links of a page that can't lead to the session, since they lead to others as well. */
+function toOthers(page: Exchange): Finding[] {
+  const linked = itemsOf(page).filter(({ url }) => typeof url === 'string');
+  const byLink = new Map<unknown, string>();
+  for (const item of linked) {
+    const [{ url }, whole] = [item, JSON.stringify(item)];
+    // One that is listed twice over is wrong for another reason.
+    if ((byLink.get(url) ?? whole) !== whole) {
+      return [wrong(page, '/items', 'a link of its own for each session', brief(url))];
+    }
+    byLink.set(url, whole);
+  }
+  const ids = [...byLink.keys()].map((url) => /sessionId=(.*)$/.exec(String(url))?.[1]);
+  if (ids.length < SAME_IDS_MIN || new Set(ids).size > 1) return [];
+  return [wrong(page, '/items', 'the id of the session in each link', `sessionId=${ids[0] ?? ''}`)];
 }
 
 const hasCounts = (item: Item): boolean =>

@@ -6,9 +6,10 @@ import {
   failingTotal,
   filtered,
   hasFailed,
-  named,
+  ofAgent,
   othersUnseen,
   scoredBy,
+  stepsBy,
   wholeSummaries,
 } from './service-filters.ts';
 import {
@@ -159,9 +160,9 @@ export const simulationResultChecks = {
     'user_reason',
     'agent_response',
   ]),
-  'SERVICE-146': filtered(AREA, ['agent', 'agent none'], named('agent')),
+  'SERVICE-146': filtered(AREA, stepsBy('agent'), ofAgent),
   'SERVICE-147': byUrl(),
-  'SERVICE-148': filtered(AREA, ['eval', 'eval none'], scoredBy),
+  'SERVICE-148': filtered(AREA, stepsBy('eval'), scoredBy),
   'SERVICE-149': filtered(AREA, ['failed only'], hasFailed),
   'SERVICE-150': failingOutcomes(AREA),
   'SERVICE-151': wholeSummaries(AREA),

@@ -1,18 +1,19 @@
-import { valueAt } from '../../src/contract/index.ts';
+import { brief, pageLimitMax, valueAt } from '../../src/contract/index.ts';
 import { instantMs } from '../../src/shared/clock.ts';
-import type { Check } from './check.ts';
+import type { Check, Finding } from './check.ts';
 import { filtered, type Wanted } from './service-filters.ts';
-import { wholeOf } from './service-pages.ts';
+import { identity, wholeOf, wrong } from './service-pages.ts';
 import {
   asked,
   chatsOf,
   itemsOf,
+  lastOf,
   seedOf,
   startMs,
   type Item,
   type Results,
 } from './service-reading.ts';
-import { type Transcript, isObject } from '../transcript/reading.ts';
+import { type Exchange, type Transcript, isObject } from '../transcript/reading.ts';
 
 /** A session that the control API was asked to seed. */
 export interface Seeded {
@@ -85,7 +86,10 @@ const startedAt =
     return name === 'started_after' ? atMs >= limitMs : atMs <= limitMs;
   };
 
-/** A filter by time; a bound without a zone can't be compared, nor can times without one. */
+/**
+ * A filter by time; a bound without a zone can't be compared, nor can times without one. The window
+ * of the run is one, too: what is listed without it and lies in it must be listed with it.
+ */
 export function byTime(endpoint: Results, name: Bound): Check {
   const wanted = startedAt(name);
   const judged = filtered(endpoint, [name.replace('_', ' ')], wanted);
@@ -94,9 +98,53 @@ export function byTime(endpoint: Results, name: Bound): Check {
     evidence(transcript) {
       const whole = wholeOf(transcript, endpoint);
       const items = whole ? itemsOf(whole) : [];
-      return judged
+      const probes = judged
         .evidence(transcript)
         .filter((page) => items.some((item) => wanted(item, page, transcript) !== 'either'));
+      return whole && within(endpoint, name, whole, transcript).length > 0
+        ? [...probes, whole]
+        : probes;
+    },
+    judge(evidence, transcript) {
+      const whole = wholeOf(transcript, endpoint);
+      const found = judged.judge(
+        evidence.filter((page) => page !== whole),
+        transcript,
+      );
+      return whole && evidence.includes(whole)
+        ? [...found, ...leftOut(endpoint, name, whole, transcript)]
+        : found;
     },
   };
+}
+
+/** What is listed without a window, and lies in it, nearer to this bound than to the other. */
+function within(endpoint: Results, name: Bound, whole: Exchange, transcript: Transcript): Item[] {
+  const plain = lastOf(transcript, endpoint, 'defaults');
+  const [afterMs, beforeMs] = (['started_after', 'started_before'] as const).map((bound) =>
+    startMs({ started_at: asked(whole, bound) }),
+  );
+  if (!plain || afterMs === undefined || beforeMs === undefined) return [];
+  return itemsOf(plain).filter((item) => {
+    const atMs = startMs(item);
+    if (atMs === undefined) return false;
+    const isNearer = atMs - afterMs < beforeMs - atMs === (name === 'started_after');
+    return atMs > afterMs + PRECISION_MS && atMs < beforeMs - PRECISION_MS && isNearer;
+  });
+}
+
+function leftOut(
+  endpoint: Results,
+  name: Bound,
+  whole: Exchange,
+  transcript: Transcript,
+): Finding[] {
+  if (itemsOf(whole).length >= pageLimitMax) return [];
+  const listed = new Set(itemsOf(whole).map(identity));
+  const lost = within(endpoint, name, whole, transcript).find(
+    (item) => !listed.has(identity(item)),
+  );
+  if (!lost) return [];
+  const expected = `the session that started at ${brief(lost['started_at'])}, as without ${name}`;
+  return [wrong(whole, '/items', expected, 'not listed')];
 }

@@ -42,7 +42,8 @@ export interface Shape {
 /** What usually helps; or what does so against a value that came, nothing where it is no such case. */
 export type Hint = string | ((received: unknown) => string | undefined);
 
-function hintAgainst(hint: Hint | undefined, received: unknown): { hint?: string } {
+/** A hint as a finding has it. */
+export function hintAgainst(hint: Hint | undefined, received: unknown): { hint?: string } {
   const says = typeof hint === 'function' ? hint(received) : hint;
   return says === undefined ? {} : { hint: says };
 }

@@ -1,11 +1,11 @@
 import { rootCertificates } from 'node:tls';
 import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
-import { Agent, request } from 'undici';
+import { Agent, buildConnector, request } from 'undici';
 import type { ExchangeRecord, FailureKind } from '../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../src/shared/clock.ts';
 
 /** What one request came to: the part of an exchange that the network decides. */
-export type Outcome = Pick<ExchangeRecord, 'response' | 'failure'>;
+export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
 
 /** A request as it goes out. */
 export interface Outgoing {
@@ -41,9 +41,8 @@ export function httpClient({ target, clock, ca }: HttpClientOptions): HttpClient
   const bounds = {
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: ca === undefined ? {} : { ca: [...rootCertificates, ca] },
+    connect: connector(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
   };
-  const fresh = new Agent({ ...bounds, pipelining: 0 });
   const kept = new Agent({ ...bounds, pipelining: 1, connections: 1 });
   const base = target.replace(/\/+$/, '');
   const sendBy = async (agent: Agent, outgoing: Outgoing, deadlineMs: number): Promise<Outcome> => {
@@ -66,17 +65,55 @@ export function httpClient({ target, clock, ca }: HttpClientOptions): HttpClient
       return { failure: toFailure(error, status) };
     }
   };
+  const sendAlone = async (outgoing: Outgoing, deadlineMs: number): Promise<Outcome> => {
+    // Requests of one agent wait for each other while a connection comes about.
+    const alone = new Agent({ ...bounds, pipelining: 0 });
+    try {
+      return await sendBy(alone, outgoing, deadlineMs);
+    } finally {
+      await alone.destroy();
+    }
+  };
   return {
     async send(outgoing, deadlineMs, connection) {
-      if (connection !== 'kept') return sendBy(fresh, outgoing, deadlineMs);
+      if (connection !== 'kept') return sendAlone(outgoing, deadlineMs);
       const came = await sendBy(kept, outgoing, deadlineMs);
       // A sandbox may close a connection that idles, just as the next request leaves for it.
       const closed = came.failure?.kind === 'reset' && came.failure.status === undefined;
-      return closed ? sendBy(fresh, outgoing, deadlineMs) : came;
+      return closed ? sendAlone(outgoing, deadlineMs) : came;
     },
-    async close() {
-      await Promise.all([fresh.destroy(), kept.destroy()]);
-    },
+    close: () => kept.destroy(),
+  };
+}
+
+/** The connection is there, and TLS does not come about on it. */
+class SilentTls extends Error {
+  override message = 'the connection is accepted, and the TLS handshake not answered';
+}
+
+/** Connects, and speaks TLS then: whether nothing accepts or nothing answers are two things. */
+function connector(tls: { ca?: string[] }): buildConnector.connector {
+  const connect = buildConnector({});
+  const secure = buildConnector(tls);
+  return (options, callback) => {
+    if (options.protocol !== 'https:') {
+      connect(options, callback);
+      return;
+    }
+    const port = options.port === '' ? '443' : options.port;
+    connect({ ...options, protocol: 'http:', port }, (error, socket) => {
+      if (error) {
+        callback(error, null);
+        return;
+      }
+      secure({ ...options, httpSocket: socket }, (failed, encrypted) => {
+        if (failed) {
+          socket.destroy();
+          const { code } = failed as NodeJS.ErrnoException;
+          callback(code === 'UND_ERR_CONNECT_TIMEOUT' ? new SilentTls() : failed, null);
+        } else callback(null, encrypted);
+      });
+    });
   };
 }
 
@@ -124,7 +161,10 @@ function decoded(bytes: Buffer, encoding: string): Buffer {
   }
 }
 
-function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+/** Headers with one value each. */
+export function flat(
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
@@ -148,14 +188,22 @@ const kindByCode: Partial<Record<string, FailureKind>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'plain_http',
 };
 
-function toFailure(error: unknown, status: number | undefined): NonNullable<Outcome['failure']> {
+/** Why there is no whole answer. `status`: that of the answer, where one began. */
+export function toFailure(
+  error: unknown,
+  status: number | undefined,
+): NonNullable<Outcome['failure']> {
   const came = status === undefined ? {} : { status };
   if (error instanceof DeadlinePassed) return { kind: 'timeout', message: error.message, ...came };
   if (error instanceof TooLarge) return { kind: 'too_large', message: error.message, ...came };
+  if (error instanceof SilentTls) return { kind: 'timeout', message: error.message };
   if (error instanceof WronglyEncoded) {
     return { kind: 'protocol', message: error.message, ...came };
   }
   const { code = nameOf(error), message } = rootOf(error);
+  if (/HEADERS?_OVERFLOW/.test(code)) {
+    return { kind: 'too_large', message: 'its headers are larger than 16 kB' };
+  }
   return { kind: kindOf(code, message), message: message || code, ...came };
 }
 

@@ -2,26 +2,33 @@ import type { Endpoint } from '../../src/contract/index.ts';
 import { isServiceEndpoint, type Step } from '../scenarios/index.ts';
 import type { Outgoing } from './http-client.ts';
 
-/** The keys of a run, and where they go. */
+/** The keys of a run, and where they and its calls go. */
 export interface Keys {
   /** The given key; undefined to send none. */
   apiKey: string | undefined;
   /** Header of the service's key. */
   apiKeyHeader: string;
+  /** Path of the voice WebSocket. */
+  voicePath: string;
 }
+
+/** The subprotocol of the voice WebSocket (spec 4.9, 5). */
+const VOICE_PROTOCOL = 'voice-agent';
 
 /** The request that a step of a scenario stands for. */
 export function toOutgoing(step: Step, keys: Keys): Outgoing {
   const { endpoint, body, headers } = step;
   const content =
     body && ('bytes' in body ? body.bytes : 'json' in body ? JSON.stringify(body.json) : body.text);
+  const own = {
+    ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(endpoint === 'voice' && { 'sec-websocket-protocol': VOICE_PROTOCOL }),
+    ...keyOf(step, endpoint, keys),
+    ...headers,
+  };
   return {
-    ...routeOf(step),
-    headers: {
-      ...(content === undefined ? {} : { 'content-type': 'application/json' }),
-      ...keyOf(step, endpoint, keys),
-      ...headers,
-    },
+    ...routeOf(step, keys),
+    headers: withoutEmptyProtocol(own),
     ...(content === undefined ? {} : { body: content }),
   };
 }
@@ -41,7 +48,16 @@ function keyOf(
     : { authorization: `Bearer ${value}` };
 }
 
-function routeOf({ endpoint, userId = '', path, method }: Step): Pick<Outgoing, 'method' | 'path'> {
+/** A call asks for no subprotocol by asking for the one without a name. */
+function withoutEmptyProtocol(headers: Record<string, string>): Record<string, string> {
+  const { 'sec-websocket-protocol': protocol, ...others } = headers;
+  return protocol === '' ? others : headers;
+}
+
+function routeOf(
+  { endpoint, userId = '', path, method }: Step,
+  { voicePath }: Keys,
+): Pick<Outgoing, 'method' | 'path'> {
   switch (endpoint) {
     case 'chat':
       return { method: 'POST', path: '/v1/chat/completions' };
@@ -59,6 +75,8 @@ function routeOf({ endpoint, userId = '', path, method }: Step): Pick<Outgoing, 
       return { method: 'GET', path: path ?? '/api/simulations/sessions/' };
     case 'production':
       return { method: 'GET', path: path ?? '/api/prod-evaluations/sessions/' };
+    case 'voice':
+      return { method: 'GET', path: path ?? voicePath };
     case 'admin':
       return { method: method ?? 'POST', path: `/__admin${path ?? ''}` };
   }

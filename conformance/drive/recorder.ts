@@ -1,4 +1,4 @@
-import type { ExchangeRecord } from '../../src/contract/index.ts';
+import type { CallEvent, ExchangeRecord } from '../../src/contract/index.ts';
 import { toExchange, type Exchange } from '../transcript/transcript.ts';
 import type { Outgoing } from './http-client.ts';
 
@@ -58,9 +58,14 @@ export function recorder(secrets: readonly string[], apiKeyHeader = ''): Recorde
             : redact(value),
       ]),
     );
+  const redactEvent = (event: CallEvent): CallEvent => ({
+    ...event,
+    ...(event.text !== undefined && { text: redact(event.text) }),
+    ...(event.detail !== undefined && { detail: redact(event.detail) }),
+  });
   return {
     exchanges,
-    record({ request, response, failure, ...rest }) {
+    record({ request, response, failure, call, ...rest }) {
       const { body, ...asked } = request;
       const exchange = toExchange({
         record: 'exchange',
@@ -79,6 +84,7 @@ export function recorder(secrets: readonly string[], apiKeyHeader = ''): Recorde
           },
         }),
         ...(failure && { failure: { ...failure, message: redact(failure.message) } }),
+        ...(call && { call: { ...call, events: call.events.map(redactEvent) } }),
       });
       exchanges.push(exchange);
       return exchange;

@@ -8,6 +8,7 @@ import {
   scenarios,
   serviceScenarios,
   serviceWorld,
+  voiceWorld,
   type Cost,
   type People,
   type Phase,
@@ -15,10 +16,12 @@ import {
 } from '../scenarios/index.ts';
 import { PREFLIGHT } from '../transcript/reading.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
-import { httpClient } from './http-client.ts';
-import { recorder } from './recorder.ts';
+import { httpClient, type HttpClient } from './http-client.ts';
+import { recorder, type Recorder } from './recorder.ts';
+import { sender, type Sender } from './sender.ts';
 import { turnstile } from './turnstile.ts';
-import { sender } from './sender.ts';
+import type { Caller } from './voice-caller.ts';
+import { voiceOptions, type VoiceOptions } from './voice-options.ts';
 
 /** What to check, and how. */
 export interface DriveOptions {
@@ -44,6 +47,8 @@ export interface DriveOptions {
   /** Milliseconds until a chat or users request counts as unanswered. */
   timeoutMs: number;
   allowHttp: boolean;
+  /** How the voice endpoint is reached, where not as it usually is. */
+  voice?: Partial<VoiceOptions> | undefined;
   /** Messages that may make the agent use a tool. */
   prompts: readonly string[];
   /** Stop after the preflight. */
@@ -82,26 +87,28 @@ export function plan(
       (scenario.phase === 'preflight' || (options.scenarios?.includes(scenario.id) ?? true)) &&
       (!options.preflightOnly || scenario.id === PREFLIGHT || scenario.phase === 'cleanup'),
   );
-  const total: Cost = { requests: 0, modelCalls: 0, users: 0 };
+  const total: Cost = { requests: 0, modelCalls: 0, users: 0, calls: 0 };
   for (const scenario of chosen) {
-    const { requests, modelCalls, users } = scenario.cost(options.prompts);
+    const { requests, modelCalls, users, calls } = scenario.cost(options.prompts);
     total.requests += requests;
     total.modelCalls += modelCalls;
     total.users += users;
+    total.calls += calls;
   }
   return { ...total, scenarios: chosen };
 }
 
 /**
- * Health is asked in every run, to tell a sandbox from an address with nothing there. Chat needs a
- * user to chat as: one is created, and deleted at the end.
+ * Health is asked in every run, to tell a sandbox from an address with nothing there. Whoever
+ * talks needs a user to talk as: one is created, and deleted at the end.
  */
 function isFixture({ area, phase }: Scenario, areas: readonly Area[]): boolean {
   if (area === 'health') return phase === 'preflight';
-  return areas.includes('chat') && area === 'users' && ['preflight', 'cleanup'].includes(phase);
+  const talks = areas.includes('chat') || areas.includes('voice');
+  return talks && area === 'users' && ['preflight', 'cleanup'].includes(phase);
 }
 
-const PHASES: readonly Phase[] = ['preflight', 'accepted', 'refused', 'after', 'cleanup'];
+const PHASES: readonly Phase[] = ['preflight', 'accepted', 'refused', 'after', 'cleanup', 'last'];
 
 /**
  * Drives a run: every scenario of a phase at once, phase after phase, and nothing after a preflight
@@ -116,34 +123,24 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
     clock,
     ...(options.ca === undefined ? {} : { ca: options.ca }),
   });
-  const { ratePerSecond, concurrency, apiKeyHeader = API_KEY_HEADER } = options;
   const service = serviceWorld({
     clock,
     chance: seededChance(`${seed}/${run.startedAt}`),
     intrusive: options.intrusive ?? false,
   });
   const given = options.apiKey === undefined ? [] : [options.apiKey];
-  const records = recorder([...given, ...service.ownKeys()], apiKeyHeader);
-  const send = sender({
-    client,
-    clock,
-    turnstile: turnstile({
-      clock,
-      concurrency,
-      ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
-    }),
-    recorder: records,
-    keys: { apiKey: options.apiKey, apiKeyHeader },
-    deadlineMs: deadlines(options.timeoutMs),
-    onExchange: options.onExchange,
-    stopped: (scenario) => isInterrupted() && scenario !== cleanup.id,
-  });
+  const records = recorder(
+    [...given, ...service.ownKeys()],
+    options.apiKeyHeader ?? API_KEY_HEADER,
+  );
+  const send = await senderOf(options, { client, records, isInterrupted });
   const people: People = {
     chatAs: undefined,
     absent: false,
     existing: new Set(),
     strays: new Set(),
   };
+  const voice = voiceWorld();
   const start = (scenario: Scenario): Promise<void> =>
     scenario.drive({
       send: (step) => send(scenario.id, step),
@@ -151,6 +148,7 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
       chance: seededChance(`${seed}/${scenario.area}/${scenario.id}`),
       prompts,
       service,
+      voice,
     });
   try {
     const chosen = plan(options).scenarios;
@@ -165,6 +163,53 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
   return { run: { ...run, ...interrupted }, exchanges: records.exchanges };
 }
 
+/** The sender of a run, with a caller where it has calls to place. */
+async function senderOf(
+  options: DriveOptions,
+  run: { client: HttpClient; records: Recorder; isInterrupted: () => boolean },
+): Promise<Sender> {
+  const { clock, ratePerSecond, concurrency, apiKey, apiKeyHeader = API_KEY_HEADER } = options;
+  return sender({
+    client: run.client,
+    caller: options.areas.includes('voice') ? await callerOf(options) : undefined,
+    clock,
+    turnstile: turnstile({
+      clock,
+      concurrency,
+      ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
+    }),
+    callTurnstile: turnstile({ clock, concurrency: CALLS_AT_ONCE }),
+    recorder: run.records,
+    keys: {
+      apiKey,
+      apiKeyHeader,
+      voicePath: new URL(voiceOptions(options.target, options.voice).url).pathname,
+    },
+    deadlineMs: deadlines(options.timeoutMs),
+    onExchange: options.onExchange,
+    stopped: (scenario) => run.isInterrupted() && scenario !== cleanup.id,
+  });
+}
+
+/** Calls at once at most: two of them are what is to be kept apart. */
+const CALLS_AT_ONCE = 4;
+
+/** What calls needs a moment to load, and most runs have none. */
+async function callerOf({ clock, target, voice, ca, signal }: DriveOptions): Promise<Caller> {
+  const { caller } = await import('./voice-caller.ts');
+  const { url: voiceUrl, answerForm, mediaAddress, onAudio } = voiceOptions(target, voice);
+  const never = new AbortController().signal;
+  return caller({
+    clock,
+    voiceUrl,
+    ca,
+    answerForm,
+    mediaAddress,
+    onAudio,
+    signal: signal ?? never,
+  });
+}
+
 function runRecord(options: DriveOptions): RunRecord {
   return {
     record: 'run',
@@ -177,6 +222,9 @@ function runRecord(options: DriveOptions): RunRecord {
     allowHttp: options.allowHttp,
     keyGiven: options.apiKey !== undefined,
     concurrency: options.concurrency,
+    ...(options.areas.includes('voice') && {
+      voiceUrl: voiceOptions(options.target, options.voice).url,
+    }),
     ...(isServiceRun(options) && { intrusive: options.intrusive ?? false }),
     ...(options.apiKeyHeader !== undefined && { apiKeyHeader: options.apiKeyHeader }),
   };

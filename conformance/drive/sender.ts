@@ -2,16 +2,21 @@ import type { Endpoint, ExchangeRecord } from '../../src/contract/index.ts';
 import { httpDateMs, type Clock } from '../../src/shared/clock.ts';
 import type { Step } from '../scenarios/index.ts';
 import { putOff, type Exchange } from '../transcript/reading.ts';
-import type { HttpClient } from './http-client.ts';
+import type { HttpClient, Outcome, Outgoing } from './http-client.ts';
 import { toOutgoing, type Keys } from './outgoing.ts';
 import { recordable, type Recorder } from './recorder.ts';
+import type { Caller } from './voice-caller.ts';
 import type { Turnstile } from './turnstile.ts';
 
 /** What a sender is made of. */
 export interface SenderParts {
   client: HttpClient;
+  /** Places calls; undefined in a run without any. */
+  caller: Caller | undefined;
   clock: Clock;
   turnstile: Turnstile;
+  /** Lets calls pass: one lasts as long as many requests, and must not hold these up. */
+  callTurnstile: Turnstile;
   recorder: Recorder;
   keys: Keys;
   deadlineMs: (endpoint: Endpoint) => number;
@@ -45,14 +50,22 @@ export function sender(parts: SenderParts): Sender {
   const isGivenUp = (step: Step): boolean =>
     inARow(step) >= TIMEOUTS_IN_A_ROW_MAX || refusedInARow >= REFUSED_IN_A_ROW_MAX;
 
+  const sendOrCall = async (step: Step, outgoing: Outgoing): Promise<Outcome> => {
+    const deadlineMs = parts.deadlineMs(step.endpoint);
+    if (step.endpoint !== 'voice' || !parts.caller) {
+      return parts.client.send(outgoing, deadlineMs, step.connection);
+    }
+    return parts.caller.place({
+      ...{ step, outgoing, deadlineMs },
+      sinceRunMs: (atMs) => atMs - startedMs,
+      pass: (go) => parts.turnstile.pass(go),
+    });
+  };
+
   const attempt = async (scenario: string, step: Step): Promise<Exchange> => {
     const outgoing = toOutgoing(step, parts.keys);
     const sentMs = parts.clock.monotonicMs() - startedMs;
-    const came = await parts.client.send(
-      outgoing,
-      parts.deadlineMs(step.endpoint),
-      step.connection,
-    );
+    const came = await sendOrCall(step, outgoing);
     const exchange = parts.recorder.record({
       scenario,
       step: step.step,
@@ -73,7 +86,8 @@ export function sender(parts: SenderParts): Sender {
 
   return async (scenario, step) => {
     for (let tried = 1; ; tried++) {
-      const exchange = await parts.turnstile.pass(async () =>
+      const turnstile = step.endpoint === 'voice' ? parts.callTurnstile : parts.turnstile;
+      const exchange = await turnstile.pass(async () =>
         parts.stopped(scenario) || isGivenUp(step) ? undefined : attempt(scenario, step),
       );
       if (!exchange || !putOff(exchange) || step.once || tried === ATTEMPTS_MAX) return exchange;

@@ -48,10 +48,10 @@ function mended({ run, exchanges }: Transcript, repair: Repair): Transcript {
   return {
     run,
     exchanges: exchanges.map((exchange) => {
-      const response = repair.apply(exchange);
-      if (!response) return exchange;
+      const changed = repair.apply(exchange);
+      if (!changed) return exchange;
       const { json, sent, ...record } = exchange;
-      return toExchange({ ...record, response });
+      return toExchange({ ...record, ...changed });
     }),
   };
 }

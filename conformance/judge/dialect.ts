@@ -8,11 +8,12 @@ import {
   printable,
   putOff,
 } from '../transcript/reading.ts';
+import { voiceSilences } from './voice-dialect.ts';
 import { isServiceRun } from '../requirements/index.ts';
 import { serviceDialect } from './service-dialect.ts';
 
 /** A silence of the specification: what it is called, and which exchanges show it. */
-interface Silence {
+export interface Silence {
   name: string;
   of: (one: Exchange) => boolean;
   /** What came, in words; the status when left out. */
@@ -63,6 +64,7 @@ const silences: readonly Silence[] = [
     of: valid('health'),
     says: (one) => printable(wordOf(valueAt(one.json, '/status')), 40),
   },
+  ...voiceSilences,
 ];
 
 /** The dialect card: what a sandbox does where the specification is silent. */

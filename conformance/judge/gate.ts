@@ -2,11 +2,14 @@ import {
   type Exchange,
   PREFLIGHT,
   type Transcript,
+  outcome,
   printable,
   putOff,
   saysAbsent,
 } from '../transcript/reading.ts';
+import { isVoice, isVoiceAbsent, UPGRADE } from '../transcript/voice-reading.ts';
 import { isServiceRun } from '../requirements/index.ts';
+import { allAlike, rateLimited } from './alike.ts';
 import { gone } from './gone.ts';
 import { inServiceWords, noService } from './service-gate.ts';
 
@@ -24,9 +27,14 @@ export interface Gate {
     | 'redirect'
     | 'key_refused'
     | 'empty'
+    | 'not_json'
+    | 'server_error'
+    | 'all_refused'
+    | 'wrongly_encoded'
     | 'rate_limited'
     | 'too_large'
     | 'nothing_here'
+    | 'no_voice'
     | 'gone'
     | 'interrupted';
   /** What is wrong, in one sentence. */
@@ -52,16 +60,18 @@ function gateOf(transcript: Transcript): Gate | undefined {
   const { run, exchanges } = transcript;
   const probes = exchanges.filter(({ scenario }) => scenario === PREFLIGHT);
   const final = probes.filter((one) => !isSuperseded(one, probes));
+  const isVoiceRun = run.areas.join() === 'voice';
   return (
     interrupted(run.interrupted ?? false) ??
     unreachable(final) ??
     loginPage(final) ??
     redirect(final) ??
-    keyRefused(final, run.keyGiven) ??
+    keyRefused(final, run.keyGiven, isVoiceRun) ??
     rateLimited(final) ??
     nothingHere(final) ??
     noService(final) ??
-    allAlike(final, run.target) ??
+    allAlike(final, run) ??
+    noVoice(final, isVoiceRun) ??
     gone(transcript)
   );
 }
@@ -151,12 +161,17 @@ function redirect(probes: Exchange[]): Gate | undefined {
   };
 }
 
-function keyRefused(probes: Exchange[], keyGiven: boolean): Gate | undefined {
+const isUpgrade = (one: Exchange): boolean => isVoice(one) && one.step === UPGRADE;
+
+const KEYED = /^(create|production)$/;
+
+function keyRefused(probes: Exchange[], keyGiven: boolean, isVoiceRun: boolean): Gate | undefined {
   const isRefusal = ({ response }: Exchange): boolean =>
     response?.status === 401 || response?.status === 403;
   const chat = probes.find(({ endpoint }) => endpoint === 'chat');
-  const keyed = chat ?? probes.find(({ endpoint }) => /^(create|production)$/.test(endpoint));
-  if (!keyed || !isRefusal(keyed)) return undefined;
+  const keyed =
+    chat ?? probes.find((one) => (isVoiceRun ? isUpgrade(one) : KEYED.test(one.endpoint)));
+  if (!keyed || !isRefusal(keyed) || (isVoiceRun && isVoiceAbsent(probes))) return undefined;
   return {
     id: 'key_refused',
     says: keyGiven
@@ -165,37 +180,6 @@ function keyRefused(probes: Exchange[], keyGiven: boolean): Gate | undefined {
     cure: 'Put its bearer key into SANDBOX_KIT_API_KEY, or into a file for --api-key-file.',
     evidence: keyed,
   };
-}
-
-const alike: Partial<Record<string, Pick<Gate, 'says' | 'cure'>>> = {
-  timeout: {
-    says: 'Connections are accepted, but no request is answered in time.',
-    cure: 'Check that the sandbox itself runs, not only what stands before it.',
-  },
-  reset: {
-    says: 'Every connection is dropped before the answer is whole.',
-    cure: 'Look into the log of the sandbox: it, or a proxy before it, closes the connection.',
-  },
-  protocol: {
-    says: 'What answers at this address does not speak HTTP.',
-    cure: 'Check the port, and https:// against http://.',
-  },
-  empty: {
-    says: 'Every answer is empty.',
-    cure: 'Check that the URL leads to the sandbox: something else answers there.',
-  },
-  rate_limited: {
-    says: 'Every request is put off with 429, for longer than the kit waits.',
-    cure: 'Raise the limit of the sandbox for this key, or run with --rate.',
-  },
-};
-
-function rateLimited(probes: Exchange[]): Gate | undefined {
-  const chat = probes.find(({ endpoint }) => endpoint === 'chat');
-  const known = alike['rate_limited'];
-  return chat && known && putOff(chat)
-    ? { id: 'rate_limited', ...known, evidence: chat }
-    : undefined;
 }
 
 /**
@@ -215,24 +199,14 @@ function nothingHere(probes: Exchange[]): Gate | undefined {
   };
 }
 
-/** Every probe, of two at least, went wrong in a way that no sandbox does. */
-function allAlike(probes: Exchange[], target: string): Gate | undefined {
-  const kinds = probes.map(deadness);
-  const [first] = probes;
-  const [kind] = kinds;
-  const known = alike[kind ?? ''];
-  if (!first || !kind || !known || kinds.includes(undefined)) return undefined;
-  if (probes.length < 2 && kind !== 'reset' && kind !== 'protocol') return undefined;
-  const other = target.startsWith('https:')
-    ? 'Or the port has no TLS: try http://.'
-    : 'Or the port wants TLS: try https://.';
-  const cure = kind === 'reset' ? `${known.cure} ${other}` : known.cure;
-  return { id: kind, says: known.says, cure, evidence: first };
-}
-
-function deadness(one: Exchange): Gate['id'] | undefined {
-  if (one.failure) return one.failure.kind;
-  if (putOff(one)) return 'rate_limited';
-  const { status = 0, body = '' } = one.response ?? {};
-  return status < 300 && status !== 204 && body.trim() === '' ? 'empty' : undefined;
+/** A run of voice alone has nothing to judge where there is none; others go on without. */
+function noVoice(probes: Exchange[], isVoiceRun: boolean): Gate | undefined {
+  const probe = probes.findLast(isUpgrade);
+  if (!probe || !isVoiceRun || !isVoiceAbsent(probes)) return undefined;
+  return {
+    id: 'no_voice',
+    says: `There is no voice here: the WebSocket is refused like an unknown path (${outcome(probe)}).`,
+    cure: 'Check the address: /voice is appended to the URL, unless --voice-url names another.',
+    evidence: probe,
+  };
 }

@@ -6,7 +6,8 @@ import type { Gate } from './gate.ts';
  * connections are refused. What died with it is one cause, and no finding.
  */
 export function gone({ run, exchanges }: Transcript): Gate | undefined {
-  const lastAnswered = exchanges.findLast(({ response }) => response !== undefined);
+  // A call that was cut off was answered at its beginning, and not at its end.
+  const lastAnswered = exchanges.findLast(({ response, failure }) => response && !failure);
   if (!lastAnswered) return undefined;
   // An answer that was on its way already may be read after a neighbour's connection broke.
   const isLost = (one: Exchange): boolean =>

@@ -67,7 +67,9 @@ function judgeBy(check: Check, id: RequirementId, transcript: Transcript, strict
     const evidence: EvidenceOf = [first, ...more];
     const [finding, ...others] = check.judge([...evidence], transcript);
     if (!finding) return { verdict: 'pass', evidence };
-    return { verdict: broken(id, strict), evidence, findings: [finding, ...others] };
+    const findings = [finding, ...others] as const;
+    const isNote = findings.every((one) => one.isNote);
+    return { verdict: isNote ? 'note' : broken(id, strict), evidence, findings: [...findings] };
   } catch (error) {
     return { verdict: 'error', reason: error instanceof Error ? error.message : String(error) };
   }

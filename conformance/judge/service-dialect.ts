@@ -29,7 +29,6 @@ const silences: readonly (readonly [name: string, endpoint: Endpoint, ...steps: 
   ['a body that inflates to over 10 MB', 'traces', 'inflates to over 10 MB'],
   ['an end call with a content type alone', 'end', 'content type alone'],
   ['an end call with a body', 'end', 'a body', 'a body that is not JSON'],
-  ['an id with reserved letters', 'end', 'reserved letters in the id'],
   ['limit=0', 'production', 'limit 0'],
   ['limit=many', 'production', 'limit not a number'],
   ['skip=-1', 'production', 'skip negative'],

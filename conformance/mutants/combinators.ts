@@ -150,6 +150,7 @@ export function acceptance({ endpoint, json: sent, path }: Asked, clock: Clock):
     case 'end':
     case 'simulations':
     case 'production':
+    case 'voice':
     case 'admin': {
       const userId = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
       return json(200, { user_id: userId, deleted_at: now, status: 'deleted' });

@@ -1,73 +1,12 @@
-import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import {
-  createServer as createSocketServer,
-  type AddressInfo,
-  type Server,
-  type Socket,
-} from 'node:net';
-import type { Area } from '../../src/contract/index.ts';
-import type { Clock } from '../../src/shared/clock.ts';
-import type { Gate } from '../judge/gate.ts';
+import { createServer as createSocketServer } from 'node:net';
 import { acceptance, failure, json } from './combinators.ts';
+import { deadAnswers, deadServiceAnswers } from './dead-answers.ts';
+import { answering, http, listen, peer, socket, type Dead, type DeadPeer } from './dead-peer.ts';
 import { EVERYTHING } from './judged-peer.ts';
-import { startProxy, type Listening } from './proxy.ts';
-import type { Transform } from './mutant.ts';
+import { startProxy } from './proxy.ts';
 
-/** What answers where a sandbox or a service should, and is none: the judge names one cause and exits with 3. */
-export interface DeadPeer {
-  /** E.g. `dead/tls-not-trusted`. */
-  id: string;
-  /** What a run must be of to see it. */
-  areas: readonly Area[];
-  /** What it does, in one sentence. */
-  is: string;
-  gate: Gate['id'];
-  /** How many times as fast as the machine's the clock runs, where there is something to wait for. */
-  clockFactor?: number;
-  start: (clock: Clock) => Promise<Listening>;
-}
-
-/** A dead peer before it is said what it should have been. */
-type Dead = Omit<DeadPeer, 'id' | 'areas'> & { name: string };
-
-const peer = (
-  name: string,
-  is: string,
-  gate: Gate['id'],
-  start: DeadPeer['start'],
-  clockFactor?: number,
-): Dead => ({ name, is, gate, start, ...(clockFactor === undefined ? {} : { clockFactor }) });
-
-/** Listens on loopback; stops with every connection closed. */
-async function listen(server: Server, scheme = 'http'): Promise<Listening> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    // A peer that is dead to the judge must not be so to this process.
-    socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `${scheme}://127.0.0.1:${port}`,
-    async stop() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
-}
-
-const http = (serve: RequestListener, scheme?: string): Promise<Listening> =>
-  listen(createServer(serve), scheme);
-
-const socket = (serve: (socket: Socket) => void): Promise<Listening> =>
-  listen(createSocketServer(serve));
-
-/** Answers like a proxy before nothing: the transform never asks the sandbox behind. */
-const answering = (transform: Transform) => (clock: Clock) =>
-  startProxy({ upstream: 'http://127.0.0.1:9', transform, clock });
+export type { DeadPeer } from './dead-peer.ts';
 
 const LOGIN = {
   status: 200,
@@ -75,7 +14,8 @@ const LOGIN = {
   body: '<!doctype html><form action="/login"><input type="password"></form>',
 };
 
-const unreachable: Dead[] = [
+/** What nobody can talk to. */
+export const unreachable: readonly Dead[] = [
   peer('nothing-listens', 'Nothing listens.', 'refused', async () => {
     const listening = await http(() => {});
     await listening.stop();
@@ -90,6 +30,14 @@ const unreachable: Dead[] = [
       'https',
     );
   }),
+  peer(
+    'tls-silent',
+    'Accepts connections, and says nothing where TLS is asked for.',
+    'timeout',
+    () => listen(createSocketServer(), 'https'),
+    // The wait for TLS is not by this clock; here it is beside others that wait.
+    1,
+  ),
   peer('plain-http', 'Speaks plain HTTP where TLS is asked for.', 'plain_http', () =>
     http((_request, response) => response.end('{}'), 'https'),
   ),
@@ -160,6 +108,7 @@ const others: Dead[] = [
     answering(() => Promise.resolve({ status: 200, headers: {}, body: '' })),
   ),
   ...redirects,
+  ...deadAnswers,
   peer(
     'always-429',
     'Puts every request off.',
@@ -225,6 +174,7 @@ const noSandbox: Dead[] = [
 
 /** What is dead to a check of the service alone. */
 const noService: Dead[] = [
+  ...deadServiceAnswers,
   ...[401, 403].map((status) =>
     peer(
       `key-refused-${status}`,

@@ -74,6 +74,14 @@ export async function untouchedSandbox(peer: Peer, seed: string): Promise<Untouc
   });
 }
 
+/** A sandbox that the mutants of voice can be made of. */
+export async function untouchedVoice(peer: Peer, seed: string): Promise<Untouched> {
+  return untouched('sandbox', peer, ['voice'], seed, (judgement) => {
+    const flows = judgement.requirements.get('VOICE-070')?.verdict === 'pass';
+    return flows ? undefined : 'The sandbox lets no media flow, which some mutants are about.';
+  });
+}
+
 /** A service that the mutants of area A can be made of. */
 export async function untouchedService(peer: Peer, seed: string): Promise<Untouched> {
   return untouched('service', peer, ['service'], seed, (judgement) => {

@@ -1,6 +1,7 @@
 import type { Area, Endpoint, RunRecord } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { RequirementId } from '../requirements/index.ts';
+import type { VoiceFactory } from './voice-transform.ts';
 
 /** A request as the proxy got it. */
 export interface Asked {
@@ -53,7 +54,11 @@ export interface Distortion {
   intrusive?: boolean;
   /** How many times as fast as the machine's the clock runs, where there is something to wait for. */
   clockFactor?: number;
+  /** What is left of a longer wait, in milliseconds, where there is one to be skipped. */
+  sleepMsMax?: number;
   transform: TransformFactory;
+  /** What becomes of calls; they are passed on when left out. */
+  voice?: VoiceFactory;
   /** A change to what the run was asked to do, for what no traffic can show on this machine. */
   run?: (run: RunRecord) => RunRecord;
 }

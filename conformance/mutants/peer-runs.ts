@@ -1,5 +1,5 @@
 import type { Area } from '../../src/contract/index.ts';
-import { scaledClock, systemClock } from '../../src/shared/clock.ts';
+import { scaledClock, skippingClock, systemClock, type Clock } from '../../src/shared/clock.ts';
 import type { Judgement } from '../judge/judge.ts';
 import { isServiceRun } from '../requirements/index.ts';
 import type { Transcript } from '../transcript/transcript.ts';
@@ -11,10 +11,12 @@ import {
   serviceMutants,
   serviceVariants,
   variants,
+  voiceDeadPeers,
 } from './index.ts';
 import type { Distortion, Mutant, Variant } from './mutant.ts';
 import { idsWith, judged, redOf, type Peer } from './judged-peer.ts';
 import { startProxy } from './proxy.ts';
+import { voiceScenarios } from '../scenarios/index.ts';
 import { touchedScenarios } from './touched.ts';
 
 /** Which peers a self-test is of; all when nothing is said. */
@@ -41,7 +43,7 @@ export function chosenPeers({ only = '', areas }: PeerChoice): ChosenPeers {
   return {
     mutants: chosen([...mutants, ...serviceMutants]),
     variants: chosen([...variants, ...serviceVariants]),
-    deadPeers: chosen([...deadPeers, ...serviceDeadPeers]),
+    deadPeers: chosen([...deadPeers, ...voiceDeadPeers, ...serviceDeadPeers]),
   };
 }
 
@@ -59,7 +61,7 @@ export interface Grounds {
 export interface PeerRun {
   kind: 'mutant' | 'variant' | 'dead peer';
   id: string;
-  lane: 'quick' | 'waits' | 'service' | 'alone';
+  lane: 'quick' | 'waits' | 'voice' | 'service' | 'alone';
   run: () => Promise<Outcome>;
 }
 
@@ -86,19 +88,35 @@ export function peerRuns(peers: ChosenPeers, grounds: Grounds): PeerRun[] {
 
 function laneOf(peer: Distortion | DeadPeer): PeerRun['lane'] {
   if ('transform' in peer && isServiceRun(peer)) return peer.intrusive ? 'alone' : 'service';
+  if ('transform' in peer && isOfVoice(peer)) return 'voice';
   return peer.clockFactor === undefined ? 'quick' : 'waits';
+}
+
+function clockOf({ clockFactor, sleepMsMax }: Distortion): Clock {
+  if (sleepMsMax !== undefined) return skippingClock(sleepMsMax);
+  return clockFactor === undefined ? systemClock : scaledClock(clockFactor);
 }
 
 async function runDistorted(one: Mutant | Variant, grounds: Grounds): Promise<Judgement> {
   const { sandbox, service, kitVersion, seed, everyScenario } = grounds;
-  const clock = one.clockFactor === undefined ? systemClock : scaledClock(one.clockFactor);
+  const clock = clockOf(one);
   const behind = isServiceRun(one) ? service : sandbox;
   if (!behind) throw new Error(`there is nothing to make ${one.id} of`);
   // Of a variant nothing may turn red anywhere, nor stay without its control.
   const isSpared = 'kills' in one && !everyScenario;
-  const scenarios =
-    behind === service && isSpared ? await touchedScenarios(one, service.untouched) : undefined;
-  const proxy = await startProxy({ upstream: behind.url, transform: one.transform(), clock });
+  const scenarios = !isSpared
+    ? undefined
+    : behind === service
+      ? await touchedScenarios(one, service.untouched)
+      : isOfVoice(one)
+        ? showingScenarios(one)
+        : undefined;
+  const proxy = await startProxy({
+    upstream: behind.url,
+    transform: one.transform(),
+    voice: one.voice?.(),
+    clock,
+  });
   try {
     return await judged(
       {
@@ -115,6 +133,17 @@ async function runDistorted(one: Mutant | Variant, grounds: Grounds): Promise<Ju
   } finally {
     await proxy.stop();
   }
+}
+
+/** Whether calls must be placed to see what a distortion does. */
+export const isOfVoice = ({ areas }: { areas: readonly Area[] }): boolean =>
+  areas.includes('voice');
+
+/** Calls take their time: a mutant of voice is shown those that its requirements are seen in. */
+function showingScenarios({ kills }: Mutant): string[] {
+  return voiceScenarios
+    .filter(({ exercises }) => kills.some((id) => exercises.includes(id)))
+    .flatMap(({ id, needs = [] }) => [id, ...needs]);
 }
 
 async function runMutant(one: Mutant, grounds: Grounds): Promise<Outcome> {

@@ -4,6 +4,8 @@ import { Agent, request } from 'undici';
 import type { Endpoint } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { Answer, Asked, Forward, Reply, Transform } from './mutant.ts';
+import { proxyVoice } from './voice-proxy.ts';
+import type { VoiceTransform } from './voice-transform.ts';
 
 /** A server of this room that listens on loopback. */
 export interface Listening {
@@ -16,6 +18,8 @@ export interface ProxyOptions {
   /** Base address of the sandbox behind. */
   upstream: string;
   transform: Transform;
+  /** What becomes of calls; they are passed on when left out. */
+  voice?: VoiceTransform | undefined;
   clock: Clock;
 }
 
@@ -32,6 +36,7 @@ export async function startProxy(options: ProxyOptions): Promise<Listening> {
       () => outgoing.destroy(),
     );
   });
+  const cutCalls = proxyVoice(server, { ...options, transform: options.voice ?? {} });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
@@ -39,6 +44,7 @@ export async function startProxy(options: ProxyOptions): Promise<Listening> {
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
+      cutCalls();
       await Promise.all([closed, agent.destroy()]);
     },
   };

@@ -8,9 +8,10 @@ import {
   serviceRequirementIds,
   type RequirementId,
 } from '../requirements/index.ts';
-import { untouchedSandbox, untouchedService, type Peer } from './judged-peer.ts';
+import { untouchedSandbox, untouchedService, untouchedVoice, type Peer } from './judged-peer.ts';
 import {
   chosenPeers,
+  isOfVoice,
   peerRuns,
   type ChosenPeers,
   type Grounds,
@@ -65,6 +66,9 @@ export interface SelftestResult {
 /** Runs against one service side by side; while one waits for results, others go on. */
 const SERVICE_LANES = 4;
 
+/** Likewise, while people speak. */
+const VOICE_LANES = 12;
+
 /**
  * Proves the judge: against every mutant exactly its requirements turn red, against every legal
  * variant none, and every dead peer gives its one cause. Leaves the sandbox's users behind where a
@@ -94,7 +98,9 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
     const rest = laned('service');
     await Promise.all(Array.from({ length: SERVICE_LANES }, () => runAll(rest)));
   };
-  await Promise.all([runAll(laned('waits')), runAll(laned('quick')), ofService()]);
+  const ofVoice = laned('voice');
+  const voiceLanes = Array.from({ length: VOICE_LANES }, () => runAll(ofVoice));
+  await Promise.all([runAll(laned('waits')), runAll(laned('quick')), ofService(), ...voiceLanes]);
   const matrix = matrixOf(rows);
   const unkilled = killableBy(options).filter((id) => !matrix[id]);
   // A choice of ids that chose nothing has proven nothing.
@@ -129,6 +135,8 @@ async function groundsOf(
     if (!sandbox) return { cause: 'No sandbox is given that mutants could be made of.' };
     const found = await untouchedSandbox(sandbox, seed);
     if ('cause' in found) return found;
+    const called = distorted.some(isOfVoice) ? await untouchedVoice(sandbox, seed) : found;
+    if ('cause' in called) return called;
   }
   if (distorted.some(isServiceRun)) {
     if (!service) return { cause: 'No service is given that mutants could be made of.' };

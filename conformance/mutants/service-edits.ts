@@ -99,3 +99,7 @@ export function requeried(
 export function idIn(text: string): string | undefined {
   return /sk-[a-z0-9]{8}-[a-z0-9]{8}/.exec(text)?.[0];
 }
+
+/** By how many milliseconds a request moves the clock of the service on. */
+export const advanceOf = ({ endpoint, json: sent }: Asked): number =>
+  endpoint === 'admin' && isObject(sent) ? Number(sent['advance_ms'] ?? 0) : 0;

@@ -1,30 +1,15 @@
-import { changes, instead, json, replaces, to, type When } from './combinators.ts';
+import { instead, json, to, type When } from './combinators.ts';
 import { mutantsOf, type Answer, type Mutant, type Transform } from './mutant.ts';
 import { hasKey, hasWrongKey, KEY_HEADER } from './service-edits.ts';
+import { serviceRateMutants } from './service-rate.ts';
 
 const mutant = mutantsOf('service');
 const traces = (when: When): When => to('traces', when);
-const anyTraces = to('traces');
 const no = (status: number): Answer => json(status, { message: 'No.' });
 const EMPTY = json(200, {});
 const isHuge: When = ({ body }) => body.length > 10_485_760;
 
 const intrusive = { intrusive: true } as const;
-
-/** Puts a key off after 60 requests. */
-function halfRate(): Transform {
-  const counts = new Map<string, number>();
-  return async (asked, forward) => {
-    const key = asked.headers[KEY_HEADER] ?? '';
-    if (asked.endpoint !== 'traces') return forward(asked);
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-    return (counts.get(key) ?? 0) > 60
-      ? json(429, { message: 'Wait.' }, { 'retry-after': '60' })
-      : forward(asked);
-  };
-}
-
-const putOff = ({ status }: Answer): boolean => status === 429;
 
 const limits: Mutant[] = [
   mutant(
@@ -58,35 +43,6 @@ const limits: Mutant[] = [
     ),
     intrusive,
   ),
-  mutant(
-    'no-rate',
-    'Puts nobody off.',
-    'SERVICE-026',
-    changes(anyTraces, (answer) => (putOff(answer) ? EMPTY : answer)),
-    intrusive,
-  ),
-  mutant(
-    'rate-503',
-    'Puts off with 503.',
-    ['SERVICE-011', 'SERVICE-026'],
-    replaces(anyTraces, { status: 503 }, putOff),
-    intrusive,
-  ),
-  mutant(
-    'no-retry-after',
-    'Does not say when to come again.',
-    'SERVICE-027',
-    replaces(anyTraces, { headers: {} }, putOff),
-    intrusive,
-  ),
-  mutant(
-    'retry-after-soon',
-    'Says "soon".',
-    'SERVICE-027',
-    replaces(anyTraces, { headers: { 'retry-after': 'soon' } }, putOff),
-    intrusive,
-  ),
-  mutant('half-the-rate', 'Puts off after 60 requests.', 'SERVICE-028', halfRate, intrusive),
 ];
 
 const ACCEPTED = json(200, {
@@ -140,4 +96,9 @@ const redirected: Mutant[] = [
 ];
 
 /** Mutants of the limits of the service, and of its keys. */
-export const serviceLimitMutants: readonly Mutant[] = [...limits, ...keys, ...redirected];
+export const serviceLimitMutants: readonly Mutant[] = [
+  ...limits,
+  ...serviceRateMutants,
+  ...keys,
+  ...redirected,
+];

@@ -13,6 +13,7 @@ import {
   type Results,
 } from './service-edits.ts';
 import { failing, filters } from './service-filters.ts';
+import { matches } from './service-matches.ts';
 import { put, take, written, type Row } from './service-rules.ts';
 
 const no = (status: number): Answer => json(status, { message: 'No.' });
@@ -217,8 +218,7 @@ const overfull = (of: Results): Row[] => [
 export const serviceResultMutants: readonly Mutant[] = (
   ['production', 'simulations'] as const
 ).flatMap((of) => [
-  ...written(of, [...pages(of), ...windows(of), ...sessions(of), ...filters(of), ...failing(of)], {
-    clockFactor: 20,
-  }),
+  ...written(of, [...pages(of), ...windows(of), ...sessions(of)], { clockFactor: 20 }),
+  ...written(of, [...filters(of), ...matches(of), ...failing(of)], { clockFactor: 20 }),
   ...written(of, overfull(of), { intrusive: true }),
 ]);

@@ -9,7 +9,8 @@ type Ids = Readonly<Record<Rule, RequirementId>>;
 type Rule =
   | ('answered' | 'envelope' | 'defaults' | 'cap' | 'window' | 'paging' | 'order' | 'times')
   | ('summary' | 'outcomes' | 'absent' | 'present' | 'name' | 'eval' | 'failing' | 'failingOnly')
-  | ('wholeSummary' | 'failingTotal' | 'after' | 'before' | 'owner');
+  | ('wholeSummary' | 'failingTotal' | 'after' | 'before' | 'owner' | 'link' | 'rate')
+  | ('sequence' | 'ends' | 'listed' | 'counts');
 
 const production: Ids = {
   answered: 'SERVICE-070',
@@ -33,6 +34,12 @@ const production: Ids = {
   after: 'SERVICE-117',
   before: 'SERVICE-118',
   owner: 'SERVICE-121',
+  link: 'SERVICE-083',
+  rate: 'SERVICE-123',
+  sequence: 'SERVICE-124',
+  ends: 'SERVICE-125',
+  counts: 'SERVICE-094',
+  listed: 'SERVICE-095',
 };
 
 const simulations: Ids = {
@@ -57,6 +64,12 @@ const simulations: Ids = {
   after: 'SERVICE-153',
   before: 'SERVICE-154',
   owner: 'SERVICE-156',
+  link: 'SERVICE-137',
+  rate: 'SERVICE-159',
+  sequence: 'SERVICE-160',
+  ends: 'SERVICE-161',
+  counts: 'SERVICE-157',
+  listed: 'SERVICE-158',
 };
 
 /** A mutant of either endpoint: its name, what it does wrong, which rules it breaks, and how. */

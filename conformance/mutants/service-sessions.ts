@@ -1,6 +1,6 @@
 import { seededChance } from '../../src/shared/chance.ts';
 import type { RequirementId } from '../requirements/index.ts';
-import { chain } from './combinators.ts';
+import { edited, isAccepted } from './combinators.ts';
 import { mutantsOf, type Mutant, type Transform, type TransformFactory } from './mutant.ts';
 import {
   asks,
@@ -9,6 +9,7 @@ import {
   listOf,
   onItems,
   onPages,
+  param,
   partOf,
   requeried,
   type Item,
@@ -92,24 +93,31 @@ const ofProduction: Mutant[] = [
   item('agent-null', 'Has an agent key of null.', 'SERVICE-096', put('agent', null)),
   item('scenario-empty', 'Has an empty scenario.', 'SERVICE-096', put('scenario', '')),
   item('persona-null', 'Has a persona key of null.', 'SERVICE-096', put('persona', null)),
-  mutant(
-    'upload-hidden',
-    'Does not list transcripts.',
-    'SERVICE-120',
-    chain(hidden(' upload ')),
-    slow,
-  ),
+  mutant('upload-hidden', 'Does not list transcripts.', 'SERVICE-120', hidden(' upload '), slow),
 ];
 
 /** Lists sessions of some runs neither in pages nor in totals. */
 function hidden(run: string): TransformFactory {
-  const keep = onPages('production', (page, asked) => {
-    const left = itemsIn(page).filter((one) => !String(one['run']).includes(run));
-    const lost = asks('failed_only', 'true')(asked) || Number(page['total']) === 0 ? 0 : 1;
-    page['items'] = left;
-    page['total'] = Number(page['total']) - lost;
-  });
-  return keep;
+  return (): Transform => async (asked, forward) => {
+    const [skip, limit] = [Number(param(asked, 'skip') ?? 0), Number(param(asked, 'limit') ?? 50)];
+    const isPage = Number.isInteger(skip) && limit > 0 && limit <= 500;
+    if (asked.endpoint !== 'production' || !isPage) return forward(asked);
+    const [route = '', text = ''] = asked.path.split('?');
+    const query = new URLSearchParams(text);
+    query.set('limit', '500');
+    query.delete('skip');
+    const answer = await forward({ ...asked, path: `${route}?${query.toString()}` });
+    if (!isAccepted(answer)) return answer;
+    return edited(answer, asked, (page) => {
+      const left = itemsIn(page).filter((one) => !String(one['run']).includes(run));
+      Object.assign(page, {
+        items: left.slice(skip, skip + limit),
+        total: left.length,
+        skip,
+        limit,
+      });
+    });
+  };
 }
 
 /** Changes the turns of the session whose trace request says something. */

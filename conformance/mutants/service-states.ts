@@ -8,6 +8,7 @@ import {
   type TransformFactory,
 } from './mutant.ts';
 import {
+  advanceOf,
   idIn,
   itemsIn,
   KEY_HEADER,
@@ -17,7 +18,6 @@ import {
   partOf,
   type Item,
 } from './service-edits.ts';
-import { isObject } from '../transcript/reading.ts';
 
 const mutant = mutantsOf('service');
 const intrusive = { intrusive: true } as const;
@@ -161,9 +161,6 @@ function neverIdle(): Transform {
 /** Closes after 12 hours: the clock is moved on twice as far. */
 const idleSoon: TransformFactory = () => async (asked, forward) =>
   advanceOf(asked) === 0 ? forward(asked) : advanced(asked, forward, advanceOf(asked) * 2);
-
-const advanceOf = ({ endpoint, json: sent }: Asked): number =>
-  endpoint === 'admin' && isObject(sent) ? Number(sent['advance_ms'] ?? 0) : 0;
 
 function advanced(
   { bytes: _old, ...asked }: Asked,

@@ -13,6 +13,8 @@ import {
 } from './combinators.ts';
 import { variantsOf, type Variant } from './mutant.ts';
 import { serviceLateVariants } from './service-late.ts';
+import { serviceRateVariants } from './service-rate.ts';
+import { serviceSumVariants } from './service-sums.ts';
 import { strangerVariants } from './service-strangers.ts';
 import { asks, listOf, onItems, onPages, param, type Item } from './service-edits.ts';
 
@@ -56,16 +58,6 @@ const errors: Variant[] = [
     changes(traces, (answer, asked) =>
       answer.status === 400 ? edited(answer, asked, set('/message', { text: 'No.' })) : answer,
     ),
-  ),
-  variant(
-    'retry-after-date',
-    'Gives a date in Retry-After.',
-    replaces(
-      traces,
-      { headers: { 'retry-after': 'Fri, 20 Nov 2026 09:30:00 GMT' } },
-      ({ status }) => status === 429,
-    ),
-    { intrusive: true },
   ),
   variant(
     'odd-taken',
@@ -206,8 +198,8 @@ const results: Variant[] = [
     'turn-nulls',
     'Has null for what was not said, and numbers turns from 0.',
     onItems('simulations', (item) => {
-      for (const turn of listOf(item, 'traces'))
-        Object.assign(turn, { session_sequence: 0, user_reason: null });
+      for (const [index, turn] of listOf(item, 'traces').entries())
+        Object.assign(turn, { session_sequence: index, user_reason: null });
     }),
   ),
   variant(
@@ -227,5 +219,7 @@ export const serviceVariants: readonly Variant[] = [
   ...responses,
   ...results,
   ...serviceLateVariants,
+  ...serviceRateVariants,
+  ...serviceSumVariants,
   ...strangerVariants,
 ];

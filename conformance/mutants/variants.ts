@@ -2,6 +2,7 @@ import { chatVariants } from './chat-variants.ts';
 import { healthVariants } from './health-variants.ts';
 import type { Variant } from './mutant.ts';
 import { usersVariants } from './users-variants.ts';
+import { voiceVariants } from './voice-variants.ts';
 import { wireVariants } from './wire-variants.ts';
 
 /** Everything that is odd and legal; the specification is silent about each. */
@@ -9,5 +10,6 @@ export const variants: readonly Variant[] = [
   ...chatVariants,
   ...healthVariants,
   ...usersVariants,
+  ...voiceVariants,
   ...wireVariants,
 ];

@@ -4,7 +4,31 @@ import type { ExchangeRecord } from '../../src/contract/index.ts';
  * A line for a POSIX shell that sends a recorded request again. The key stands in it as the
  * variable SANDBOX_KIT_API_KEY, the service's as SANDBOX_KIT_SERVICE_API_KEY, never as itself.
  */
-export function curlOf({ request }: ExchangeRecord, target: string): string {
+export function curlOf(exchange: ExchangeRecord, target: string, voiceUrl = target): string {
+  return exchange.endpoint === 'voice' ? wscatOf(exchange, voiceUrl) : curlLine(exchange, target);
+}
+
+/** What the kit said first in a call, by the tool that is to WebSockets what curl is to HTTP. */
+function wscatOf({ request, call }: ExchangeRecord, voiceUrl: string): string {
+  const { 'sec-websocket-protocol': protocol, ...headers } = request.headers;
+  const said = call?.events.find(
+    ({ from, kind, isBinary }) => from === 'kit' && kind === 'message' && !isBinary,
+  );
+  const options = [
+    ...(protocol === undefined ? [] : ['-s', quoted(protocol)]),
+    ...Object.entries(headers).flatMap(([name, value]) => ['-H', keptOut(name, value)]),
+    ...(said?.text === undefined ? [] : ['-w 10 -x', quoted(said.text)]),
+  ];
+  const url = new URL(request.path, voiceUrl).href;
+  return ['npx wscat', ...options, '-c', quoted(url)].join(' ');
+}
+
+const keptOut = (name: string, value: string): string =>
+  value === 'Bearer <redacted>'
+    ? `"${name}: Bearer $SANDBOX_KIT_API_KEY"`
+    : quoted(`${name}: ${value}`);
+
+function curlLine({ request }: ExchangeRecord, target: string): string {
   const headers = Object.entries(request.headers).map(([name, value]) => {
     if (value === 'Bearer <redacted>') return '-H "authorization: Bearer $SANDBOX_KIT_API_KEY"';
     if (value === '<redacted>') return `-H "${name}: $SANDBOX_KIT_SERVICE_API_KEY"`;

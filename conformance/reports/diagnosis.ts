@@ -19,7 +19,8 @@ export function diagnosisText(
 ): string {
   const lines = exchanges.map((one) => {
     const request = `${one.request.method} ${one.request.path}`.slice(0, 40).padEnd(42);
-    const style = one.response && one.response.status < 400 ? 'green' : 'yellow';
+    const isRight = one.response && (one.response.status < 400 || one.intent === 'open');
+    const style = isRight ? 'green' : 'yellow';
     return `  ${request}${paint(style, outcome(one).padEnd(12))}${Math.round(tookMs(one))} ms`;
   });
   const ending = gate

@@ -18,14 +18,17 @@ export interface ListingOptions {
 }
 
 /** "Sends 88 requests, 31 of which reach a model, and creates 9 users, deleted at the end." */
-export function planSentence({ requests, modelCalls, users }: Plan): string {
+export function planSentence({ requests, modelCalls, users, calls }: Plan): string {
   const model = modelCalls === 0 ? '' : `, ${modelCalls} of which reach a model`;
+  const placed = calls === 0 ? '' : `, places ${calls} calls`;
   const people =
     users === 0
       ? ''
       : `, and creates ${users} ${users === 1 ? 'user' : 'users'}, deleted at the end`;
-  return `Sends ${requests} requests${model}${people}.`;
+  return `Sends ${requests} requests${model}${placed}${people}.`;
 }
+
+const NAME_WIDTH = 23;
 
 /** What each scenario would send. */
 export function dryRunText(
@@ -34,12 +37,15 @@ export function dryRunText(
   { paint, width }: ListingOptions,
 ): string {
   const lines = plan.scenarios.map(({ id, area, phase, cost }) => {
-    const { requests, modelCalls, users } = cost(prompts);
-    const numbers = [requests, modelCalls, users].map((count) => String(count || '-').padStart(9));
+    const { requests, modelCalls, users, calls } = cost(prompts);
+    const numbers = [requests, modelCalls, users, calls].map((count) =>
+      String(count || '-').padStart(9),
+    );
     const name = id === 'preflight' ? `preflight/${area}` : id;
-    return `  ${name.padEnd(20)}${phase.padEnd(10)}${numbers.join('')}`;
+    return `  ${name.padEnd(NAME_WIDTH)}${phase.padEnd(10)}${numbers.join('')}`;
   });
-  const head = `  ${'scenario'.padEnd(20)}${'phase'.padEnd(10)} requests    model    users`;
+  const columns = ['requests', 'model', 'users', 'calls'].map((name) => name.padStart(9));
+  const head = `  ${'scenario'.padEnd(NAME_WIDTH)}${'phase'.padEnd(10)}${columns.join('')}`;
   const intent = wrap(planSentence(plan), width).map((line) => paint('bold', line));
   return [...intent, paint('dim', head), ...lines, ''].join('\n');
 }

@@ -10,6 +10,7 @@ import { dialectOf } from '../judge/dialect.ts';
 import type { Gate } from '../judge/gate.ts';
 import { judge, type Judged, type JudgeOptions } from '../judge/judge.ts';
 import { areaOf, requirement, type RequirementId } from '../requirements/index.ts';
+import { callsOf } from './calls.ts';
 import { curlOf } from './curl.ts';
 import { type Exchange, type Transcript, outcome } from '../transcript/reading.ts';
 
@@ -36,6 +37,7 @@ export function reportOf(
     endedAt,
     ...(judgement.gate ? { gate: gateOf(judgement.gate) } : {}),
     counts: { ...judgement.counts },
+    ...(run.areas.includes('voice') && callsOf(transcript)),
     dialect: dialectOf(transcript),
     waived: waiver === undefined ? [] : [waiver],
     requirements: [...judgement.requirements].map(([id, judged]) => row(id, judged, transcript)),
@@ -72,7 +74,7 @@ function foundOf(judged: Judged, transcript: Transcript): Partial<RequirementVer
     received: first.received,
     pointer: first.pointer,
     ...(first.hint === undefined ? {} : { hint: first.hint }),
-    ...(exchange ? { curl: curlOf(exchange, transcript.run.target) } : {}),
+    ...(exchange ? { curl: curlOf(exchange, transcript.run.target, transcript.run.voiceUrl) } : {}),
     findings: judged.findings.length,
   };
 }

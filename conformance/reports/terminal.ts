@@ -1,6 +1,7 @@
 import type { CheckReport, RequirementVerdict, Verdict } from '../../src/contract/index.ts';
 import type { Paint, Style } from '../../src/shared/paint.ts';
 import { fold, hanging, shortList, showable, unbroken } from './layout.ts';
+import { callsBlock } from './terminal-calls.ts';
 import { summaryBlock } from './terminal-summary.ts';
 
 /** How a report is written for people. */
@@ -42,6 +43,7 @@ export function terminalReport(given: CheckReport, options: TerminalOptions): st
     ...acceptedBlock(report, options),
     ...(options.verbose ? notesBlock(report, options) : []),
     ...unjudgedBlock(report, options),
+    ...callsBlock(report, options),
     ...(options.verbose ? dialectBlock(report, options) : summaryBlock(report, options)),
     verdictBlock(report, options),
   ];

@@ -4,6 +4,7 @@ import { healthRequirements } from './health.ts';
 import { areaOf, type Requirement } from './requirement.ts';
 import { serviceRequirements } from './service.ts';
 import { usersRequirements } from './users.ts';
+import { voiceRequirements } from './voice.ts';
 
 export { areaOf, type Requirement, type Unseen } from './requirement.ts';
 export { unseen } from './unseen.ts';
@@ -13,6 +14,7 @@ const sandboxRequirements = {
   ...chatRequirements,
   ...healthRequirements,
   ...usersRequirements,
+  ...voiceRequirements,
 } as const;
 
 /** Every requirement that has a check, by id. */

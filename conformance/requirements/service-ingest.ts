@@ -107,6 +107,14 @@ export const serviceIngestRequirements = {
     why: 'The errors of the interface are 4xx; a server error is sent again without end.',
     seen: 'provoked',
   },
+  'SERVICE-012': {
+    level: 'must',
+    section: '4.1',
+    statements: ['4.1.3'],
+    says: 'A content type with a parameter is taken: application/json; charset=utf-8.',
+    why: LOST_WHY,
+    seen: 'black-box',
+  },
   'SERVICE-020': {
     level: 'must',
     section: '7',
@@ -159,7 +167,7 @@ export const serviceIngestRequirements = {
     level: 'must',
     section: '7',
     statements: ['7.a9'],
-    says: 'A 429 says in Retry-After when to come again.',
+    says: 'A 429 says in Retry-After when to come again: in seconds from now, or at a time to come.',
     why: 'Exporters wait that long; without it they guess, or give up.',
     seen: 'provoked',
   },
@@ -186,5 +194,13 @@ export const serviceIngestRequirements = {
     says: 'A request with a wrong key is refused.',
     why: KEY_WHY,
     seen: 'black-box',
+  },
+  'SERVICE-031': {
+    level: 'must',
+    section: '7',
+    statements: ['7.a9', '8.a2'],
+    says: 'Who was put off, and waits as long as Retry-After says, is not put off again.',
+    why: LOST_WHY,
+    seen: 'provoked',
   },
 } as const satisfies Ledger;

@@ -77,7 +77,7 @@ export const productionRequirements = {
     level: 'must',
     section: '2.5',
     statements: ['2.5.2'],
-    says: 'The url ends in /production-eval/ID?sessionId=ID.',
+    says: 'The url is absolute, ends in /production-eval/ID?sessionId=ID, and is that of one session.',
     why: 'It is the way from a failing build to the conversation.',
     seen: 'black-box',
   },

@@ -67,7 +67,7 @@ export const simulationResultRequirements = {
     level: 'must',
     section: '2.4',
     statements: ['2.4.1', '2.4.2'],
-    says: 'The url of a simulation session is null, or ends in /simulation/ID?sessionId=ID.',
+    says: 'The url of a simulation session is null, or absolute, ends in /simulation/ID?sessionId=ID, and is that of one session.',
     why: 'It is the way from a failing build to the conversation.',
     seen: 'black-box',
   },

@@ -16,6 +16,12 @@ export const unseen: readonly Unseen[] = [
   { statements: ['2.7.13'], because: `${SERVICE_ACT} The kit keeps it: it sends no tools.` },
   { statements: ['9.4'], because: 'The kit keeps it: it draws no interface version from version.' },
   { statements: ['6.1', '6.2', '9.5'], because: SILENCE },
+  { statements: ['2.11.1'], because: DEFINITION },
+  { statements: ['7.b16'], because: `${SILENCE} The dialect shows the codes.` },
+  {
+    statements: ['8.b8'],
+    because: 'It needs 100 calls at once, which a check must not place: see load.',
+  },
   {
     statements: ['8.b3'],
     because: 'It needs 100 requests a second for minutes, which a check must not send: see load.',

@@ -157,7 +157,7 @@ const prompts: Scenario = {
     ...(['CHAT-040', 'CHAT-041', 'CHAT-042', 'CHAT-043', 'CHAT-044'] as const),
     ...(['CHAT-045', 'CHAT-046', 'CHAT-047', 'CHAT-048'] as const),
   ],
-  cost: (texts) => ({ requests: texts.length, modelCalls: texts.length, users: 0 }),
+  cost: (texts) => ({ requests: texts.length, modelCalls: texts.length, users: 0, calls: 0 }),
   async drive(world) {
     const requests = world.prompts.map((text) => ({
       ...fullRequest(world),

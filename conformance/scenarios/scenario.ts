@@ -3,7 +3,7 @@ import type { World } from './world.ts';
 import type { RequirementId } from '../requirements/index.ts';
 
 /** When a scenario runs: each phase ends before the next begins. */
-export type Phase = 'preflight' | 'accepted' | 'refused' | 'after' | 'cleanup';
+export type Phase = 'preflight' | 'accepted' | 'refused' | 'after' | 'cleanup' | 'last';
 
 /** What a scenario sends to a sandbox that answers at once; 429s come on top. */
 export interface Cost {
@@ -13,6 +13,8 @@ export interface Cost {
   modelCalls: number;
   /** Users created. */
   users: number;
+  /** Calls placed; the request of each for its WebSocket is among the requests. */
+  calls: number;
 }
 
 /** Drives traffic, and nothing else: what it means is for the checks. */
@@ -31,6 +33,6 @@ export interface Scenario {
 }
 
 /** A cost that does not depend on the prompts. */
-export function cost(requests: number, modelCalls = 0, users = 0): Scenario['cost'] {
-  return () => ({ requests, modelCalls, users });
+export function cost(requests: number, modelCalls = 0, users = 0, calls = 0): Scenario['cost'] {
+  return () => ({ requests, modelCalls, users, calls });
 }

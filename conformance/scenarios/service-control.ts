@@ -46,10 +46,15 @@ export function evalsOf({ marker }: ServiceWorld): NonNullable<SeedDocument['eva
 export const runNameOf = ({ marker }: ServiceWorld): string => `Check ${marker}`;
 
 const HOUR_MS = 3_600_000;
-const MIDDLE_HOURS = 24;
+const DAY_MS = 24 * HOUR_MS;
+const MINUTE_MS = 60_000;
 
-/** When the seeded session started that is neither the first nor the last. */
-export const middleSeedMs = ({ baseMs }: ServiceWorld): number => baseMs - MIDDLE_HOURS * HOUR_MS;
+/**
+ * When the seeded session started that is neither the first nor the last: at noon of the day before,
+ * so that another one of its day started before it.
+ */
+export const middleSeedMs = ({ baseMs }: ServiceWorld): number =>
+  Math.floor(baseMs / DAY_MS) * DAY_MS - DAY_MS / 2;
 
 /** More than the largest page holds. */
 const MANY = 505;
@@ -69,27 +74,28 @@ function seedOf(service: ServiceWorld, owner: OwnerName): SeedDocument {
     case 'paged':
     case 'bare':
     case 'limits':
+    case 'rate':
     case 'backlog':
       return {};
   }
 }
 
+type SeedSession = NonNullable<
+  NonNullable<SeedDocument['simulations']>[number]['sessions']
+>[number];
+
 function simulationsOf(service: ServiceWorld): SeedDocument {
   const { marker, baseMs } = service;
-  const [parcel, promise] = evalsOf(service).map(({ name }) => name);
-  const outcome = (name = '', verdict: SeedOutcome['outcome']): SeedOutcome => ({
+  const [parcel = '', promise = ''] = evalsOf(service).map(({ name }) => name);
+  const outcome = (name: string, verdict: SeedOutcome['outcome']): SeedOutcome => ({
     eval_name: name,
     outcome: verdict,
     reasoning: 'Made up.',
   });
-  const session = (persona: string, hours: number, ...outcomes: SeedOutcome[]) => ({
-    scenario: 'late-parcel',
-    persona,
-    started_at: isoTime(baseMs - hours * HOUR_MS),
-    ended_at: isoTime(baseMs - hours * HOUR_MS + 60_000),
-    turns: [{ user_input: 'Where?', user_reason: 'asks', agent_response: 'There.' }],
-    outcomes,
-  });
+  const [passed, kept] = [outcome(parcel, 'pass'), outcome(promise, 'pass')];
+  const [lacking, broken] = [outcome(parcel, 'fail'), outcome(promise, 'fail')];
+  const before = (hours: number): number => baseMs - hours * HOUR_MS;
+  const middleMs = middleSeedMs(service);
   return {
     agents: [
       { name: `Check Agent ${marker}`, url: `https://first-${marker}.example/chat` },
@@ -100,18 +106,43 @@ function simulationsOf(service: ServiceWorld): SeedDocument {
         name: `Check nightly ${marker}`,
         agent: `Check Agent ${marker}`,
         sessions: [
-          session('patient', 48, outcome(parcel, 'pass'), outcome(promise, 'fail')),
-          session('calm', MIDDLE_HOURS, outcome(parcel, 'pass'), outcome(promise, 'pass')),
-          session('brief', 4, outcome(parcel, 'fail')),
+          seedSession('patient', before(49), [passed, broken]),
+          // It is there when the one after it starts, and did not start after that.
+          seedSession('lasting', middleMs - 5 * MINUTE_MS, [passed, broken], 10),
+          seedSession('calm', middleMs, [passed, kept]),
+          seedSession('brief', before(4), [lacking, broken]),
         ],
       },
       {
         name: `Check deleted ${marker}`,
         agent: `Check Other ${marker}`,
         deleted: true,
-        sessions: [session('absent', 2, outcome(parcel, 'pass'))],
+        sessions: [seedSession('absent', before(2), [passed])],
       },
     ],
+  };
+}
+
+const SEED_TURNS = 3;
+
+function seedSession(
+  persona: string,
+  startMs: number,
+  outcomes: SeedOutcome[],
+  minutes = 1,
+): SeedSession {
+  const turn = (_: unknown, index: number) => ({
+    user_input: `Where is it? I ask for time ${index + 1}, and am ${persona}.`,
+    user_reason: 'It is late.',
+    agent_response: `There, as I said ${index} times to who is ${persona}.`,
+  });
+  return {
+    scenario: 'late-parcel',
+    persona,
+    started_at: isoTime(startMs),
+    ended_at: isoTime(startMs + minutes * MINUTE_MS),
+    turns: Array.from({ length: SEED_TURNS }, turn),
+    outcomes,
   };
 }
 
@@ -136,14 +167,18 @@ const probe: Scenario = {
   area: 'service',
   phase: 'preflight',
   exercises: [],
-  cost: cost(2),
+  cost: cost(3),
   async drive(world) {
     const read = (endpoint: 'production' | 'simulations'): Step => ({
       endpoint,
       step: 'plain',
       intent: 'valid',
     });
-    await Promise.all([world.send(read('production')), world.send(read('simulations'))]);
+    // Where reading is all that is broken, that is a finding, and the rest is judged.
+    const unknown = `sk-${world.service.marker}-nobody`;
+    const end: Step = { endpoint: 'end', step: 'plain', intent: 'open', path: unknown };
+    const probes = [read('production'), read('simulations'), end];
+    await Promise.all(probes.map((step) => world.send(step)));
   },
 };
 

@@ -1,5 +1,4 @@
 import { valueAt } from '../../src/contract/index.ts';
-import { isoTime } from '../../src/shared/clock.ts';
 import { type Exchange, accepted } from '../transcript/reading.ts';
 import { cost, type Scenario } from './scenario.ts';
 import { about, admin, evalsOf, uploadIdOf } from './service-control.ts';
@@ -15,7 +14,8 @@ import {
   type Conversation,
   type TraceExport,
 } from './service-spans.ts';
-import type { OwnerName, ServiceWorld } from './service-world.ts';
+import { read, untilScored, windowOf, type Wanted } from './service-waiting.ts';
+import type { OwnerName } from './service-world.ts';
 import type { Step, World } from './world.ts';
 
 const DAY_MS = 86_400_000;
@@ -51,26 +51,6 @@ export function end({ service }: World, step: string, id: string, owner: OwnerNa
   };
 }
 
-/** A read of results that must be answered. */
-export function read(
-  { service }: World,
-  endpoint: 'production' | 'simulations',
-  step: string,
-  query: Record<string, string> = {},
-  owner: OwnerName = 'main',
-): Step {
-  const base =
-    endpoint === 'production' ? '/api/prod-evaluations/sessions/' : '/api/simulations/sessions/';
-  const params = new URLSearchParams(query).toString();
-  return {
-    endpoint,
-    step,
-    intent: 'valid',
-    path: params === '' ? base : `${base}?${params}`,
-    ...service.keyOf(owner),
-  };
-}
-
 /** What a conversation consists of, and the requests that carry it. */
 interface Plot {
   talk: Conversation;
@@ -99,7 +79,7 @@ function plotsOf(world: World): Plot[] {
     },
     besideIgnored(world, talk('ignored', 5000)),
     withTools(world, talk('tools', 6000)),
-    failed(world, talk('failed', 7000, false)),
+    failed(world, { ...talk('failed', 7000, false), thing: 'order' }),
     wrapped(world, talk('wrapper', 8000)),
   ];
 }
@@ -181,12 +161,17 @@ function wrapped(world: World, talk: Conversation): Plot {
   return { talk, requests: [traces(world, 'wrapper', exportOf(spans))] };
 }
 
-/** Sends a conversation and closes it; its id where it is to be scored. */
-async function play(world: World, { talk, requests }: Plot): Promise<string[]> {
+/** Sends a conversation and closes it; what is to be seen of it where it is scored. */
+async function play(world: World, { talk, requests }: Plot): Promise<Wanted[]> {
   for (const step of requests) await world.send(step);
   const closed = await world.send(end(world, `close ${talk.name}`, talk.id));
-  const queued = closed && accepted(closed) && valueAt(closed.json, '/evaluations_queued');
-  return typeof queued === 'number' && queued > 0 ? [talk.id] : [];
+  return closed ? wantedOf(talk.id, closed) : [];
+}
+
+/** A conversation whose close queued evals is to be listed with as many. */
+export function wantedOf(id: string, closed: Exchange): Wanted[] {
+  const queued = accepted(closed) && valueAt(closed.json, '/evaluations_queued');
+  return typeof queued === 'number' && queued > 0 ? [{ id, evaluations: queued }] : [];
 }
 
 const conversations: Scenario = {
@@ -212,44 +197,10 @@ const conversations: Scenario = {
     await world.send(traces(world, 'ignored alone', exportOf([ignored])));
     const [json] = plots;
     if (json) await world.send(end(world, 'close again', json.talk.id));
-    const uploaded = service.control ? [uploadIdOf(service)] : [];
+    const uploaded = service.control ? [{ id: uploadIdOf(service), evaluations: 1 }] : [];
     await untilScored(world, [...first, ...rest.flat(), ...uploaded]);
   },
 };
-
-const POLL_EVERY_MS = 250;
-const POLLS_MAX = 40;
-
-/** The window of time in which the conversations of the run lie. */
-export function windowOf({ baseMs }: ServiceWorld): Record<string, string> {
-  return {
-    started_after: isoTime(baseMs - 4 * DAY_MS),
-    started_before: isoTime(baseMs + DAY_MS / 24),
-  };
-}
-
-/** Reads the results until all that was closed is there, for ten seconds at most. */
-export async function untilScored(
-  world: World,
-  wanted: string[],
-  step = 'results',
-  owner: OwnerName = 'main',
-): Promise<void> {
-  const startedMs = world.service.monotonicMs();
-  const query = { ...windowOf(world.service), include_traces: 'true', limit: '500' };
-  for (let polls = 0; polls < POLLS_MAX; polls++) {
-    const page = await world.send(read(world, 'production', step, query, owner));
-    const found = page ? sessionIdsOf(page) : [];
-    const isLate = world.service.monotonicMs() - startedMs > POLL_EVERY_MS * POLLS_MAX;
-    if (!page || !accepted(page) || isLate || wanted.every((id) => found.includes(id))) return;
-    await world.service.pause(POLL_EVERY_MS);
-  }
-}
-
-function sessionIdsOf({ json }: Exchange): unknown[] {
-  const items = valueAt(json, '/items');
-  return Array.isArray(items) ? items.map((item) => valueAt(item, '/source_session_id')) : [];
-}
 
 /** Closing without evals, with a deleted one, and under a run name of its own. */
 const settings: Scenario = {

@@ -2,9 +2,10 @@ import { valueAt } from '../../src/contract/index.ts';
 import { accepted } from '../transcript/reading.ts';
 import { cost, type Scenario } from './scenario.ts';
 import { about, admin, evalsOf } from './service-control.ts';
-import { end, read, traces, untilScored, windowOf } from './service-conversations.ts';
+import { end, traces, wantedOf } from './service-conversations.ts';
 import { chatSpan, conversation, exportOf } from './service-spans.ts';
 import type { World } from './world.ts';
+import { read, untilScored, windowOf } from './service-waiting.ts';
 
 const DAY_MS = 86_400_000;
 const owner = 'apart' as const;
@@ -25,14 +26,20 @@ const late: Scenario = {
     const second = conversation(service, 'second of two', { afterMs: 9_500 });
     const both = exportOf([chatSpan(service, first), chatSpan(service, second)]);
     await world.send(traces(world, 'two ids', both, { owner }));
-    await world.send(end(world, 'close first of two', first.id, owner));
-    await world.send(end(world, 'close second of two', second.id, owner));
+    const ends = [
+      await world.send(end(world, 'close first of two', first.id, owner)),
+      await world.send(end(world, 'close second of two', second.id, owner)),
+    ];
     const talk = conversation(service, 'late', { afterMs: 10_000 });
     await world.send(traces(world, 'late', exportOf([chatSpan(service, talk)]), { owner }));
     const closed = await world.send(end(world, 'close late', talk.id, owner));
     if (!closed || !accepted(closed) || valueAt(closed.json, '/evaluations_queued') === 0) return;
     if (service.control) await world.send(admin('drain', '/drain'));
-    await untilScored(world, [first.id, second.id, talk.id], 'before late spans', owner);
+    const wanted = [first, second, talk].flatMap(({ id }, index) => {
+      const ended = [...ends, closed][index];
+      return ended ? wantedOf(id, ended) : [];
+    });
+    await untilScored(world, wanted, 'before late spans', owner);
     const after = exportOf([chatSpan(service, talk, 2)]);
     await world.send({ ...traces(world, 'late again', after, { owner }), intent: 'open' });
     if (service.control) await world.send(admin('drain', '/drain'));

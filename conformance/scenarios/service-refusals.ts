@@ -1,5 +1,5 @@
 import { cost, type Scenario } from './scenario.ts';
-import { end, read, traces } from './service-conversations.ts';
+import { end, traces } from './service-conversations.ts';
 import {
   chatSpan,
   conversation,
@@ -10,6 +10,7 @@ import {
 } from './service-spans.ts';
 import type { Exchange } from '../transcript/reading.ts';
 import type { Step, World } from './world.ts';
+import { read } from './service-waiting.ts';
 
 /** A trace request that is one edit away from its control. */
 function edited(control: Exchange, step: Step, more: Partial<Step>): Step {
@@ -20,8 +21,8 @@ const refusals: Scenario = {
   id: 'service/refusals',
   area: 'service',
   phase: 'refused',
-  exercises: ['SERVICE-020', 'SERVICE-021', 'SERVICE-022', 'SERVICE-048'],
-  cost: cost(6),
+  exercises: ['SERVICE-012', 'SERVICE-020', 'SERVICE-021', 'SERVICE-022', 'SERVICE-048'],
+  cost: cost(8),
   async drive(world) {
     const { service } = world;
     const talk = conversation(service, 'control', {});
@@ -31,6 +32,8 @@ const refusals: Scenario = {
     if (!control) return;
     const nameless = exportOf([withoutKeys(span, 'gen_ai.conversation.id')]);
     const closing = end(world, 'close control', talk.id);
+    const charset = { 'content-type': 'application/json; charset=utf-8' };
+    await world.send({ ...step, step: 'charset', headers: charset });
     const [closed] = await Promise.all([
       world.send(closing),
       world.send(edited(control, step, { step: 'no id', body: { json: nameless } })),
@@ -156,10 +159,9 @@ const silences: Scenario = {
   phase: 'refused',
   needs: ['service/conversations'],
   exercises: ['SERVICE-011'],
-  cost: cost(23),
+  cost: cost(21),
   async drive(world) {
     const { service } = world;
-    const odd = conversation(service, 'reserved', { id: ' a/b?c%d' });
     await Promise.all([
       ...oddTraces(world).map((step) => world.send(step)),
       ...Object.entries(ODD_QUERIES).map(([step, query]) =>
@@ -171,11 +173,8 @@ const silences: Scenario = {
         path: '/api/prod-evaluations/sessions',
       }),
     ]);
-    const open = { intent: 'open' } as const;
-    await world.send({ ...traces(world, 'reserved', exportOf([chatSpan(service, odd)])), ...open });
-    await world.send({ ...end(world, 'reserved letters in the id', odd.id), ...open });
     const json = conversation(service, 'json', {});
-    const again = { ...end(world, '', json.id), ...open };
+    const again = { ...end(world, '', json.id), intent: 'open' } as const;
     await world.send({
       ...again,
       step: 'content type alone',

@@ -1,23 +1,14 @@
 import { valueAt } from '../../src/contract/index.ts';
-import { isoTime } from '../../src/shared/clock.ts';
 import { type Exchange, accepted } from '../transcript/reading.ts';
 import { cost, type Scenario } from './scenario.ts';
-import { about, admin, evalsOf, manyOf, middleSeedMs } from './service-control.ts';
-import { read, RESENT_AFTER_MS, windowOf } from './service-conversations.ts';
-import { conversation } from './service-spans.ts';
+import { about, admin, manyOf } from './service-control.ts';
+import { filtersOf } from './service-words.ts';
 import type { World } from './world.ts';
+import { read, windowOf } from './service-waiting.ts';
 
 type Endpoint = 'production' | 'simulations';
 
 const PAGES_MAX = 10;
-
-/** What of the first page is put into filters. */
-interface Known {
-  startedAt: string;
-  evalName: string;
-  /** Name of the run or of the agent. */
-  name: string;
-}
 
 /** Every filter and page of an endpoint, within the window of the run. */
 async function readAll(world: World, endpoint: Endpoint): Promise<void> {
@@ -28,24 +19,17 @@ async function readAll(world: World, endpoint: Endpoint): Promise<void> {
   const whole = await get('whole', { ...window, limit: '500' });
   if (!whole || !accepted(whole)) return;
   await pages(world, endpoint, totalOf(whole));
-  const known = knownOf(world, endpoint, whole);
-  const name = endpoint === 'production' ? 'run' : 'agent';
   const all = { ...window, limit: '500' };
   const queries: Record<string, Record<string, string>> = {
-    'traces asked for': { ...all, include_traces: 'true' },
-    'traces declined': { ...all, include_traces: 'false' },
-    'failed only': { ...all, failed_only: 'true' },
-    [`${name} none`]: { ...all, [name]: 'no such name' },
-    'eval none': { ...all, eval: 'no such eval' },
-    [name]: { ...all, [name]: known.name.toUpperCase() },
-    eval: { ...all, eval: known.evalName.toUpperCase() },
-    'started after': { ...all, started_after: known.startedAt },
-    'started before': { ...all, started_before: known.startedAt },
+    'traces asked for': { include_traces: 'true' },
+    'traces declined': { include_traces: 'false' },
+    'failed only': { failed_only: 'true' },
+    ...filtersOf(world, endpoint, whole),
   };
   await Promise.all(
     Object.entries(queries)
       .filter(([, query]) => Object.values(query).every((value) => value !== ''))
-      .map(([step, query]) => get(step, query)),
+      .map(([step, query]) => get(step, { ...all, ...query })),
   );
   // Where more than the cap can be put there, that is read over the cap instead.
   const { intrusive, control } = world.service;
@@ -75,48 +59,13 @@ async function pages(world: World, endpoint: Endpoint, total: number): Promise<v
   }
 }
 
-/** Words to filter by: from the middle of what is there, so that some match and some do not. */
-function knownOf({ service }: World, endpoint: Endpoint, { json }: Exchange): Known {
-  const items = valueAt(json, '/items');
-  const list: unknown[] = Array.isArray(items) ? items : [];
-  const at = (index: number, pointer: string): string => {
-    const value = valueAt(list[index], pointer);
-    return typeof value === 'string' ? value : '';
-  };
-  const middle = Math.floor(list.length / 2);
-  const own = endpoint === 'production' ? `upload ${service.marker}` : `Agent ${service.marker}`;
-  const [, promise] = evalsOf(service);
-  const theirs = at(0, endpoint === 'production' ? '/run' : '/agent');
-  const evalName = at(0, '/eval_outcomes/0/eval_name');
-  const startMs = boundMs(service, endpoint, list);
-  return {
-    startedAt: startMs === undefined ? at(middle, '/started_at') : isoTime(startMs),
-    evalName: service.control ? (promise?.name ?? '').slice(6) : evalName.slice(1),
-    name: service.control ? own : theirs.slice(1),
-  };
-}
-
-/**
- * When a session of the run started, to the millisecond: what a page shows of others may be cut, or
- * rounded. Undefined where none is listed.
- */
-function boundMs(
-  service: World['service'],
-  endpoint: Endpoint,
-  list: unknown[],
-): number | undefined {
-  if (endpoint === 'simulations') return service.control ? middleSeedMs(service) : undefined;
-  const { id, startMs } = conversation(service, 're-sent', { afterMs: RESENT_AFTER_MS });
-  return list.some((item) => valueAt(item, '/source_session_id') === id) ? startMs : undefined;
-}
-
 const production: Scenario = {
   id: 'service/production',
   area: 'service',
   phase: 'after',
   needs: ['service/conversations'],
   exercises: ['SERVICE-070', 'SERVICE-080', 'SERVICE-112'],
-  cost: cost(17),
+  cost: cost(24),
   async drive(world) {
     if (world.service.control) await world.send(admin('drain', '/drain'));
     await readAll(world, 'production');
@@ -131,7 +80,7 @@ const simulations: Scenario = {
   area: 'service',
   phase: 'after',
   exercises: ['SERVICE-130'],
-  cost: cost(18),
+  cost: cost(25),
   async drive(world) {
     await readAll(world, 'simulations');
     if (!world.service.control) return;

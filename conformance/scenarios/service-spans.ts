@@ -34,6 +34,8 @@ export interface Conversation {
   startMs: number;
   /** Whether the agent says what one of the kit's evals asks for. */
   isPromised: boolean;
+  /** What it is about; a parcel, for which the other one looks, unless it says otherwise. */
+  thing?: string;
 }
 
 /** What a user says, and an agent answers, in a turn. */
@@ -60,9 +62,12 @@ export function conversation(
 }
 
 /** What is said in a turn of a conversation; no other turn has these texts. */
-export function said({ id, isPromised }: Conversation, turn = 1): Said {
+export function said({ id, isPromised, thing = 'parcel' }: Conversation, turn = 1): Said {
   const answer = isPromised ? `is ${PROMISE}` : 'is late';
-  return { user: `Where is parcel ${id}/${turn}?`, agent: `Parcel ${id}/${turn} ${answer}.` };
+  return {
+    user: `Where is ${thing} ${id}/${turn}?`,
+    agent: `The ${thing} ${id}/${turn} ${answer}.`,
+  };
 }
 
 /** A string attribute. */

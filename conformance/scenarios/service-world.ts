@@ -11,6 +11,7 @@ export const ownerNames = [
   'named',
   'paged',
   'limits',
+  'rate',
   'idle',
   'apart',
   'backlog',
@@ -36,6 +37,8 @@ export interface ServiceWorld {
   /** All keys of its own, so that none is recorded. */
   ownKeys(): string[];
   pause(ms: number): Promise<void>;
+  /** Milliseconds since the Unix epoch. */
+  nowMs(): number;
   /** Milliseconds from an arbitrary origin. */
   monotonicMs(): number;
 }
@@ -64,6 +67,7 @@ export function serviceWorld({ clock, chance, intrusive }: ServiceWorldOptions):
     keyOf: (name) => (world.control ? { key: { own: secretOf(name) } } : {}),
     ownKeys: () => ownerNames.map(secretOf),
     pause: (ms) => clock.sleep(ms),
+    nowMs: () => clock.nowMs(),
     monotonicMs: () => clock.monotonicMs(),
   };
   return world;

@@ -1,8 +1,10 @@
 import type { Scenario } from './scenario.ts';
 import { controlScenarios } from './service-control.ts';
 import { conversationScenarios } from './service-conversations.ts';
+import { idScenarios } from './service-ids.ts';
 import { lateScenarios } from './service-late.ts';
 import { limitScenarios } from './service-limits.ts';
+import { rateScenarios } from './service-rate.ts';
 import { refusalScenarios } from './service-refusals.ts';
 import { resultScenarios } from './service-results.ts';
 
@@ -11,7 +13,9 @@ export const serviceScenarios: readonly Scenario[] = [
   ...controlScenarios,
   ...conversationScenarios,
   ...lateScenarios,
+  ...idScenarios,
   ...refusalScenarios,
   ...resultScenarios,
   ...limitScenarios,
+  ...rateScenarios,
 ];

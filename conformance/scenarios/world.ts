@@ -1,6 +1,7 @@
 import type { Endpoint, Intent } from '../../src/contract/index.ts';
 import type { Chance } from '../../src/shared/chance.ts';
 import type { Exchange } from '../transcript/transcript.ts';
+import type { CallScript, VoiceWorld } from './call-line.ts';
 import type { ServiceWorld } from './service-world.ts';
 
 /** One request of a scenario. */
@@ -19,7 +20,10 @@ export interface Step {
   key?: 'none' | 'wrong' | { own: string };
   /** `kept` sends it on the connection of the last one that was kept. */
   connection?: 'kept';
-  /** Of `/v1/sessions/{path}/end`, of results with their query, or below `/__admin`. */
+  /**
+   * Of `/v1/sessions/{path}/end`, of results with their query, or below `/__admin`; of a WebSocket,
+   * in place of its own.
+   */
   path?: string;
   /** Of `/__admin`; POST unless it says otherwise. */
   method?: 'GET' | 'PUT' | 'DELETE';
@@ -27,6 +31,8 @@ export interface Step {
   once?: true;
   /** Headers besides the usual ones, or in their place. */
   headers?: Record<string, string>;
+  /** Of the voice endpoint: what the call does once its WebSocket is open. */
+  call?: CallScript;
 }
 
 /** What a scenario can do, and what it knows of the run. */
@@ -40,6 +46,8 @@ export interface World {
   readonly prompts: readonly string[];
   /** What the scenarios of the service share. */
   readonly service: ServiceWorld;
+  /** What the scenarios of voice share. */
+  readonly voice: VoiceWorld;
 }
 
 /** The simulated users of a run, which its scenarios share. */

@@ -28,10 +28,19 @@ export function tookMs(exchange: Exchange): number {
 }
 
 /** What came of an exchange in a few words: "200", "timeout", "200, then reset". */
-export function outcome({ response, failure }: ExchangeRecord): string {
+export function outcome({ response, failure, call }: ExchangeRecord): string {
+  if (response && call) return `${response.status}, ${endOf(call)}`;
   if (response) return String(response.status);
   if (!failure) return 'nothing';
   return failure.status === undefined ? failure.kind : `${failure.status}, then ${failure.kind}`;
+}
+
+/** How a call ended: "hung up", "closed with 4406", "cut off". */
+function endOf({ events }: NonNullable<ExchangeRecord['call']>): string {
+  const close = events.find(({ kind }) => kind === 'close');
+  if (!close || close.from === 'kit') return 'hung up';
+  if (close.code === 1005) return 'closed';
+  return close.code === 1006 ? 'cut off' : `closed with ${close.code ?? 'nothing'}`;
 }
 
 /** Text of a sandbox as one short line without control characters, fit for a terminal. */

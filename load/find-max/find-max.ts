@@ -1,5 +1,6 @@
 import type { LoadPlan, MaxRate, RateStep } from '../../src/contract/index.ts';
 import type { ReportedRun } from '../report/report.ts';
+import type { GeneratorLimits } from '../self-check/self-check.ts';
 import { trimmed } from '../verdict/amounts.ts';
 import { rateStep } from './rate-step.ts';
 import { searchRate, type Bracket } from './search.ts';
@@ -18,6 +19,7 @@ const STEP_DOWN = 0.9;
 export interface FindMaxParts {
   /** Answers a second in a closed loop. */
   probePerSecond: number;
+  limits: GeneratorLimits;
   /** Loads at a rate; undefined where the caller has stopped. */
   runAt: (perSecond: number, length: 'step' | 'confirmation') => Promise<ReportedRun | undefined>;
 }
@@ -30,7 +32,8 @@ export interface Found {
 }
 
 /** Finds the rate that a sandbox holds: by steps, then between them, then confirmed for longer. */
-export async function findMax({ probePerSecond, runAt }: FindMaxParts): Promise<Found> {
+export async function findMax(parts: FindMaxParts): Promise<Found> {
+  const { probePerSecond, limits, runAt } = parts;
   const steps: RateStep[] = [];
   const generatorFailedAt: number[] = [];
   const last: { run?: ReportedRun } = {};
@@ -41,7 +44,7 @@ export async function findMax({ probePerSecond, runAt }: FindMaxParts): Promise<
     const run = await runAt(perSecond, length);
     if (!run) return { holds: false, last: true };
     last.run = run;
-    const { generatorFailed, ...step } = rateStep(run.plan, run.paced);
+    const { generatorFailed, ...step } = rateStep(run.plan, run.paced, limits);
     steps.push(step);
     if (generatorFailed) generatorFailedAt.push(perSecond);
     const { stopped } = run.paced;

@@ -1,18 +1,18 @@
 import { chatResponseMsTarget, type LoadPlan, type RateStep } from '../../src/contract/index.ts';
 import type { PacedRun } from '../phases/paced-run.ts';
 import { IN_FLIGHT_STEP_MS } from '../record/in-flight.ts';
+import type { GeneratorLimits } from '../self-check/self-check.ts';
 import { percent, seconds, trimmed } from '../verdict/amounts.ts';
 import { inFlightTrend } from '../verdict/throughput.ts';
 
 const FAILED_SHARE_MAX = 0.01;
 const DONE_SHARE_MIN = 0.99;
-/** As in the self-check: beyond it the generator is what is measured. */
-const LAG_P99_MS_MAX = 50;
 
 /** Looks at one rate: a step says more or less, the confirmation is judged in full. */
 export function rateStep(
   plan: LoadPlan,
   { record, ranMs, stopped, missed, held }: PacedRun,
+  { lagP99MsMax }: GeneratorLimits,
 ): RateStep & {
   /** The generator could not keep up: nothing is said of the sandbox. */
   generatorFailed: boolean;
@@ -27,7 +27,7 @@ export function rateStep(
   const trend = inFlightTrend(record.inFlight.until(ranMs), IN_FLIGHT_STEP_MS, plan.ratePerSecond);
   const donePerSecond =
     offeredPerSecond * (1 - failedShare) - Math.max(0, trend.rising ? trend.perSecond : 0);
-  const generatorFailed = missed > 0 || held > 0 || lagMs > LAG_P99_MS_MAX;
+  const generatorFailed = missed > 0 || held > 0 || lagMs > lagP99MsMax;
   const reason =
     (generatorFailed && `the generator could not keep up (lag p99 ${seconds(lagMs)})`) ||
     (stopped?.kind === 'down' && stopped.detail) ||

@@ -95,7 +95,7 @@ export function recorder({ windowMs, streams, main }: RecorderOptions): Recorder
         return;
       }
       seconds.fault(endedMs, kind);
-      if (timesSampled(faultSamples, kind) >= SAMPLES_A_KIND) return;
+      if (!isJudged(dueMs) || timesSampled(faultSamples, kind) >= SAMPLES_A_KIND) return;
       const said = { detail: detail.slice(0, DETAIL_LENGTH_MAX), ...(session && { session }) };
       faultSamples.push({ kind, stream, atMs: Math.round(endedMs), ...said });
     },

@@ -49,7 +49,7 @@ function differences(now: LoadReport, before: LoadReport): string[] {
     ['engine', before.plan.engine, now.plan.engine],
     ['rate', before.plan.ratePerSecond, now.plan.ratePerSecond],
     ['arrivals', before.plan.arrivals, now.plan.arrivals],
-    ['window', `${before.plan.windowMs} ms`, `${now.plan.windowMs} ms`],
+    ['window', `${before.plan.windowMs / 1000} s`, `${now.plan.windowMs / 1000} s`],
     ['percentile', before.plan.percentile, now.plan.percentile],
     ['version of the kit', before.kitVersion, now.kitVersion],
   ];

@@ -1,4 +1,5 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
+import { instant } from '../verdict/amounts.ts';
 import { amount } from './terminal.ts';
 import { showable } from './showable.ts';
 
@@ -22,11 +23,8 @@ export function markdownReport(given: LoadReport): string {
     '',
     ...cause,
     ...(aborted === undefined ? [] : [`**${cell(aborted)}**`, '']),
-    ...(selfCheck.valid ? [] : selfCheck.reasons.map((reason) => `> ${cell(reason)}\n`)),
-    '| target | asked | measured | at 95 % | samples | verdict | why |',
-    '|---|---|---|---|---|---|---|',
-    ...targets.map(rowOf),
-    '',
+    ...(selfCheck.valid || gate ? [] : selfCheck.reasons.map((reason) => `> ${cell(reason)}\n`)),
+    ...(report.streams.length === 0 ? [] : [...HEAD, ...targets.map(rowOf), '']),
     ...(findMax ? [cell(findMax.says), ''] : []),
     ...comparisonOf(report),
     `${cell(report.sandbox)}, ${plan.ratePerSecond}/s for ${plan.windowMs / 1000} s, profile ${plan.profile}, engine ${plan.engine}, seed ${cell(report.seed)}.`,
@@ -34,6 +32,11 @@ export function markdownReport(given: LoadReport): string {
   ];
   return `${lines.join('\n')}\n`;
 }
+
+const HEAD = [
+  '| target | asked | measured | at 95 % | samples | verdict | why |',
+  '|---|---|---|---|---|---|---|',
+];
 
 function rowOf(target: LoadTarget): string {
   const { says, unit, measured, bound95, samples, verdict, reason } = target;
@@ -54,7 +57,7 @@ function comparisonOf({ comparison }: LoadReport): string[] {
   if (!comparison) return [];
   const { startedAt, rows, differences } = comparison;
   return [
-    `### Against the run of ${cell(startedAt)}`,
+    `### Against the run of ${cell(instant(startedAt))}`,
     '',
     ...differences.map((difference) => `> ${cell(difference)}\n`),
     '| target | before | now | change |',

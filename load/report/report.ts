@@ -48,12 +48,12 @@ export function reportOf(options: LoadOptions, run: ReportedRun): LoadReport {
     },
     seededChance(`${options.seed}/verdict`),
   );
-  const check = checkOf(run, plan);
+  const check = checkOf(options, run);
   const judged = underSelfCheck(targets, check);
   const verdict = wholeVerdict(judged, check);
   const main = record.log(profile.main);
   const streams = profile.streams.map((name) => [name, record.log(name).report(ranMs)] as const);
-  const outcomes = profile.streams.flatMap((name) => record.log(name).outcomes);
+  const outcomes = profile.streams.map((name) => record.log(name).outcomes);
   const head = headOf(options, run);
   const gate = stopped?.kind === 'unauthorized' ? keyRefused(stopped.detail) : undefined;
   return {
@@ -138,7 +138,8 @@ function seenStream({ paced: { record } }: ReportedRun, name: StreamName): SeenS
   };
 }
 
-function checkOf({ paced, profile }: ReportedRun, plan: LoadPlan): SelfCheck {
+function checkOf({ generatorLimits }: LoadOptions, run: ReportedRun): SelfCheck {
+  const { paced, profile, plan } = run;
   const { record, missed, held, cost, stopped } = paced;
   const lag = record.log(profile.main).lag.summary();
   const localFaults = profile.streams
@@ -152,6 +153,7 @@ function checkOf({ paced, profile }: ReportedRun, plan: LoadPlan): SelfCheck {
   };
   return selfCheck(
     { lagP99Ms: lag.p99, lagMaxMs: lag.max, missed, held, localFaults, cost },
+    generatorLimits,
     stopped ? reasons[stopped.kind] : [],
   );
 }

@@ -37,7 +37,7 @@ function allThatHolds({ targets, plan }: Told): string {
 function wordsOf(targets: readonly LoadTarget[], verdict: 'FAIL' | 'NOT PROVEN'): string {
   const word = verdict === 'FAIL' ? 'Missed' : 'Not proven';
   const said = targets.filter((one) => one.verdict === verdict).map(({ says }) => says);
-  return `${word}: ${said.join(' ')}`;
+  return `${word}: ${said.map((says) => says.replace(/\.$/, '')).join('; ')}.`;
 }
 
 const order = ['PASS', 'FAIL', 'NOT PROVEN', 'NOT TESTED'] as const;

@@ -6,7 +6,7 @@ import type {
 } from '../../src/contract/index.ts';
 import { wrap, type Paint, type Style } from '../../src/shared/paint.ts';
 import { faultWords } from '../record/fault-words.ts';
-import { grouped, seconds, trimmed } from '../verdict/amounts.ts';
+import { grouped, instant, seconds, trimmed } from '../verdict/amounts.ts';
 import { showable } from './showable.ts';
 
 /** How a report is written for people. */
@@ -30,9 +30,9 @@ export function terminalReport(given: LoadReport, options: TerminalOptions): str
   const report = showable(given);
   const blocks = [
     ...gateBlock(report, options),
-    targetsBlock(report, options),
+    ...targetsBlock(report, options),
     ...streamBlocks(report, options),
-    ...outageBlock(report),
+    ...outageBlock(report, options),
     ...findMaxBlock(report, options),
     ...comparisonBlock(report, options),
     ...selfCheckBlock(report, options),
@@ -52,27 +52,29 @@ function gateBlock({ gate, aborted }: LoadReport, { paint, width }: TerminalOpti
 }
 
 const WORD_WIDTH = 11;
+const INDENT = ' '.repeat(WORD_WIDTH + 2);
 
-function targetsBlock({ targets }: LoadReport, { paint, width }: TerminalOptions): string {
+function targetsBlock(report: LoadReport, { paint, width }: TerminalOptions): string[] {
+  const { targets, streams } = report;
+  // Where nothing was sent, each row would say the cause again.
+  if (streams.length === 0) return [];
   const lines = targets.flatMap((target) => {
     const style = verdictStyles[target.verdict];
     const word = paint(style, target.verdict.padEnd(WORD_WIDTH));
-    const reason = wrap(target.reason, width - WORD_WIDTH - 2);
-    const says = `${target.says} ${paint('dim', figures(target))}`.trimEnd();
-    return [
-      `${word}  ${says}`,
-      ...reason.map((line) => `${' '.repeat(WORD_WIDTH + 2)}${paint('dim', line)}`),
-    ];
+    const room = width - WORD_WIDTH - 2;
+    const [says = '', ...more] = wrap(target.says, room);
+    const why = wrap(`${target.reason}${boundOf(target)}`, room);
+    const dim = why.map((line) => paint('dim', line));
+    return [`${word}  ${says}`, ...[...more, ...dim].map((line) => INDENT + line)];
   });
-  return lines.join('\n');
+  return [lines.join('\n')];
 }
 
-/** "(99.98 %, at 95 % at least 99.94 %)". */
-function figures({ measured, bound95, unit, id }: LoadTarget): string {
-  if (measured === null) return '';
+/** "At 95 %: at least 99.94 %." */
+function boundOf({ bound95, unit, id }: LoadTarget): string {
+  if (bound95 === null) return '';
   const side = id.endsWith('latency') ? 'at most' : 'at least';
-  const bound = bound95 === null ? '' : `; at 95 % ${side} ${amount(bound95, unit)}`;
-  return `[${amount(measured, unit)}${bound}]`;
+  return ` At 95 %: ${side} ${amount(bound95, unit)}.`;
 }
 
 /** A figure with its unit. */
@@ -87,9 +89,10 @@ function streamBlocks(report: LoadReport, options: TerminalOptions): string[] {
   });
 }
 
-function streamBlock(name: string, stream: StreamReport, { paint }: TerminalOptions): string {
-  const { offered, sent, ok, errors, offeredPerSecond } = stream;
-  const head = `${grouped(offered)} due (${trimmed(offeredPerSecond, 2)}/s), ${grouped(sent)} sent, ${grouped(ok)} ok`;
+function streamBlock(name: string, stream: StreamReport, options: TerminalOptions): string {
+  const { paint, width } = options;
+  const { errors } = stream;
+  const head = amountsOf(name, stream);
   const columns = ['p50', 'p90', 'p99', 'max', 'mean'] as const;
   const times = (title: string, summary: StreamReport['latencyMs']): string =>
     `  ${title.padEnd(24)}${columns.map((column) => short(summary[column]).padStart(9)).join('')}`;
@@ -99,36 +102,53 @@ function streamBlock(name: string, stream: StreamReport, { paint }: TerminalOpti
     times('from the intended start', stream.latencyMs),
     times('service', stream.serviceMs),
     times("the generator's lag", stream.lagMs),
-    ...Object.entries(errors).map(
-      ([kind, times]) =>
-        `  ${paint('red', grouped(times).padStart(7))}  ${kind}: ${faultWords[kind as keyof typeof faultWords]}`,
-    ),
+    ...Object.entries(errors).flatMap(([kind, times]) => {
+      const words = `${kind}: ${faultWords[kind as keyof typeof faultWords]}`;
+      return hanging(`  ${paint('red', grouped(times).padStart(7))}  `, 11, words, width);
+    }),
   ].join('\n');
+}
+
+/** "6 000 due (100/s), 6 000 sent, 5 998 ok, 5 990 ok and in time". */
+export function amountsOf(name: string, stream: StreamReport): string {
+  const { offered, sent, ok, goodput, offeredPerSecond } = stream;
+  const rate = `${grouped(offered)} due (${trimmed(offeredPerSecond, 2)}/s)`;
+  // Nothing is asked of how long users take to be created.
+  const inTime = name === 'users' ? '' : `, ${grouped(goodput)} ok and in time`;
+  return `${rate}, ${grouped(sent)} sent, ${grouped(ok)} ok${inTime}`;
+}
+
+/** Text behind a head that takes `indent` columns, and below itself. */
+function hanging(head: string, indent: number, text: string, width: number): string[] {
+  const [first = '', ...more] = wrap(text, width - indent);
+  return [head + first, ...more.map((line) => ' '.repeat(indent) + line)];
 }
 
 const short = (ms: number | null): string => (ms === null ? '-' : seconds(ms));
 
-function outageBlock({ outages, chat }: LoadReport): string[] {
+function outageBlock({ outages, chat }: LoadReport, { width }: TerminalOptions): string[] {
   if (!outages || outages.incidents === 0) return [];
   const { incidents, longestMs, cleanSeconds, seconds: all } = outages;
   const many = `${grouped(incidents)} run${incidents === 1 ? '' : 's'} of failures`;
-  const line = `${many}, the longest for ${seconds(longestMs)}; ${cleanSeconds} of ${all} seconds without one`;
+  const line = `${many}, the longest for ${seconds(longestMs)}; ${cleanSeconds} of ${all} seconds were clean`;
   const found = Object.entries(chat?.findings ?? {}).map(([id, times]) => `${id} ${times}`);
-  return [found.length === 0 ? line : `${line}\nrequirements not met: ${found.join(', ')}`];
+  const unmet = found.length === 0 ? [] : [`requirements not met: ${found.join(', ')}`];
+  return [[line, ...unmet].flatMap((text) => wrap(text, width)).join('\n')];
 }
 
 function findMaxBlock({ findMax }: LoadReport, { paint, width }: TerminalOptions): string[] {
   if (!findMax) return [];
-  const steps = findMax.steps.map(({ ratePerSecond, holds, reason }) => {
+  const steps = findMax.steps.flatMap(({ ratePerSecond, holds, reason }) => {
     const word = holds ? paint('green', 'holds') : paint('red', 'fails');
-    return `  ${trimmed(ratePerSecond, 1).padStart(8)}/s  ${word}  ${reason}`;
+    return hanging(`  ${trimmed(ratePerSecond, 1).padStart(8)}/s  ${word}  `, 21, reason, width);
   });
   return [
     [paint('bold', 'The rate that is held'), ...steps, ...wrap(findMax.says, width)].join('\n'),
   ];
 }
 
-function comparisonBlock({ comparison }: LoadReport, { paint }: TerminalOptions): string[] {
+function comparisonBlock(report: LoadReport, { paint, width }: TerminalOptions): string[] {
+  const { comparison } = report;
   if (!comparison) return [];
   const rows = comparison.rows.map(({ id, unit, before, now, change }) => {
     const figure = (value: number | null): string =>
@@ -136,8 +156,10 @@ function comparisonBlock({ comparison }: LoadReport, { paint }: TerminalOptions)
     const style = change === 'worse' ? 'red' : change === 'better' ? 'green' : 'dim';
     return `  ${id.padEnd(18)}${figure(before)}${figure(now)}  ${paint(style, change)}`;
   });
-  const differ = comparison.differences.map((difference) => paint('yellow', `  ${difference}`));
-  const head = paint('bold', `Against the run of ${comparison.startedAt}`);
+  const differ = comparison.differences
+    .flatMap((difference) => wrap(difference, width - 2))
+    .map((line) => paint('yellow', `  ${line}`));
+  const head = paint('bold', `Against the run of ${instant(comparison.startedAt)}`);
   return [[head, ...rows, ...differ].join('\n')];
 }
 

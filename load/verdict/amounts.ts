@@ -10,6 +10,11 @@ export function count(number: number, noun: string): string {
   return `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+/** An ISO time for people: "2026-11-20 09:30:00 UTC". */
+export function instant(iso: string): string {
+  return iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, ' UTC');
+}
+
 /** Thousands apart, so that long numbers can be read. */
 export function grouped(number: number): string {
   return String(number).replaceAll(/\B(?=(\d{3})+(?!\d))/g, ' ');

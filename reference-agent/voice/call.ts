@@ -169,7 +169,8 @@ export class Call {
       network,
       onPacket: (packet) => this.#hear(packet),
       onState: (state) => {
-        if (state === 'failed')
+        // While it connects the peer says why.
+        if (state === 'failed' && this.#state === 'talking')
           this.#step('connection_lost', 'the other side is not there any more');
       },
     });

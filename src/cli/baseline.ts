@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Acceptance } from '../../conformance/index.ts';
 import { readTextFile } from './files.ts';
-import { suggestion } from './suggest.ts';
+import { suggestion } from '../shared/suggest.ts';
 import { UsageError } from './usage-error.ts';
 
 const EXPECTED = 'expected {"accepted":[{"id":"CHAT-024","comment":"why"}]} and no more';

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import * as flags from './flags.ts';
+import { commandRunner } from './run-command.ts';
 import { exporterVariables, startFrom } from './serve.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -54,42 +53,29 @@ async function around(
   command: string,
   args: string[],
 ): Promise<number> {
+  // Before anything is started that would have to be stopped.
+  using runner = commandRunner();
   const service = await startFrom({
     ...given,
     host: '127.0.0.1',
     port: 0,
     'api-key-header': flags.API_KEY_HEADER,
   });
-  const agent = given.agent
-    ? await (await import('../../reference-agent/index.ts')).startAgent()
-    : undefined;
   try {
-    return await run(command, args, {
-      ...exporterVariables(service, flags.API_KEY_HEADER),
-      SANDBOX_KIT_SERVICE_URL: service.url,
-      SANDBOX_KIT_SERVICE_API_KEY: service.apiKey,
-      SANDBOX_KIT_ADMIN_URL: service.adminUrl,
-      ...(agent ? { SANDBOX_KIT_AGENT_URL: agent.url } : {}),
-    });
+    const wing = given.agent ? await import('../../reference-agent/index.ts') : undefined;
+    const agent = await wing?.startAgent();
+    try {
+      return await runner.run(command, args, {
+        ...exporterVariables(service, flags.API_KEY_HEADER),
+        SANDBOX_KIT_SERVICE_URL: service.url,
+        SANDBOX_KIT_SERVICE_API_KEY: service.apiKey,
+        SANDBOX_KIT_ADMIN_URL: service.adminUrl,
+        ...(agent ? { SANDBOX_KIT_AGENT_URL: agent.url } : {}),
+      });
+    } finally {
+      await agent?.stop();
+    }
   } finally {
-    await agent?.stop();
     await service.stop();
   }
-}
-
-/** Runs a command to its end; what asks us to stop, asks it. Its exit code, 128 + n for signal n. */
-function run(command: string, args: string[], variables: Record<string, string>): Promise<number> {
-  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, ...variables } });
-  const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
-  process.on('SIGINT', pass).on('SIGTERM', pass);
-  return new Promise((resolve, reject) => {
-    child.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'ENOENT' ? 'there is no such command' : error.message;
-      reject(new UsageError(`${command} can't be run: ${why}.`));
-    });
-    child.once('close', (code, signal) => {
-      process.off('SIGINT', pass).off('SIGTERM', pass);
-      resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
-    });
-  });
 }

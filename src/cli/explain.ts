@@ -1,7 +1,7 @@
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import * as flags from './flags.ts';
-import { suggestion } from './suggest.ts';
+import { suggestion } from '../shared/suggest.ts';
 import { terminalOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 

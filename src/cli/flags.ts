@@ -102,7 +102,7 @@ export const seed = z
   .string({ error: 'expected a seed' })
   .regex(/^[A-Za-z0-9_.-]{1,64}$/, 'expected 1 to 64 letters, digits, dots, hyphens, underscores');
 
-const areaNames = ['chat', 'health', 'users'] as const;
+const areaNames = ['chat', 'health', 'users', 'voice'] as const;
 const everyAreaName = [...areaNames, 'service'] as const;
 
 /** Some of these names, as `chat,users`, also repeated. */

@@ -42,10 +42,12 @@ function notTaken(
 ): Preflight['gate'] | undefined {
   const last = exchanges.findLast((one) => one.endpoint === endpoint);
   if (last && isGood(last)) return undefined;
-  const came = last?.response ? `HTTP ${last.response.status}` : 'no answer';
+  const came = last?.response
+    ? `is answered with HTTP ${last.response.status}`
+    : `gets no answer (${last?.failure?.message ?? 'it was not sent'})`;
   const { method, path } = last?.request ?? { method: 'A request to', path: endpoint };
   return {
-    says: `${method} ${path} is answered with ${last?.failure?.message ?? came}, so there is nothing to load.`,
+    says: `${method} ${path} ${came}, so there is nothing to load.`,
     cure: 'Check that the address leads to the sandbox, and run sandbox-kit check first.',
   };
 }

@@ -60,7 +60,8 @@ export const loadVerb: CommandModule = {
       signal: interrupt.signal,
     });
     errors.live('');
-    deliver(baseline ? wing.withComparison(report, baseline) : report, { wing, out, given });
+    const isComparable = baseline !== undefined && report.streams.length > 0;
+    deliver(isComparable ? wing.withComparison(report, baseline) : report, { wing, out, given });
   },
 };
 

@@ -7,7 +7,7 @@ import { hideBin } from 'yargs/helpers';
 import { checkValues, joinDashes } from './arguments.ts';
 import { kitVersion } from './kit-version.ts';
 import { surviveClosedPipes } from './signals.ts';
-import { suggestion } from './suggest.ts';
+import { suggestion } from '../shared/suggest.ts';
 import { exitCodes, OutputLost, UsageError } from './usage-error.ts';
 import { agentVerb } from './agent.ts';
 import { checkVerb } from './check.ts';
@@ -111,8 +111,11 @@ async function explained(complaint: string, args: readonly string[]): Promise<Us
     const name = (/<(.*)>/.exec(command)?.[1] ?? '').toUpperCase();
     return new UsageError(`${name} is missing: sandbox-kit ${verb} --help shows how`);
   }
-  const [, word = ''] = /^Unknown (?:argument|command)s?: ([^,]+)/s.exec(complaint) ?? [];
+  const [, unknown = ''] = /^Unknown (?:argument|command)s?: (.+)/s.exec(complaint) ?? [];
+  const [word = '', ...more] = unknown.split(', ');
   if (word === '') return new UsageError(complaint);
+  const command = verb === 'exec' ? firstBare([word, ...more], args) : undefined;
+  if (command !== undefined) return dashesMissing(command, args);
   const option = args.find((arg) => arg.replace(/^--?/, '').split('=')[0] === word);
   if (option?.startsWith('-')) {
     const [name = ''] = option.split('=');
@@ -124,6 +127,19 @@ async function explained(complaint: string, args: readonly string[]): Promise<Us
     return new UsageError(`${JSON.stringify(word)} is no verb: ${suggestion(word, names, all)}`);
   }
   return new UsageError(`${JSON.stringify(word)} is one argument too many: ${all}`);
+}
+
+/** The first of the words that stands among the arguments, and is no option. */
+const firstBare = (words: readonly string[], args: readonly string[]): string | undefined =>
+  args.find((arg) => !arg.startsWith('-') && words.includes(arg));
+
+/** What follows a verb without `--` before it can't be told from the verb's own arguments. */
+function dashesMissing(command: string, args: readonly string[]): UsageError {
+  const at = args.indexOf(command);
+  const meant = [...args.slice(0, at), '--', ...args.slice(at)].join(' ').slice(0, 200);
+  return new UsageError(
+    `${JSON.stringify(command)} is no argument here: put -- before the command: sandbox-kit ${meant}`,
+  );
 }
 
 function complain(error: unknown): void {

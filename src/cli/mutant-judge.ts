@@ -1,4 +1,4 @@
-import { suggestion } from './suggest.ts';
+import { suggestion } from '../shared/suggest.ts';
 import { UsageError } from './usage-error.ts';
 
 type Judge = typeof import('../../conformance/index.ts');

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { EvalDefinition, Persona, Scenario } from '../contract/index.ts';
+import { suggestion } from '../shared/suggest.ts';
 import { expressionOf, filesIn, filesOf } from './file-glob.ts';
-import { suggestion } from './suggest.ts';
 import { UsageError } from './usage-error.ts';
 import { readYamlFile, type YamlDocument } from './yaml-file.ts';
 

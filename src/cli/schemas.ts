@@ -5,7 +5,7 @@ import { schemas } from '../contract/index.ts';
 import { wrap } from '../shared/paint.ts';
 import { makeFolder, writeTextFile } from './files.ts';
 import * as flags from './flags.ts';
-import { suggestion } from './suggest.ts';
+import { suggestion } from '../shared/suggest.ts';
 import { terminalOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 

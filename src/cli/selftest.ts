@@ -28,7 +28,7 @@ export const selftestVerb: CommandModule = {
   builder: (yargs) =>
     yargs
       .usage(USAGE)
-      .option('area', { type: 'string', describe: 'only these: chat,health,users,service' })
+      .option('area', { type: 'string', describe: 'only these: chat,health,users,voice,service' })
       .option('only', { type: 'string', describe: 'only ids that contain this text' })
       .option('json', { type: 'string', describe: 'write the matrix as JSON; - is stdout' })
       .option('list', { type: 'boolean', default: false, describe: 'show what would be run' })

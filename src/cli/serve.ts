@@ -4,7 +4,7 @@ import { stderrLog } from '../shared/log.ts';
 import * as flags from './flags.ts';
 import { modelFrom } from './model-from.ts';
 import { mutantJudge } from './mutant-judge.ts';
-import { readSeedFile } from './seed-file.ts';
+import { seedTeller } from './seed-progress.ts';
 import { untilStopped } from './signals.ts';
 import { terminalOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -82,9 +82,10 @@ export const serveVerb: CommandModule = {
   handler: async (argv) => {
     const given = flags.parseFlags(serveFlags, argv);
     const judge = given.mutant === undefined ? undefined : await mutantJudge(given, 'service');
+    // A long seed takes a while, and whoever stops it leaves nothing behind.
+    const stopped = untilStopped();
     const service = await startFrom({ ...given, port: given.port ?? (judge ? 0 : PORT) });
     const mutant = await judge?.startMutant(given.mutant ?? '', service.url);
-    const stopped = untilStopped();
     try {
       introduce({ ...service, ...(mutant && { url: mutant.url, breaks: mutant.breaks }) }, given);
       await stopped;
@@ -101,7 +102,8 @@ export const serveVerb: CommandModule = {
  * @throws {UsageError} when it can't be started like that.
  */
 export async function startFrom(given: ServiceFlags): Promise<RunningService> {
-  const seed = given['seed-file'] === undefined ? undefined : readSeedFile(given['seed-file']);
+  const seeding = seedTeller();
+  const seed = seeding.read(given['seed-file']);
   const key = flags.serviceKey(given['api-key-file']);
   const judge = modelFrom('JUDGE');
   const userModel = modelFrom('USER');
@@ -116,7 +118,7 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
       ...(given.data === undefined ? {} : { dataDir: given.data }),
       ...(given.seed === undefined ? {} : { chanceSeed: given.seed }),
       ...(given['app-url'] === undefined ? {} : { appUrl: given['app-url'] }),
-      ...(seed === undefined ? {} : { seed: seed.document }),
+      ...(seed === undefined ? {} : { seed: seed.document, onSeedProgress: seeding.tell }),
       ...(judge === undefined ? {} : { judge }),
       ...(userModel === undefined ? {} : { userModel }),
     });
@@ -126,6 +128,8 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
       throw seed.misfit(error.seedPointer, error.message);
     }
     throw new UsageError(`The service can't start: ${error.message}.`);
+  } finally {
+    seeding.end();
   }
 }
 

@@ -7,25 +7,38 @@ import { exitCodes, OutputLost } from './usage-error.ts';
  */
 export function interruptible(say: string): Disposable & { signal: AbortSignal } {
   const controller = new AbortController();
-  const stop = (): void => {
+  const asked = onStopRequest(() => {
     if (controller.signal.aborted) process.exit(exitCodes.notJudged);
     process.stderr.write(`\n${say}\n`);
     controller.abort();
-  };
-  process.on('SIGINT', stop).on('SIGTERM', stop).on('SIGHUP', stop);
-  return {
-    signal: controller.signal,
-    [Symbol.dispose]() {
-      process.off('SIGINT', stop).off('SIGTERM', stop).off('SIGHUP', stop);
-    },
-  };
+  });
+  return { signal: controller.signal, [Symbol.dispose]: asked[Symbol.dispose] };
 }
 
-/** Waits until the process is asked to stop: Ctrl-C, or SIGTERM. Asked again, it ends at once. */
+/** Waits until the process is asked to stop. Asked again, it ends at once. */
 export async function untilStopped(): Promise<void> {
   await new Promise<void>((resolve) => {
-    process.once('SIGINT', () => resolve()).once('SIGTERM', () => resolve());
+    const asked = onStopRequest(() => {
+      asked[Symbol.dispose]();
+      resolve();
+    });
   });
+}
+
+/** Ctrl-C, what `kill` and containers send, and a terminal that is closed. */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Tells of each time that the process is asked to stop, which then does not end it. Disposing of it
+ * leaves signals to others again.
+ */
+export function onStopRequest(tell: (signal: NodeJS.Signals) => void): Disposable {
+  for (const signal of stopSignals) process.on(signal, tell);
+  return {
+    [Symbol.dispose]() {
+      for (const signal of stopSignals) process.off(signal, tell);
+    },
+  };
 }
 
 /**

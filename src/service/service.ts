@@ -48,6 +48,8 @@ export interface ServiceParts {
   simulator: SimulationRunner;
   errored: ErroredEvals;
   strangers: Strangers;
+  /** Lower-case name of the header that holds the key. */
+  apiKeyHeader: string;
   /** Whether a model is configured that evals of kind `judge` can ask. */
   hasJudge: boolean;
   /** Whether a model is configured that can play users. */
@@ -115,13 +117,14 @@ export function buildService(parts: ServiceParts): Service {
       refuseOtherMethods(api, path, ['GET', 'HEAD']);
       refuseOtherMethods(api, `${path}/`, ['GET', 'HEAD']);
     }
+    refuseOtherMethods(api, '/', ['GET', 'HEAD'], '; traces go to /v1/traces');
     api.setNotFoundHandler((request) => {
       throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
     });
     registered();
   });
   void app.register((pages, _options, registered) => {
-    pageRoutes(pages, { store, gate });
+    pageRoutes(pages, parts);
     registered();
   });
 

@@ -9,6 +9,7 @@ import { adjustableClock } from '../shared/adjustable-clock.ts';
 import { randomSeed, seededChance } from '../shared/chance.ts';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
+import { checkOptions } from '../shared/option-kinds.ts';
 import { developmentKey } from './development-key.ts';
 import { CannotStart, Misfit, Refusal } from './errors.ts';
 import { gate, isKey, isLoopback, keyDigestOf } from './gate.ts';
@@ -18,6 +19,7 @@ import { createJudge, type JudgeOptions } from './scoring/judge.ts';
 import { erroredEvals } from './scoring/errored-evals.ts';
 import { startRunner } from './scoring/runner.ts';
 import { scoredSessionOf } from './scored-session-of.ts';
+import { serviceOptionKinds } from './service-option-kinds.ts';
 import { buildService, type Service } from './service.ts';
 import { startSimulator } from './simulator/start-simulator.ts';
 import type { UserModelOptions } from './simulator/user-model.ts';
@@ -50,6 +52,11 @@ export interface ServiceOptions {
   clock: Clock;
   /** What the service holds at the start, and after each reset to it. */
   seed: SeedDocument;
+  /**
+   * Told now and then how many of the seed's sessions are kept, and how many there are; the last time
+   * before the start ends. Not of seeds that are planted later.
+   */
+  onSeedProgress: (done: number, total: number) => void;
   /**
    * The ids of sessions of live traces follow from it; unforeseeable when left out. Ids of what is
    * in a seed or a transcript follow from the document itself.
@@ -94,8 +101,10 @@ const idleSweepMs = 10;
  * Starts the service: area A of the interface, `/__admin` and the pages that deep links lead to.
  * @throws CannotStart that says what to change: beyond loopback without a key, a port that is
  * taken, a folder that can't be used, a seed that makes no sense.
+ * @throws TypeError about an option that is unknown or of another type.
  */
 export async function startService(options: Partial<ServiceOptions> = {}): Promise<RunningService> {
+  checkOptions('startService', options, serviceOptionKinds);
   const { host = '127.0.0.1', keys = [] } = options;
   checkKeys(host, keys);
   const undo: (() => Promise<void>)[] = [];
@@ -160,6 +169,7 @@ async function start(
     log,
     gate: gate({ host, owners: store.owners, apiKeyHeader, apiKey, strangers: noted }),
     strangers: noted,
+    apiKeyHeader,
     store,
     writer,
     runner,
@@ -173,8 +183,7 @@ async function start(
     stopping: stopping.signal,
   });
   undo.push(() => closeDoors(service, stopping));
-  const { seed } = options;
-  await withFileOf(file, () => plant(service, store, { ownerName, seed }));
+  await withFileOf(file, () => plant(service, store, { ...options, ownerName }));
   await listen(service.app, host, port);
   address.url = addressOf(service.app, host);
   log.info('service listens', { url: address.url });
@@ -246,9 +255,16 @@ async function letKeysIn(
 async function plant(
   { seeds, warnings }: Service,
   { owners }: Store,
-  { ownerName, seed }: { ownerName: string; seed: SeedDocument | undefined },
+  {
+    ownerName,
+    seed,
+    onSeedProgress,
+  }: Pick<Given, 'seed' | 'onSeedProgress'> & { ownerName: string },
 ): Promise<void> {
-  if (seed) await seeds.plant(await owners.ensure(ownerName), asMessage('SeedDocument', seed));
+  if (seed) {
+    const ownerId = await owners.ensure(ownerName);
+    await seeds.plant(ownerId, asMessage('SeedDocument', seed), onSeedProgress);
+  }
   for (const ownerId of await owners.ids()) await warnings(ownerId);
 }
 

@@ -40,6 +40,11 @@ export function answerRefusal(reply: FastifyReply, refusal: Refusal): FastifyRep
   return reply.code(refusal.status).headers(refusal.headers).type(jsonType).send(bytes);
 }
 
+/** Sends JSON that people read, too: in lines, and with one at the end. */
+export function sendForPeople(reply: FastifyReply, value: object): FastifyReply {
+  return reply.type(jsonType).send(Buffer.from(`${JSON.stringify(value, null, 2)}\n`));
+}
+
 /**
  * Keeps fastify's hands off the bodies of a scope: what a body is, and whether one is wanted, its
  * routes say themselves. Fastify would refuse a Content-Type that it can't read, also where any is
@@ -113,13 +118,18 @@ function whatIsWrong(name: MessageName, value: unknown): string {
   }
 }
 
-/** Answers every method that a path does not have with 405 and the ones that it has. */
-export function refuseOtherMethods(app: FastifyInstance, url: string, allowed: string[]): void {
+/** Answers every method that a path does not have with 405, the ones that it has, and a hint. */
+export function refuseOtherMethods(
+  app: FastifyInstance,
+  url: string,
+  allowed: readonly string[],
+  hint = '',
+): void {
   app.route({
     method: app.supportedMethods.filter((method) => !allowed.includes(method)),
     url,
     onRequest(request) {
-      const message = `there is no ${request.method} here, only ${allowed.join(', ')}`;
+      const message = `there is no ${request.method} here, only ${allowed.join(', ')}${hint}`;
       throw new Refusal('method_not_allowed', message, { allow: allowed.join(', ') });
     },
     handler: () => undefined,

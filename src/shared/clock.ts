@@ -47,6 +47,24 @@ export function scaledClock(factor: number): Clock {
   };
 }
 
+/**
+ * The time of the machine, but for waits of more than `sleepMsMax`, of which the rest is skipped: the
+ * clock then goes on as if it had been waited for.
+ */
+export function skippingClock(sleepMsMax: number): Clock {
+  const clock = scaledClock(1);
+  let skippedMs = 0;
+  return {
+    ...clock,
+    nowMs: () => clock.nowMs() + skippedMs,
+    monotonicMs: () => clock.monotonicMs() + skippedMs,
+    async sleep(ms, signal) {
+      await clock.sleep(Math.min(ms, sleepMsMax), signal);
+      skippedMs += Math.max(0, ms - sleepMsMax);
+    },
+  };
+}
+
 /** Milliseconds since the Unix epoch of an ISO 8601 time with a zone; undefined for any other. */
 export function instantMs(iso: string): number | undefined {
   if (!/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(iso)) return undefined;
@@ -58,6 +76,11 @@ export function instantMs(iso: string): number | undefined {
 export function httpDateMs(date: string): number | undefined {
   const ms = Date.parse(date);
   return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** An instant as an HTTP date, in whole seconds. */
+export function httpDate(ms: number): string {
+  return new Date(ms).toUTCString();
 }
 
 /** An instant as ISO 8601 in UTC with milliseconds. */

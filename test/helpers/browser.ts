@@ -7,11 +7,19 @@ import {
 } from 'playwright-core';
 import type { Test } from 'tap';
 
-/** A browser without a screen, for as long as a test. */
-export async function withBrowser(t: Test): Promise<Browser> {
+const disable = '--disable-features=';
+
+/** A browser without a screen, for as long as a test. `flags` come on top of what it needs. */
+export async function withBrowser(t: Test, flags: readonly string[] = []): Promise<Browser> {
+  const isMore = (flag: string): boolean => flag.startsWith(disable);
+  const disabled = [...chromium.args, ...flags].filter(isMore);
   const browser = await engine.launch({
     executablePath: await chromium.executablePath(),
-    args: chromium.args,
+    args: [
+      ...[...chromium.args, ...flags].filter((flag) => !isMore(flag)),
+      // Of several such flags the browser heeds the last.
+      disable + disabled.map((flag) => flag.slice(disable.length)).join(','),
+    ],
     headless: true,
   });
   t.teardown(() => browser.close());

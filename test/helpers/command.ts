@@ -42,12 +42,22 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
   return { code, stdout, stderr };
 }
 
+/** Asserts wrong usage: exit code 2, nothing on stdout, one sentence on stderr. */
+export function isRefused(t: Test, { code, stdout, stderr }: Ran, says: RegExp): void {
+  t.equal(code, 2);
+  t.equal(stdout, '');
+  t.match(stderr, says);
+  t.match(stderr, /^sandbox-kit: [^\n]+[.?]\n$/);
+}
+
 /** A verb that serves, and ends with the test. */
 export interface Started {
   firstLine: string;
   child: ChildProcessWithoutNullStreams;
   /** All that it wrote to stderr, once it has ended. */
   stderr: Promise<string>;
+  /** What it has written to stderr by now. */
+  heard: () => string;
   /** Sends a signal and gives the exit code; null where the signal itself ended it. */
   end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
@@ -59,6 +69,8 @@ export async function start(
   options: RunOptions = {},
 ): Promise<Started> {
   const child = launch(args, options);
+  let heard = '';
+  child.stderr.on('data', (text: string) => (heard += text));
   const stderr = textOf(child.stderr);
   const ended = exitOf(child);
   t.teardown(async () => {
@@ -73,6 +85,7 @@ export async function start(
     firstLine,
     child,
     stderr,
+    heard: () => heard,
     end(signal) {
       child.kill(signal);
       return ended;

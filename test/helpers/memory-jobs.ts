@@ -16,11 +16,15 @@ export interface MemoryJobs extends JobStore {
   /** What was written, in order. */
   written: { job: Job; outcome: Outcome }[];
   /** How often each call came, e.g. `take`. */
-  calls: Record<'take' | 'renew' | 'finish' | 'giveBack' | 'freeAll' | 'pending', number>;
+  calls: Record<'take' | 'renew' | 'finish' | 'giveBack' | 'freeAll' | 'nextDueAtMs', number>;
   /** When given back jobs are due, in order. */
   givenBack: { job: Job; dueAtMs: number }[];
   /** Throws in the next calls of this name. */
   failNext(call: keyof MemoryJobs['calls'], times: number): void;
+  /** How many outcomes came together, of each group. */
+  groups: number[];
+  /** Lets every group fail from now on; what comes alone is written. */
+  refuseGroups(): void;
 }
 
 const definition: EvalDefinition = evalOf('contains', { text: 'shipped' });
@@ -31,7 +35,7 @@ export function memoryJobs(): MemoryJobs {
   const kept = new Map<number, Kept>();
   const written: MemoryJobs['written'] = [];
   const givenBack: MemoryJobs['givenBack'] = [];
-  const { calls, failNext, called } = countedCalls();
+  const { groupCame, called, ...counted } = countedCalls();
   let lastId = 0;
   const heldBy = (worker: string, job: Job): Kept | undefined => {
     const found = kept.get(job.id);
@@ -40,9 +44,8 @@ export function memoryJobs(): MemoryJobs {
   };
   return {
     written,
-    calls,
     givenBack,
-    failNext,
+    ...counted,
     add(parts = {}, dueAtMs = 0) {
       const id = ++lastId;
       const job = { ...valid, id, ...parts };
@@ -72,6 +75,10 @@ export function memoryJobs(): MemoryJobs {
       written.push({ job, outcome });
       return true;
     },
+    async finishAll(worker, finished, atMs) {
+      groupCame(finished.length);
+      return await oneByOne(finished, (one) => this.finish(worker, one.job, one.outcome, atMs));
+    },
     async giveBack(worker, job, dueAtMs) {
       await called('giveBack');
       const found = heldBy(worker, job);
@@ -85,22 +92,45 @@ export function memoryJobs(): MemoryJobs {
       for (const one of freed) Object.assign(one, { holder: undefined, dueAtMs: 0 });
       return freed.length;
     },
-    async pending() {
-      await called('pending');
-      const due = [...kept.values()].map(({ dueAtMs, holder }) => holder?.untilMs ?? dueAtMs);
-      return { count: kept.size, nextDueAtMs: due.length > 0 ? Math.min(...due) : undefined };
+    async nextDueAtMs() {
+      await called('nextDueAtMs');
+      return nextIn(kept);
     },
+    pending: () => Promise.resolve({ count: kept.size, nextDueAtMs: nextIn(kept) }),
   };
+}
+
+/** When the next is due: a job at its time, one that is held when its lease has ended. */
+function nextIn(kept: ReadonlyMap<number, Kept>): number | undefined {
+  const due = [...kept.values()].map(({ dueAtMs, holder }) => holder?.untilMs ?? dueAtMs);
+  return due.length > 0 ? Math.min(...due) : undefined;
+}
+
+async function oneByOne<One, Result>(
+  all: readonly One[],
+  act: (one: One) => Promise<Result>,
+): Promise<Result[]> {
+  const results = [];
+  for (const one of all) results.push(await act(one));
+  return results;
 }
 
 /** Counts calls, and lets the next of a name fail. */
 function countedCalls() {
   const calls: MemoryJobs['calls'] = {
-    ...{ take: 0, renew: 0, finish: 0, giveBack: 0, freeAll: 0, pending: 0 },
+    ...{ take: 0, renew: 0, finish: 0, giveBack: 0, freeAll: 0, nextDueAtMs: 0 },
   };
   const failing = new Map<string, number>();
+  const groups: number[] = [];
+  let failGroups = false;
   return {
     calls,
+    groups,
+    refuseGroups: () => void (failGroups = true),
+    groupCame: (size: number): void => {
+      groups.push(size);
+      if (failGroups) throw new Error('the store cannot finishAll');
+    },
     failNext: (name: keyof typeof calls, times: number) => void failing.set(name, times),
     called: async (name: keyof typeof calls): Promise<void> => {
       calls[name]++;

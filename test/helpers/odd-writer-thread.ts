@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeBody } from '../../src/service/ingest/decode-body.ts';
 import { writeGroups } from '../../src/service/ingest/write-groups.ts';
-import type { ThreadData } from '../../src/service/ingest/writer-thread.ts';
+import type { ThreadData } from '../../src/service/ingest/writer-messages.ts';
 import { openSpanSink } from '../../src/service/store/spans.ts';
 
 if (!parentPort) throw new Error('to be run as a thread');

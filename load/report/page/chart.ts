@@ -26,7 +26,7 @@ export interface Chart {
 
 const WIDE = 760;
 const NARROW = 360;
-const MARGIN = { left: 52, right: 10, top: 18, bottom: 22 };
+const MARGIN = { left: 52, right: 22, top: 18, bottom: 22 };
 
 /** A chart in two widths, of which the page shows the one that fits: text keeps its size. */
 export function chart(draw: (ticksMax: number) => Chart): Html {

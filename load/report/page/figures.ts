@@ -28,6 +28,8 @@ const unjudged = (field: Field, { from, to, windowS }: Times): Html[] => [
 /** Requests a second: due, sent and done. */
 export function rateFigure(times: Times): Html {
   const most = Math.max(...times.bins.flatMap(({ offered, sent, done }) => [offered, sent, done]));
+  // Nothing is due any more: a line that falls to nothing would look like a break.
+  const isDrain = (second: number): boolean => second >= times.windowS;
   return chart((ticksMax) => ({
     label: 'Requests a second that were due, sent and done',
     x: timeX(times, ticksMax),
@@ -42,12 +44,12 @@ export function rateFigure(times: Times): Html {
       ),
       line(
         field,
-        series(times, ({ sent }) => sent),
+        series(times, ({ second, sent }) => (isDrain(second) ? null : sent)),
         'c2',
       ),
       line(
         field,
-        series(times, ({ offered }) => offered),
+        series(times, ({ second, offered }) => (isDrain(second) ? null : offered)),
         'c1 dashed',
       ),
     ],

@@ -1,6 +1,6 @@
 import type { LoadReport } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/shared/html.ts';
-import { seconds, trimmed } from '../../verdict/amounts.ts';
+import { instant, seconds, trimmed } from '../../verdict/amounts.ts';
 
 /** How it was measured, by what, and what the words mean. */
 export function methodSection(report: LoadReport): Html {
@@ -35,7 +35,7 @@ function rowsOf(report: LoadReport): [string, string][] {
       ]
     : [];
   return [
-    ['run', `${startedAt} to ${endedAt}`],
+    ['run', `${instant(startedAt)} to ${instant(endedAt)}`],
     [
       'phases',
       `warm-up ${seconds(warmUpMs)}, ramp ${seconds(rampMs)}, window ${seconds(windowMs)}`,

@@ -4,7 +4,7 @@ import {
   type LoadReport,
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/shared/html.ts';
-import { seconds, trimmed } from '../../verdict/amounts.ts';
+import { instant, seconds, trimmed } from '../../verdict/amounts.ts';
 import { showable } from '../showable.ts';
 import { binned } from './binned.ts';
 import {
@@ -50,12 +50,17 @@ export function htmlReport(given: LoadReport): string {
         <main>
           ${badge(verdict, 'big')}
           <h1>${sentence}</h1>
-          <p class="soft">${sandbox}, ${startedAt}. ${planWords(report)}</p>
+          <p class="soft">${sandbox}, ${instant(startedAt)}. ${planWords(report)}</p>
           ${callouts(report)}
-          <h2>Targets</h2>
-          ${targetsTable(targets)} ${notesOf(report)} ${selfCheckSection(report)}
-          ${findMaxSection(report)} ${comparisonSection(report)} ${chartsSection(report)}
-          ${timesSection(report)} ${errorsSection(report)} ${methodSection(report)}
+          ${
+            report.streams.length === 0
+              ? html``
+              : html`<h2>Targets</h2>
+                  ${targetsTable(targets)}`
+          }
+          ${notesOf(report)} ${selfCheckSection(report)} ${findMaxSection(report)}
+          ${comparisonSection(report)} ${chartsSection(report)} ${timesSection(report)}
+          ${errorsSection(report)} ${methodSection(report)}
         </main>
       </body>
     </html> `.text;
@@ -129,7 +134,7 @@ function findMaxSection({ findMax }: LoadReport): Html {
 
 function comparisonSection({ comparison }: LoadReport): Html {
   if (!comparison) return html``;
-  return html`<h2>Against the run of ${comparison.startedAt}</h2>
+  return html`<h2>Against the run of ${instant(comparison.startedAt)}</h2>
     ${comparison.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
     ${comparisonTable(comparison)}
     <p class="soft">Better or worse is said only where the 95 % ranges of both do not meet.</p>`;

@@ -5,11 +5,11 @@ export const style = new Html(`
 :root { color-scheme: light dark; --bg: #fff; --fg: #1c2024; --soft: #60666d; --line: #d9dde2;
   --panel: #f6f7f9; --good: #17803d; --bad: #c62828; --warn: #9a6700; --shade: #8881;
   --c1: #1565c0; --c2: #d9730d; --c3: #17803d; --c4: #7b4fc9; --c5: #9aa0a6; --target: #c62828;
-  --k0: #c62828; --k1: #d9730d; --k2: #7b4fc9; --k3: #1565c0; --k4: #17803d; --k5: #80868b; }
+  --k0: #c62828; --k1: #d9730d; --k2: #7b4fc9; --k3: #1565c0; --k4: #00838f; --k5: #80868b; }
 @media (prefers-color-scheme: dark) { :root { --bg: #15181c; --fg: #e6e8ea; --soft: #9aa2ab;
   --line: #343a41; --panel: #1d2126; --good: #4ac26b; --bad: #ff7b72; --warn: #e3b341;
   --c1: #6cb0ff; --c2: #ffa657; --c3: #4ac26b; --c4: #c4a3ff; --c5: #70777f; --target: #ff7b72;
-  --k0: #ff7b72; --k1: #ffa657; --k2: #c4a3ff; --k3: #6cb0ff; --k4: #4ac26b; --k5: #9aa2ab; } }
+  --k0: #ff7b72; --k1: #ffa657; --k2: #c4a3ff; --k3: #6cb0ff; --k4: #4dd0e1; --k5: #9aa2ab; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 60rem; padding: 1.5rem 1.25rem 3rem; background: var(--bg);
   color: var(--fg); font: 1rem/1.5 system-ui, sans-serif; }
@@ -80,6 +80,9 @@ code { font-size: 0.9em; overflow-wrap: anywhere; }
   table.cards thead { display: none; }
   table.cards tr { display: block; border-bottom: 1px solid var(--line); padding: 0.7rem 0; }
   table.cards td, table.cards td:first-child, table.cards td.number + td { display: block; width: auto; border: 0; padding: 0.1rem 0; text-align: left; }
+  table.cards td.number, table.cards td.number + td.number { display: inline-block;
+    margin-right: 0.9rem; }
+  table.cards td.number:empty { display: none; }
   table.cards td[data-label]:not(:empty)::before { content: attr(data-label) ' ';
     color: var(--soft); font-size: 0.82rem; }
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.4rem; }

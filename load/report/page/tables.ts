@@ -8,7 +8,7 @@ import type {
 import { html, type Html } from '../../../src/shared/html.ts';
 import { faultWords } from '../../record/fault-words.ts';
 import { grouped, seconds, trimmed } from '../../verdict/amounts.ts';
-import { amount } from '../terminal.ts';
+import { amount, amountsOf } from '../terminal.ts';
 
 const looks: Record<LoadVerdict, { className: string; icon: string }> = {
   PASS: { className: 'pass', icon: '✓' },
@@ -72,7 +72,7 @@ export function timesTable(report: LoadReport): Html {
     if (!stream) return [];
     return [
       html`<tr>
-        <th colspan="7">${name}</th>
+        <th colspan="7">${name}: ${amountsOf(name, stream)}</th>
       </tr>`,
       timesRow('response', stream.latencyMs),
       timesRow('service', stream.serviceMs),
@@ -101,7 +101,7 @@ function timesRow(title: string, summary: LatencySummary): Html {
     return html`<td class="number">${value === null ? '–' : seconds(value)}</td>`;
   });
   return html`<tr>
-    <td>${title}</td>
+    <td class="name">${title}</td>
     ${cells}
   </tr>`;
 }

@@ -15,6 +15,19 @@ export type Verdict =
  */
 export type Evidence = EvidenceItem[];
 export type RunVerdict = 'conforming' | 'not-conforming' | 'not-judged';
+/**
+ * answered: the offer was taken and the answer sent. unusable: the offer could not be taken. connected, unconnected: media could flow, or not within the time. speech, sound: what the kit said, what the sandbox let be heard; from atMs to untilMs. released: the kit gave its end of the media up.
+ */
+export type CallEventKind =
+  | 'message'
+  | 'close'
+  | 'answered'
+  | 'unusable'
+  | 'connected'
+  | 'unconnected'
+  | 'speech'
+  | 'sound'
+  | 'released';
 export type Endpoint =
   | 'chat'
   | 'health'
@@ -24,7 +37,8 @@ export type Endpoint =
   | 'end'
   | 'simulations'
   | 'production'
-  | 'admin';
+  | 'admin'
+  | 'voice';
 /**
  * valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.
  */
@@ -75,7 +89,7 @@ export type LoadPhase = 'ramp' | 'window' | 'drain';
  * better or worse only where the 95 % ranges of the two runs do not meet.
  */
 export type Change = 'better' | 'worse' | 'alike' | 'unknown';
-export type Area = 'chat' | 'health' | 'users' | 'service';
+export type Area = 'chat' | 'health' | 'users' | 'voice' | 'service';
 /**
  * Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed.
  */
@@ -377,6 +391,11 @@ export interface CheckReport {
   staleBaseline?: string[];
   requirements: RequirementVerdict[];
   /**
+   * The calls that were made, in the order of their beginning; of a run that has the area voice.
+   */
+  calls?: CallSummary[];
+  audioLatency?: AudioLatency;
+  /**
    * Failures grouped by the one change that clears them, as tried on the recording.
    */
   causes: Cause[];
@@ -442,6 +461,96 @@ export interface RequirementVerdict {
    */
   findings?: number;
   evidence: Evidence;
+  [k: string]: unknown;
+}
+/**
+ * One call; milliseconds where nothing else is said.
+ */
+export interface CallSummary {
+  exchange: number;
+  step: string;
+  /**
+   * In a few words.
+   */
+  outcome: string;
+  /**
+   * From start_call to call_ready.
+   */
+  readyMs?: number;
+  /**
+   * From the answer until media could flow, about 100 ms of which are the kit's own.
+   */
+  connectedMs?: number;
+  /**
+   * From then to the first packet.
+   */
+  firstPacketMs?: number;
+  /**
+   * From then to the first audible one.
+   */
+  firstSoundMs?: number;
+  /**
+   * Turns that the kit spoke.
+   */
+  turns: number;
+  /**
+   * From the end of a turn until the sandbox could be heard; negative where it spoke before.
+   */
+  turnResponsesMs?: number[];
+  /**
+   * What its updates say of the same.
+   */
+  statedResponsesMs?: number[];
+  packets: number;
+  /**
+   * Packets that never came.
+   */
+  lost: number;
+  /**
+   * The longest time between two packets.
+   */
+  gapMaxMs?: number;
+  /**
+   * How deep a listener's buffer must be for one packet in a hundred to be late.
+   */
+  transitP99Ms?: number;
+  roundTripP95Ms?: number;
+  /**
+   * How much of what came was audible.
+   */
+  soundMs: number;
+  /**
+   * How late the kit itself sent the latest one in a hundred of its packets.
+   */
+  kitLateMs?: number;
+  closeCode?: number;
+  [k: string]: unknown;
+}
+/**
+ * Voice audio latency against its target of 200 ms; of a run in which media flowed.
+ */
+export interface AudioLatency {
+  verdict: 'met' | 'missed' | 'not_proven';
+  reason: string;
+  /**
+   * What the way of the audio adds, of the slowest call in twenty: half a round trip, a packet, and the buffer that jitter asks for. Blind to buffers inside the sandbox.
+   */
+  audioPathLatencyMs?: number;
+  turnResponseMs?: TurnResponseFigures;
+  /**
+   * Why the kit itself was too slow to be trusted.
+   */
+  kitLimit?: string;
+  [k: string]: unknown;
+}
+/**
+ * From the end of the kit's speech until the sandbox could be heard, over all turns.
+ */
+export interface TurnResponseFigures {
+  turns: number;
+  p50: number;
+  p95: number;
+  max: number;
   [k: string]: unknown;
 }
 export interface Cause {
@@ -588,13 +697,99 @@ export interface EvalOutcome {
   [k: string]: unknown;
 }
 /**
+ * A message, the end of the WebSocket, or what became of the media.
+ */
+export interface CallEvent {
+  /**
+   * Milliseconds since the run began.
+   */
+  atMs: number;
+  from: 'kit' | 'sandbox';
+  kind: CallEventKind;
+  /**
+   * Of a message, 65536 characters at most.
+   */
+  text?: string;
+  /**
+   * The size of a message too long to keep; absent when it is here as a whole.
+   */
+  bytes?: number;
+  /**
+   * The message came in a binary frame.
+   */
+  isBinary?: boolean;
+  /**
+   * The WebSocket's close code; 1006: there was none.
+   */
+  code?: number;
+  /**
+   * The reason of a close, why media failed, which clip was said.
+   */
+  detail?: string;
+  /**
+   * When speech or sound was over.
+   */
+  untilMs?: number;
+}
+/**
+ * The audio that came, and how well the kit itself kept time.
+ */
+export interface CallMedia {
+  /**
+   * Of Opus, as offered and answered; absent in the answer: -1.
+   */
+  payloadType: number;
+  /**
+   * The sandbox tried the path with the answer's keys (ICE).
+   */
+  hasPath: boolean;
+  /**
+   * In the order of arrival; 20000 at most.
+   */
+  packets: CallPacket[];
+  /**
+   * Of STUN requests on the path of the media, in the order of asking.
+   */
+  roundTripsMs: number[];
+  /**
+   * Packets that the kit sent.
+   */
+  sent: number;
+  /**
+   * How late the kit itself sent the latest one in a hundred of its packets.
+   */
+  lateMs: number;
+}
+export interface CallPacket {
+  /**
+   * When it came, in milliseconds since the run began.
+   */
+  atMs: number;
+  sequence: number;
+  timestamp: number;
+  payloadType: number;
+  ssrc: number;
+  /**
+   * Of its payload.
+   */
+  bytes: number;
+  /**
+   * Sound that is in it, in 1/48000 s; 0 where it is no packet of Opus.
+   */
+  ticks: number;
+  /**
+   * How loud each 10 ms of it are, in dB below the loudest sine, -127 of silence; absent where it does not decode.
+   */
+  levelsDb?: number[];
+}
+/**
  * Lower-case names; a repeated header is joined by a comma.
  */
 export interface RecordedHeaders {
   [k: string]: string;
 }
 /**
- * One HTTP request of a check run and what came of it. Secrets are redacted before it is written.
+ * One HTTP request of a check run and what came of it, or one call: the WebSocket's upgrade and all that followed. Secrets are redacted before it is written.
  */
 export interface ExchangeRecord {
   record: 'exchange';
@@ -619,6 +814,7 @@ export interface ExchangeRecord {
   request: RecordedRequest;
   response?: RecordedResponse;
   failure?: ExchangeFailure;
+  call?: RecordedCall;
   /**
    * Milliseconds since the run began.
    */
@@ -663,6 +859,16 @@ export interface ExchangeFailure {
    * The status, where one came.
    */
   status?: number;
+}
+/**
+ * What followed the upgrade, of an exchange with the voice endpoint whose WebSocket opened.
+ */
+export interface RecordedCall {
+  /**
+   * In the order of their times; 2000 at most.
+   */
+  events: CallEvent[];
+  media?: CallMedia;
 }
 /**
  * What the sandbox answers to GET /health. Healthy and degraded come with 200, unhealthy with 503.
@@ -1341,6 +1547,10 @@ export interface RunRecord {
    * Name of the header that held the service's key, where it is not x-service-api-key.
    */
   apiKeyHeader?: string;
+  /**
+   * Address of the voice WebSocket; of a run that has the area voice.
+   */
+  voiceUrl?: string;
   /**
    * Somebody stopped it before its end.
    */

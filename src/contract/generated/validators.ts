@@ -1326,7 +1326,7 @@ return errors === 0;
 }
 
 export const CheckReport = validate15;
-const schema17 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgement of a check run. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","dialect","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"FailedGate","description":"The one cause for which nothing could be judged.","type":"object","required":["id","says","cure","evidence"],"properties":{"id":{"type":"string"},"says":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"How many requirements got each verdict.","type":"object","additionalProperties":{"type":"integer"}},"dialect":{"title":"Dialect","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Rules that were waived, and why.","type":"array","items":{"type":"string"}},"staleBaseline":{"description":"Ids of the baseline whose requirement is met by now: they are to be taken out, and the run exits with 1 until then.","type":"array","items":{"type":"string"}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","says","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"says":{"type":"string"},"accepted":{"description":"The baseline's comment on why it is accepted that this is not met; it then does not count against the run.","type":"string"},"reason":{"description":"Why it was not judged, in words.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the body of the first finding's answer.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Sends the first finding's request again.","type":"string"},"findings":{"description":"How many places are wrong.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"causes":{"description":"Failures grouped by the one change that clears them, as tried on the recording.","type":"array","items":{"title":"Cause","type":"object","required":["says","clears","verified"],"properties":{"says":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"dialect":{"POST /users":"201"},"waived":[],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","says":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
+const schema17 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgement of a check run. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","dialect","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"FailedGate","description":"The one cause for which nothing could be judged.","type":"object","required":["id","says","cure","evidence"],"properties":{"id":{"type":"string"},"says":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"How many requirements got each verdict.","type":"object","additionalProperties":{"type":"integer"}},"dialect":{"title":"Dialect","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Rules that were waived, and why.","type":"array","items":{"type":"string"}},"staleBaseline":{"description":"Ids of the baseline whose requirement is met by now: they are to be taken out, and the run exits with 1 until then.","type":"array","items":{"type":"string"}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","says","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"says":{"type":"string"},"accepted":{"description":"The baseline's comment on why it is accepted that this is not met; it then does not count against the run.","type":"string"},"reason":{"description":"Why it was not judged, in words.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the body of the first finding's answer.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Sends the first finding's request again.","type":"string"},"findings":{"description":"How many places are wrong.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"The calls that were made, in the order of their beginning; of a run that has the area voice.","type":"array","items":{"title":"CallSummary","description":"One call; milliseconds where nothing else is said.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"In a few words.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the answer until media could flow, about 100 ms of which are the kit's own.","type":"number"},"firstPacketMs":{"description":"From then to the first packet.","type":"number"},"firstSoundMs":{"description":"From then to the first audible one.","type":"number"},"turns":{"description":"Turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of a turn until the sandbox could be heard; negative where it spoke before.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"What its updates say of the same.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Packets that never came.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"How deep a listener's buffer must be for one packet in a hundred to be late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"How much of what came was audible.","type":"number"},"kitLateMs":{"description":"How late the kit itself sent the latest one in a hundred of its packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency against its target of 200 ms; of a run in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"What the way of the audio adds, of the slowest call in twenty: half a round trip, a packet, and the buffer that jitter asks for. Blind to buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"From the end of the kit's speech until the sandbox could be heard, over all turns.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit itself was too slow to be trusted.","type":"string"}}},"causes":{"description":"Failures grouped by the one change that clears them, as tried on the recording.","type":"array","items":{"title":"Cause","type":"object","required":["says","clears","verified"],"properties":{"says":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"dialect":{"POST /users":"201"},"waived":[],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","says":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
 const schema18 = {"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}};
 const schema19 = {"title":"Level","type":"string","enum":["must","should","target","may","extension"]};
 const schema20 = {"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]};
@@ -2383,15 +2383,15 @@ vErrors.push(err88);
 errors++;
 }
 }
-if(data.causes !== undefined){
-let data50 = data.causes;
+if(data.calls !== undefined){
+let data50 = data.calls;
 if(Array.isArray(data50)){
 const len6 = data50.length;
 for(let i6=0; i6<len6; i6++){
 let data51 = data50[i6];
 if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
-if(data51.says === undefined){
-const err89 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(data51.exchange === undefined){
+const err89 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -2400,8 +2400,8 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(data51.clears === undefined){
-const err90 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+if(data51.step === undefined){
+const err90 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -2410,8 +2410,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-if(data51.verified === undefined){
-const err91 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+if(data51.outcome === undefined){
+const err91 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -2420,9 +2420,8 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data51.says !== undefined){
-if(typeof data51.says !== "string"){
-const err92 = {instancePath:instancePath+"/causes/" + i6+"/says",schemaPath:"#/properties/causes/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data51.turns === undefined){
+const err92 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -2431,14 +2430,8 @@ vErrors.push(err92);
 }
 errors++;
 }
-}
-if(data51.clears !== undefined){
-let data53 = data51.clears;
-if(Array.isArray(data53)){
-const len7 = data53.length;
-for(let i7=0; i7<len7; i7++){
-if(typeof data53[i7] !== "string"){
-const err93 = {instancePath:instancePath+"/causes/" + i6+"/clears/" + i7,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data51.packets === undefined){
+const err93 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -2447,10 +2440,8 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-}
-else {
-const err94 = {instancePath:instancePath+"/causes/" + i6+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data51.lost === undefined){
+const err94 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -2459,10 +2450,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-}
-if(data51.verified !== undefined){
-if(typeof data51.verified !== "boolean"){
-const err95 = {instancePath:instancePath+"/causes/" + i6+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data51.soundMs === undefined){
+const err95 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -2471,10 +2460,10 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-}
-else {
-const err96 = {instancePath:instancePath+"/causes/" + i6,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data51.exchange !== undefined){
+let data52 = data51.exchange;
+if(!(((typeof data52 == "number") && (!(data52 % 1) && !isNaN(data52))) && (isFinite(data52)))){
+const err96 = {instancePath:instancePath+"/calls/" + i6+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -2484,9 +2473,9 @@ vErrors.push(err96);
 errors++;
 }
 }
-}
-else {
-const err97 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data51.step !== undefined){
+if(typeof data51.step !== "string"){
+const err97 = {instancePath:instancePath+"/calls/" + i6+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -2496,14 +2485,592 @@ vErrors.push(err97);
 errors++;
 }
 }
-}
-else {
-const err98 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data51.outcome !== undefined){
+if(typeof data51.outcome !== "string"){
+const err98 = {instancePath:instancePath+"/calls/" + i6+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err98];
 }
 else {
 vErrors.push(err98);
+}
+errors++;
+}
+}
+if(data51.readyMs !== undefined){
+let data55 = data51.readyMs;
+if(!((typeof data55 == "number") && (isFinite(data55)))){
+const err99 = {instancePath:instancePath+"/calls/" + i6+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err99];
+}
+else {
+vErrors.push(err99);
+}
+errors++;
+}
+}
+if(data51.connectedMs !== undefined){
+let data56 = data51.connectedMs;
+if(!((typeof data56 == "number") && (isFinite(data56)))){
+const err100 = {instancePath:instancePath+"/calls/" + i6+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err100];
+}
+else {
+vErrors.push(err100);
+}
+errors++;
+}
+}
+if(data51.firstPacketMs !== undefined){
+let data57 = data51.firstPacketMs;
+if(!((typeof data57 == "number") && (isFinite(data57)))){
+const err101 = {instancePath:instancePath+"/calls/" + i6+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err101];
+}
+else {
+vErrors.push(err101);
+}
+errors++;
+}
+}
+if(data51.firstSoundMs !== undefined){
+let data58 = data51.firstSoundMs;
+if(!((typeof data58 == "number") && (isFinite(data58)))){
+const err102 = {instancePath:instancePath+"/calls/" + i6+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err102];
+}
+else {
+vErrors.push(err102);
+}
+errors++;
+}
+}
+if(data51.turns !== undefined){
+let data59 = data51.turns;
+if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
+const err103 = {instancePath:instancePath+"/calls/" + i6+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err103];
+}
+else {
+vErrors.push(err103);
+}
+errors++;
+}
+}
+if(data51.turnResponsesMs !== undefined){
+let data60 = data51.turnResponsesMs;
+if(Array.isArray(data60)){
+const len7 = data60.length;
+for(let i7=0; i7<len7; i7++){
+let data61 = data60[i7];
+if(!((typeof data61 == "number") && (isFinite(data61)))){
+const err104 = {instancePath:instancePath+"/calls/" + i6+"/turnResponsesMs/" + i7,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err104];
+}
+else {
+vErrors.push(err104);
+}
+errors++;
+}
+}
+}
+else {
+const err105 = {instancePath:instancePath+"/calls/" + i6+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+errors++;
+}
+}
+if(data51.statedResponsesMs !== undefined){
+let data62 = data51.statedResponsesMs;
+if(Array.isArray(data62)){
+const len8 = data62.length;
+for(let i8=0; i8<len8; i8++){
+let data63 = data62[i8];
+if(!((typeof data63 == "number") && (isFinite(data63)))){
+const err106 = {instancePath:instancePath+"/calls/" + i6+"/statedResponsesMs/" + i8,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
+}
+errors++;
+}
+}
+}
+else {
+const err107 = {instancePath:instancePath+"/calls/" + i6+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+errors++;
+}
+}
+if(data51.packets !== undefined){
+let data64 = data51.packets;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err108 = {instancePath:instancePath+"/calls/" + i6+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+errors++;
+}
+}
+if(data51.lost !== undefined){
+let data65 = data51.lost;
+if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
+const err109 = {instancePath:instancePath+"/calls/" + i6+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
+}
+errors++;
+}
+}
+if(data51.gapMaxMs !== undefined){
+let data66 = data51.gapMaxMs;
+if(!((typeof data66 == "number") && (isFinite(data66)))){
+const err110 = {instancePath:instancePath+"/calls/" + i6+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+}
+if(data51.transitP99Ms !== undefined){
+let data67 = data51.transitP99Ms;
+if(!((typeof data67 == "number") && (isFinite(data67)))){
+const err111 = {instancePath:instancePath+"/calls/" + i6+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
+}
+errors++;
+}
+}
+if(data51.roundTripP95Ms !== undefined){
+let data68 = data51.roundTripP95Ms;
+if(!((typeof data68 == "number") && (isFinite(data68)))){
+const err112 = {instancePath:instancePath+"/calls/" + i6+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
+}
+errors++;
+}
+}
+if(data51.soundMs !== undefined){
+let data69 = data51.soundMs;
+if(!((typeof data69 == "number") && (isFinite(data69)))){
+const err113 = {instancePath:instancePath+"/calls/" + i6+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+}
+if(data51.kitLateMs !== undefined){
+let data70 = data51.kitLateMs;
+if(!((typeof data70 == "number") && (isFinite(data70)))){
+const err114 = {instancePath:instancePath+"/calls/" + i6+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+}
+if(data51.closeCode !== undefined){
+let data71 = data51.closeCode;
+if(!(((typeof data71 == "number") && (!(data71 % 1) && !isNaN(data71))) && (isFinite(data71)))){
+const err115 = {instancePath:instancePath+"/calls/" + i6+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+}
+}
+else {
+const err116 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+}
+}
+else {
+const err117 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+}
+if(data.audioLatency !== undefined){
+let data72 = data.audioLatency;
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+if(data72.verdict === undefined){
+const err118 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+if(data72.reason === undefined){
+const err119 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+if(data72.verdict !== undefined){
+let data73 = data72.verdict;
+if(typeof data73 !== "string"){
+const err120 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+if(!(((data73 === "met") || (data73 === "missed")) || (data73 === "not_proven"))){
+const err121 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema17.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+}
+if(data72.reason !== undefined){
+if(typeof data72.reason !== "string"){
+const err122 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+}
+if(data72.audioPathLatencyMs !== undefined){
+let data75 = data72.audioPathLatencyMs;
+if(!((typeof data75 == "number") && (isFinite(data75)))){
+const err123 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+}
+if(data72.turnResponseMs !== undefined){
+let data76 = data72.turnResponseMs;
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.turns === undefined){
+const err124 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+if(data76.p50 === undefined){
+const err125 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+if(data76.p95 === undefined){
+const err126 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+if(data76.max === undefined){
+const err127 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+if(data76.turns !== undefined){
+let data77 = data76.turns;
+if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
+const err128 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+}
+if(data76.p50 !== undefined){
+let data78 = data76.p50;
+if(!((typeof data78 == "number") && (isFinite(data78)))){
+const err129 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+}
+if(data76.p95 !== undefined){
+let data79 = data76.p95;
+if(!((typeof data79 == "number") && (isFinite(data79)))){
+const err130 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+}
+if(data76.max !== undefined){
+let data80 = data76.max;
+if(!((typeof data80 == "number") && (isFinite(data80)))){
+const err131 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+}
+}
+else {
+const err132 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+if(data72.kitLimit !== undefined){
+if(typeof data72.kitLimit !== "string"){
+const err133 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+}
+}
+else {
+const err134 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+}
+if(data.causes !== undefined){
+let data82 = data.causes;
+if(Array.isArray(data82)){
+const len9 = data82.length;
+for(let i9=0; i9<len9; i9++){
+let data83 = data82[i9];
+if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
+if(data83.says === undefined){
+const err135 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+if(data83.clears === undefined){
+const err136 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+if(data83.verified === undefined){
+const err137 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+if(data83.says !== undefined){
+if(typeof data83.says !== "string"){
+const err138 = {instancePath:instancePath+"/causes/" + i9+"/says",schemaPath:"#/properties/causes/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+}
+if(data83.clears !== undefined){
+let data85 = data83.clears;
+if(Array.isArray(data85)){
+const len10 = data85.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data85[i10] !== "string"){
+const err139 = {instancePath:instancePath+"/causes/" + i9+"/clears/" + i10,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+}
+}
+else {
+const err140 = {instancePath:instancePath+"/causes/" + i9+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+}
+if(data83.verified !== undefined){
+if(typeof data83.verified !== "boolean"){
+const err141 = {instancePath:instancePath+"/causes/" + i9+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+}
+}
+else {
+const err142 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+}
+}
+else {
+const err143 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+}
+}
+else {
+const err144 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
 }
 errors++;
 }
@@ -4842,9 +5409,429 @@ return errors === 0;
 }
 
 export const ExchangeRecord = validate22;
-const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run and what came of it. Secrets are redacted before it is written.","type":"object","required":["record","id","scenario","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"1 for the first of the run.","type":"integer","minimum":1},"scenario":{"description":"Which scenario sent it.","type":"string"},"step":{"description":"What is special about this request.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete","traces","end","simulations","production","admin"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the exchange that this one differs from in one edit.","type":"integer"},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text; of bytes that are no text, what they are; of a body too large to keep, its start.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is no text, such as protobuf or gzip.","type":"string"},"bodyBytes":{"description":"The size of a body too large to keep; absent when the body is here.","type":"integer","minimum":0}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text, at most 4 MiB.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no whole answer.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol","too_large"]},"message":{"type":"string"},"status":{"description":"The status, where one came.","type":"integer"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"headers":{"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"scenario":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":2,"scenario":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no answer within 10000 ms"},"startedMs":12.5,"endedMs":10013},{"record":"exchange","id":3,"scenario":"service/conversations","step":"protobuf","endpoint":"traces","intent":"valid","request":{"method":"POST","path":"/v1/traces","headers":{"content-type":"application/x-protobuf","x-service-api-key":"<redacted>"},"body":"2 bytes of application/x-protobuf","bodyBase64":"CgA="},"response":{"status":200,"headers":{},"body":""},"startedMs":30,"endedMs":32.5}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}}]};
+const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run and what came of it, or one call: the WebSocket's upgrade and all that followed. Secrets are redacted before it is written.","type":"object","required":["record","id","scenario","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"1 for the first of the run.","type":"integer","minimum":1},"scenario":{"description":"Which scenario sent it.","type":"string"},"step":{"description":"What is special about this request.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete","traces","end","simulations","production","admin","voice"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the exchange that this one differs from in one edit.","type":"integer"},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text; of bytes that are no text, what they are; of a body too large to keep, its start.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is no text, such as protobuf or gzip.","type":"string"},"bodyBytes":{"description":"The size of a body too large to keep; absent when the body is here.","type":"integer","minimum":0}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"As text, at most 4 MiB.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no whole answer.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol","too_large"]},"message":{"type":"string"},"status":{"description":"The status, where one came.","type":"integer"}}},"call":{"title":"RecordedCall","description":"What followed the upgrade, of an exchange with the voice endpoint whose WebSocket opened.","type":"object","required":["events"],"additionalProperties":false,"properties":{"events":{"description":"In the order of their times; 2000 at most.","type":"array","items":{"$ref":"#/definitions/callEvent"}},"media":{"$ref":"#/definitions/callMedia"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"callEvent":{"title":"CallEvent","description":"A message, the end of the WebSocket, or what became of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the offer was taken and the answer sent. unusable: the offer could not be taken. connected, unconnected: media could flow, or not within the time. speech, sound: what the kit said, what the sandbox let be heard; from atMs to untilMs. released: the kit gave its end of the media up.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Of a message, 65536 characters at most.","type":"string"},"bytes":{"description":"The size of a message too long to keep; absent when it is here as a whole.","type":"integer","minimum":0},"isBinary":{"description":"The message came in a binary frame.","type":"boolean"},"code":{"description":"The WebSocket's close code; 1006: there was none.","type":"integer"},"detail":{"description":"The reason of a close, why media failed, which clip was said.","type":"string"},"untilMs":{"description":"When speech or sound was over.","type":"number"}}},"callMedia":{"title":"CallMedia","description":"The audio that came, and how well the kit itself kept time.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Of Opus, as offered and answered; absent in the answer: -1.","type":"integer"},"hasPath":{"description":"The sandbox tried the path with the answer's keys (ICE).","type":"boolean"},"packets":{"description":"In the order of arrival; 20000 at most.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Of STUN requests on the path of the media, in the order of asking.","type":"array","items":{"type":"number"}},"sent":{"description":"Packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"How late the kit itself sent the latest one in a hundred of its packets.","type":"number"}}},"callPacket":{"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"When it came, in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Of its payload.","type":"integer"},"ticks":{"description":"Sound that is in it, in 1/48000 s; 0 where it is no packet of Opus.","type":"integer"},"levelsDb":{"description":"How loud each 10 ms of it are, in dB below the loudest sine, -127 of silence; absent where it does not decode.","type":"array","items":{"type":"number"}}}},"headers":{"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"scenario":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":2,"scenario":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no answer within 10000 ms"},"startedMs":12.5,"endedMs":10013},{"record":"exchange","id":3,"scenario":"service/conversations","step":"protobuf","endpoint":"traces","intent":"valid","request":{"method":"POST","path":"/v1/traces","headers":{"content-type":"application/x-protobuf","x-service-api-key":"<redacted>"},"body":"2 bytes of application/x-protobuf","bodyBase64":"CgA="},"response":{"status":200,"headers":{},"body":""},"startedMs":30,"endedMs":32.5},{"record":"exchange","id":4,"scenario":"voice/forms","step":"minimal","endpoint":"voice","intent":"valid","request":{"method":"GET","path":"/voice","headers":{"sec-websocket-protocol":"voice-agent"}},"response":{"status":101,"headers":{"sec-websocket-protocol":"voice-agent"},"body":""},"call":{"events":[{"atMs":41,"from":"kit","kind":"message","text":"{\"type\":\"start_call\",\"audio_config\":{\"codec\":\"opus\"}}"},{"atMs":60,"from":"kit","kind":"close","code":1000},{"atMs":61,"from":"sandbox","kind":"close","code":1000,"detail":""}],"media":{"payloadType":111,"hasPath":true,"packets":[{"atMs":50,"sequence":1,"timestamp":960,"payloadType":111,"ssrc":7,"bytes":80,"ticks":960,"levelsDb":[-127,-31]}],"roundTripsMs":[0.7],"sent":4,"lateMs":1.5}},"startedMs":40,"endedMs":62}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}},{"breaks":"/call/events","value":{"record":"exchange","id":3,"call":{}}}]};
 const schema29 = {"title":"RecordedHeaders","description":"Lower-case names; a repeated header is joined by a comma.","type":"object","additionalProperties":{"type":"string"}};
+const schema31 = {"title":"CallEvent","description":"A message, the end of the WebSocket, or what became of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the offer was taken and the answer sent. unusable: the offer could not be taken. connected, unconnected: media could flow, or not within the time. speech, sound: what the kit said, what the sandbox let be heard; from atMs to untilMs. released: the kit gave its end of the media up.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Of a message, 65536 characters at most.","type":"string"},"bytes":{"description":"The size of a message too long to keep; absent when it is here as a whole.","type":"integer","minimum":0},"isBinary":{"description":"The message came in a binary frame.","type":"boolean"},"code":{"description":"The WebSocket's close code; 1006: there was none.","type":"integer"},"detail":{"description":"The reason of a close, why media failed, which clip was said.","type":"string"},"untilMs":{"description":"When speech or sound was over.","type":"number"}}};
 const func2 = Object.prototype.hasOwnProperty;
+const schema32 = {"title":"CallMedia","description":"The audio that came, and how well the kit itself kept time.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Of Opus, as offered and answered; absent in the answer: -1.","type":"integer"},"hasPath":{"description":"The sandbox tried the path with the answer's keys (ICE).","type":"boolean"},"packets":{"description":"In the order of arrival; 20000 at most.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Of STUN requests on the path of the media, in the order of asking.","type":"array","items":{"type":"number"}},"sent":{"description":"Packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"How late the kit itself sent the latest one in a hundred of its packets.","type":"number"}}};
+const schema33 = {"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"When it came, in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Of its payload.","type":"integer"},"ticks":{"description":"Sound that is in it, in 1/48000 s; 0 where it is no packet of Opus.","type":"integer"},"levelsDb":{"description":"How loud each 10 ms of it are, in dB below the loudest sine, -127 of silence; absent where it does not decode.","type":"array","items":{"type":"number"}}}};
+
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.payloadType === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "payloadType"},message:"must have required property '"+"payloadType"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.hasPath === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "hasPath"},message:"must have required property '"+"hasPath"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.packets === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data.roundTripsMs === undefined){
+const err3 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "roundTripsMs"},message:"must have required property '"+"roundTripsMs"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data.sent === undefined){
+const err4 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.lateMs === undefined){
+const err5 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "lateMs"},message:"must have required property '"+"lateMs"+"'"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((((key0 === "payloadType") || (key0 === "hasPath")) || (key0 === "packets")) || (key0 === "roundTripsMs")) || (key0 === "sent")) || (key0 === "lateMs"))){
+const err6 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.payloadType !== undefined){
+let data0 = data.payloadType;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+const err7 = {instancePath:instancePath+"/payloadType",schemaPath:"#/properties/payloadType/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.hasPath !== undefined){
+if(typeof data.hasPath !== "boolean"){
+const err8 = {instancePath:instancePath+"/hasPath",schemaPath:"#/properties/hasPath/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.packets !== undefined){
+let data2 = data.packets;
+if(Array.isArray(data2)){
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.atMs === undefined){
+const err9 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data3.sequence === undefined){
+const err10 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "sequence"},message:"must have required property '"+"sequence"+"'"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(data3.timestamp === undefined){
+const err11 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "timestamp"},message:"must have required property '"+"timestamp"+"'"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data3.payloadType === undefined){
+const err12 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "payloadType"},message:"must have required property '"+"payloadType"+"'"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data3.ssrc === undefined){
+const err13 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "ssrc"},message:"must have required property '"+"ssrc"+"'"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data3.bytes === undefined){
+const err14 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "bytes"},message:"must have required property '"+"bytes"+"'"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data3.ticks === undefined){
+const err15 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/required",keyword:"required",params:{missingProperty: "ticks"},message:"must have required property '"+"ticks"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+for(const key1 in data3){
+if(!((((((((key1 === "atMs") || (key1 === "sequence")) || (key1 === "timestamp")) || (key1 === "payloadType")) || (key1 === "ssrc")) || (key1 === "bytes")) || (key1 === "ticks")) || (key1 === "levelsDb"))){
+const err16 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data3.atMs !== undefined){
+let data4 = data3.atMs;
+if(!((typeof data4 == "number") && (isFinite(data4)))){
+const err17 = {instancePath:instancePath+"/packets/" + i0+"/atMs",schemaPath:"#/definitions/callPacket/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data3.sequence !== undefined){
+let data5 = data3.sequence;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err18 = {instancePath:instancePath+"/packets/" + i0+"/sequence",schemaPath:"#/definitions/callPacket/properties/sequence/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data3.timestamp !== undefined){
+let data6 = data3.timestamp;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+const err19 = {instancePath:instancePath+"/packets/" + i0+"/timestamp",schemaPath:"#/definitions/callPacket/properties/timestamp/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data3.payloadType !== undefined){
+let data7 = data3.payloadType;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err20 = {instancePath:instancePath+"/packets/" + i0+"/payloadType",schemaPath:"#/definitions/callPacket/properties/payloadType/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data3.ssrc !== undefined){
+let data8 = data3.ssrc;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+const err21 = {instancePath:instancePath+"/packets/" + i0+"/ssrc",schemaPath:"#/definitions/callPacket/properties/ssrc/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data3.bytes !== undefined){
+let data9 = data3.bytes;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err22 = {instancePath:instancePath+"/packets/" + i0+"/bytes",schemaPath:"#/definitions/callPacket/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data3.ticks !== undefined){
+let data10 = data3.ticks;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err23 = {instancePath:instancePath+"/packets/" + i0+"/ticks",schemaPath:"#/definitions/callPacket/properties/ticks/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data3.levelsDb !== undefined){
+let data11 = data3.levelsDb;
+if(Array.isArray(data11)){
+const len1 = data11.length;
+for(let i1=0; i1<len1; i1++){
+let data12 = data11[i1];
+if(!((typeof data12 == "number") && (isFinite(data12)))){
+const err24 = {instancePath:instancePath+"/packets/" + i0+"/levelsDb/" + i1,schemaPath:"#/definitions/callPacket/properties/levelsDb/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/packets/" + i0+"/levelsDb",schemaPath:"#/definitions/callPacket/properties/levelsDb/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/packets/" + i0,schemaPath:"#/definitions/callPacket/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/packets",schemaPath:"#/properties/packets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data.roundTripsMs !== undefined){
+let data13 = data.roundTripsMs;
+if(Array.isArray(data13)){
+const len2 = data13.length;
+for(let i2=0; i2<len2; i2++){
+let data14 = data13[i2];
+if(!((typeof data14 == "number") && (isFinite(data14)))){
+const err28 = {instancePath:instancePath+"/roundTripsMs/" + i2,schemaPath:"#/properties/roundTripsMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/roundTripsMs",schemaPath:"#/properties/roundTripsMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.sent !== undefined){
+let data15 = data.sent;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err30 = {instancePath:instancePath+"/sent",schemaPath:"#/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 0 || isNaN(data15)){
+const err31 = {instancePath:instancePath+"/sent",schemaPath:"#/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+if(data.lateMs !== undefined){
+let data16 = data.lateMs;
+if(!((typeof data16 == "number") && (isFinite(data16)))){
+const err32 = {instancePath:instancePath+"/lateMs",schemaPath:"#/properties/lateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+else {
+const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+validate23.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="exchange-record.schema.json" */;
@@ -5037,7 +6024,7 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!(((((((((data4 === "chat") || (data4 === "health")) || (data4 === "create")) || (data4 === "delete")) || (data4 === "traces")) || (data4 === "end")) || (data4 === "simulations")) || (data4 === "production")) || (data4 === "admin"))){
+if(!((((((((((data4 === "chat") || (data4 === "health")) || (data4 === "create")) || (data4 === "delete")) || (data4 === "traces")) || (data4 === "end")) || (data4 === "simulations")) || (data4 === "production")) || (data4 === "admin")) || (data4 === "voice"))){
 const err17 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/enum",keyword:"enum",params:{allowedValues: schema28.properties.endpoint.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
@@ -5445,10 +6432,11 @@ vErrors.push(err50);
 errors++;
 }
 }
-if(data.startedMs !== undefined){
-let data24 = data.startedMs;
-if(!((typeof data24 == "number") && (isFinite(data24)))){
-const err51 = {instancePath:instancePath+"/startedMs",schemaPath:"#/properties/startedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data.call !== undefined){
+let data24 = data.call;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.events === undefined){
+const err51 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/required",keyword:"required",params:{missingProperty: "events"},message:"must have required property '"+"events"+"'"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -5457,11 +6445,9 @@ vErrors.push(err51);
 }
 errors++;
 }
-}
-if(data.endedMs !== undefined){
-let data25 = data.endedMs;
-if(!((typeof data25 == "number") && (isFinite(data25)))){
-const err52 = {instancePath:instancePath+"/endedMs",schemaPath:"#/properties/endedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+for(const key6 in data24){
+if(!((key6 === "events") || (key6 === "media"))){
+const err52 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -5471,9 +6457,15 @@ vErrors.push(err52);
 errors++;
 }
 }
-}
-else {
-const err53 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data24.events !== undefined){
+let data25 = data24.events;
+if(Array.isArray(data25)){
+const len0 = data25.length;
+for(let i0=0; i0<len0; i0++){
+let data26 = data25[i0];
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+if(data26.atMs === undefined){
+const err53 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -5482,16 +6474,273 @@ vErrors.push(err53);
 }
 errors++;
 }
+if(data26.from === undefined){
+const err54 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+if(data26.kind === undefined){
+const err55 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+for(const key7 in data26){
+if(!(func2.call(schema31.properties, key7))){
+const err56 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+}
+if(data26.atMs !== undefined){
+let data27 = data26.atMs;
+if(!((typeof data27 == "number") && (isFinite(data27)))){
+const err57 = {instancePath:instancePath+"/call/events/" + i0+"/atMs",schemaPath:"#/definitions/callEvent/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+}
+if(data26.from !== undefined){
+let data28 = data26.from;
+if(typeof data28 !== "string"){
+const err58 = {instancePath:instancePath+"/call/events/" + i0+"/from",schemaPath:"#/definitions/callEvent/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+if(!((data28 === "kit") || (data28 === "sandbox"))){
+const err59 = {instancePath:instancePath+"/call/events/" + i0+"/from",schemaPath:"#/definitions/callEvent/properties/from/enum",keyword:"enum",params:{allowedValues: schema31.properties.from.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+if(data26.kind !== undefined){
+let data29 = data26.kind;
+if(typeof data29 !== "string"){
+const err60 = {instancePath:instancePath+"/call/events/" + i0+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+if(!(((((((((data29 === "message") || (data29 === "close")) || (data29 === "answered")) || (data29 === "unusable")) || (data29 === "connected")) || (data29 === "unconnected")) || (data29 === "speech")) || (data29 === "sound")) || (data29 === "released"))){
+const err61 = {instancePath:instancePath+"/call/events/" + i0+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/enum",keyword:"enum",params:{allowedValues: schema31.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+}
+if(data26.text !== undefined){
+if(typeof data26.text !== "string"){
+const err62 = {instancePath:instancePath+"/call/events/" + i0+"/text",schemaPath:"#/definitions/callEvent/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+}
+if(data26.bytes !== undefined){
+let data31 = data26.bytes;
+if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
+const err63 = {instancePath:instancePath+"/call/events/" + i0+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+if((typeof data31 == "number") && (isFinite(data31))){
+if(data31 < 0 || isNaN(data31)){
+const err64 = {instancePath:instancePath+"/call/events/" + i0+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+}
+}
+if(data26.isBinary !== undefined){
+if(typeof data26.isBinary !== "boolean"){
+const err65 = {instancePath:instancePath+"/call/events/" + i0+"/isBinary",schemaPath:"#/definitions/callEvent/properties/isBinary/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+}
+if(data26.code !== undefined){
+let data33 = data26.code;
+if(!(((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33))) && (isFinite(data33)))){
+const err66 = {instancePath:instancePath+"/call/events/" + i0+"/code",schemaPath:"#/definitions/callEvent/properties/code/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+}
+if(data26.detail !== undefined){
+if(typeof data26.detail !== "string"){
+const err67 = {instancePath:instancePath+"/call/events/" + i0+"/detail",schemaPath:"#/definitions/callEvent/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+}
+if(data26.untilMs !== undefined){
+let data35 = data26.untilMs;
+if(!((typeof data35 == "number") && (isFinite(data35)))){
+const err68 = {instancePath:instancePath+"/call/events/" + i0+"/untilMs",schemaPath:"#/definitions/callEvent/properties/untilMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+}
+else {
+const err69 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+}
+else {
+const err70 = {instancePath:instancePath+"/call/events",schemaPath:"#/properties/call/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+}
+if(data24.media !== undefined){
+if(!(validate23(data24.media, {instancePath:instancePath+"/call/media",parentData:data24,parentDataProperty:"media",rootData}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err71 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+}
+if(data.startedMs !== undefined){
+let data37 = data.startedMs;
+if(!((typeof data37 == "number") && (isFinite(data37)))){
+const err72 = {instancePath:instancePath+"/startedMs",schemaPath:"#/properties/startedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+}
+if(data.endedMs !== undefined){
+let data38 = data.endedMs;
+if(!((typeof data38 == "number") && (isFinite(data38)))){
+const err73 = {instancePath:instancePath+"/endedMs",schemaPath:"#/properties/endedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+}
+}
+else {
+const err74 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
 validate22.errors = vErrors;
 return errors === 0;
 }
 
-export const Health = validate23;
-const schema31 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"health.schema.json","title":"Health","$comment":"spec 2.10","description":"What the sandbox answers to GET /health. Healthy and degraded come with 200, unhealthy with 503.","type":"object","required":["status","timestamp"],"properties":{"status":{"type":"string","enum":["healthy","degraded","unhealthy"]},"timestamp":{"type":"string","format":"iso8601"},"version":{"description":"Version of the customer's agent.","type":"string"},"uptime":{"description":"Seconds.","type":"integer"},"webrtc_status":{"description":"For voice agents; operational was seen.","type":"string"},"dependencies":{"title":"Dependencies","type":"object","properties":{"database":{"$ref":"#/definitions/dependency"},"llm_service":{"$ref":"#/definitions/dependency"},"external_apis":{"$ref":"#/definitions/dependency"}}},"metrics":{"title":"Metrics","type":"object","properties":{"response_time_avg":{"description":"Milliseconds.","type":"number"},"error_rate":{"$ref":"#/definitions/percentage"},"memory_usage":{"$ref":"#/definitions/percentage"},"cpu_usage":{"$ref":"#/definitions/percentage"}}},"error":{"title":"HealthFailure","description":"What is wrong; only when unhealthy.","type":"object","required":["message","details"],"properties":{"message":{},"details":{}}}},"if":{"required":["status"],"properties":{"status":{"enum":["healthy","degraded"]}}},"then":{"properties":{"error":false}},"definitions":{"dependency":{"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]},"percentage":{"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100}},"examples":[{"status":"healthy","timestamp":"2026-11-20T09:30:00Z"},{"status":"degraded","timestamp":"2026-11-20T09:30:00+00:00","version":"1.4.2","uptime":86400,"webrtc_status":"operational","dependencies":{"database":"healthy","llm_service":"healthy","external_apis":"unhealthy"},"metrics":{"response_time_avg":312.5,"error_rate":0.4,"memory_usage":61,"cpu_usage":12.5}},{"status":"unhealthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"The database does not answer.","details":{"database":"timeout"}}}],"x-near-misses":[{"breaks":"/status","value":{"status":"ok","timestamp":"2026-11-20T09:30:00Z"}},{"breaks":"/timestamp","value":{"status":"healthy"}},{"breaks":"/timestamp","value":{"status":"healthy","timestamp":"2026-11-20 09:30"}},{"breaks":"/uptime","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":"1 day"}},{"breaks":"/metrics/cpu_usage","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","metrics":{"cpu_usage":250}}},{"breaks":"/dependencies/database","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","dependencies":{"database":"degraded"}}},{"breaks":"/error","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"none","details":"none"}}}]};
-const schema32 = {"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]};
-const schema35 = {"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100};
+export const Health = validate25;
+const schema34 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"health.schema.json","title":"Health","$comment":"spec 2.10","description":"What the sandbox answers to GET /health. Healthy and degraded come with 200, unhealthy with 503.","type":"object","required":["status","timestamp"],"properties":{"status":{"type":"string","enum":["healthy","degraded","unhealthy"]},"timestamp":{"type":"string","format":"iso8601"},"version":{"description":"Version of the customer's agent.","type":"string"},"uptime":{"description":"Seconds.","type":"integer"},"webrtc_status":{"description":"For voice agents; operational was seen.","type":"string"},"dependencies":{"title":"Dependencies","type":"object","properties":{"database":{"$ref":"#/definitions/dependency"},"llm_service":{"$ref":"#/definitions/dependency"},"external_apis":{"$ref":"#/definitions/dependency"}}},"metrics":{"title":"Metrics","type":"object","properties":{"response_time_avg":{"description":"Milliseconds.","type":"number"},"error_rate":{"$ref":"#/definitions/percentage"},"memory_usage":{"$ref":"#/definitions/percentage"},"cpu_usage":{"$ref":"#/definitions/percentage"}}},"error":{"title":"HealthFailure","description":"What is wrong; only when unhealthy.","type":"object","required":["message","details"],"properties":{"message":{},"details":{}}}},"if":{"required":["status"],"properties":{"status":{"enum":["healthy","degraded"]}}},"then":{"properties":{"error":false}},"definitions":{"dependency":{"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]},"percentage":{"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100}},"examples":[{"status":"healthy","timestamp":"2026-11-20T09:30:00Z"},{"status":"degraded","timestamp":"2026-11-20T09:30:00+00:00","version":"1.4.2","uptime":86400,"webrtc_status":"operational","dependencies":{"database":"healthy","llm_service":"healthy","external_apis":"unhealthy"},"metrics":{"response_time_avg":312.5,"error_rate":0.4,"memory_usage":61,"cpu_usage":12.5}},{"status":"unhealthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"The database does not answer.","details":{"database":"timeout"}}}],"x-near-misses":[{"breaks":"/status","value":{"status":"ok","timestamp":"2026-11-20T09:30:00Z"}},{"breaks":"/timestamp","value":{"status":"healthy"}},{"breaks":"/timestamp","value":{"status":"healthy","timestamp":"2026-11-20 09:30"}},{"breaks":"/uptime","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":"1 day"}},{"breaks":"/metrics/cpu_usage","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","metrics":{"cpu_usage":250}}},{"breaks":"/dependencies/database","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","dependencies":{"database":"degraded"}}},{"breaks":"/error","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"none","details":"none"}}}]};
+const schema35 = {"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]};
+const schema38 = {"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100};
 
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="health.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -5597,7 +6846,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "healthy") || (data2 === "degraded")) || (data2 === "unhealthy"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema31.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema34.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5685,7 +6934,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((data8 === "healthy") || (data8 === "unhealthy"))){
-const err14 = {instancePath:instancePath+"/dependencies/database",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/dependencies/database",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema35.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5708,7 +6957,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data9 === "healthy") || (data9 === "unhealthy"))){
-const err16 = {instancePath:instancePath+"/dependencies/llm_service",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/dependencies/llm_service",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema35.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5731,7 +6980,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!((data10 === "healthy") || (data10 === "unhealthy"))){
-const err18 = {instancePath:instancePath+"/dependencies/external_apis",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema32.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/dependencies/external_apis",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema35.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5932,14 +7181,14 @@ vErrors.push(err34);
 }
 errors++;
 }
-validate23.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
 
-export const IceCandidate = validate24;
-const schema38 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"ice-candidate.schema.json","title":"IceCandidate","$comment":"our extension; the specification shows no message that carries candidates","description":"Either way: one more ICE candidate. Optional, since every candidate stands in the SDP already.","x-extension":true,"type":"object","required":["type","call_id","candidate"],"properties":{"type":{"type":"string","const":"ice_candidate"},"session_id":{"type":"string"},"call_id":{"type":"string"},"candidate":{"title":"IceCandidateLine","type":"object","required":["candidate"],"properties":{"candidate":{"description":"The candidate line; empty at the end.","type":"string"},"sdpMid":{"type":"string"},"sdpMLineIndex":{"type":"integer","minimum":0}}}},"examples":[{"type":"ice_candidate","call_id":"call-1","candidate":{"candidate":"candidate:1 1 udp 2130706431 127.0.0.1 50000 typ host","sdpMid":"0","sdpMLineIndex":0}}],"x-near-misses":[{"breaks":"/candidate","value":{"type":"ice_candidate","call_id":"call-1"}}]};
+export const IceCandidate = validate26;
+const schema41 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"ice-candidate.schema.json","title":"IceCandidate","$comment":"our extension; the specification shows no message that carries candidates","description":"Either way: one more ICE candidate. Optional, since every candidate stands in the SDP already.","x-extension":true,"type":"object","required":["type","call_id","candidate"],"properties":{"type":{"type":"string","const":"ice_candidate"},"session_id":{"type":"string"},"call_id":{"type":"string"},"candidate":{"title":"IceCandidateLine","type":"object","required":["candidate"],"properties":{"candidate":{"description":"The candidate line; empty at the end.","type":"string"},"sdpMid":{"type":"string"},"sdpMLineIndex":{"type":"integer","minimum":0}}}},"examples":[{"type":"ice_candidate","call_id":"call-1","candidate":{"candidate":"candidate:1 1 udp 2130706431 127.0.0.1 50000 typ host","sdpMid":"0","sdpMLineIndex":0}}],"x-near-misses":[{"breaks":"/candidate","value":{"type":"ice_candidate","call_id":"call-1"}}]};
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ice-candidate.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6106,15 +7355,15 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate24.errors = vErrors;
+validate26.errors = vErrors;
 return errors === 0;
 }
 
-export const KeyGrant = validate25;
-const schema39 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"A key and whose it is.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII; made up when left out."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner, who is made when there is none of that name; the owner of the request when left out."}},"examples":[{"key":"team-a-test-key","owner":"team-a"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/owner","value":{"owner":""}}]};
+export const KeyGrant = validate27;
+const schema42 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"A key and whose it is.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII; made up when left out."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner, who is made when there is none of that name; the owner of the request when left out."}},"examples":[{"key":"team-a-test-key","owner":"team-a"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/owner","value":{"owner":""}}]};
 const pattern5 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
 
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="key-grant.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6192,14 +7441,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate25.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
 
-export const LiveSettings = validate26;
-const schema40 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"live-settings.schema.json","title":"LiveSettings","$comment":"spec 2.2","description":"Settings of live traces: which evals score every conversation, and the base name of the daily run.","x-extension":true,"type":"object","required":[],"properties":{"evals":{"type":"array","maxItems":5,"items":{"type":"string"},"description":"Ids of evals."},"run_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"}},"additionalProperties":false,"examples":[{"evals":["order-found"],"run_name":"Live traces"},{"run_name":"Shop"}],"x-near-misses":[{"breaks":"/evals","value":{"evals":["a","b","c","d","e","f"]}},{"breaks":"/run_name","value":{"run_name":""}}]};
+export const LiveSettings = validate28;
+const schema43 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"live-settings.schema.json","title":"LiveSettings","$comment":"spec 2.2","description":"Settings of live traces: which evals score every conversation, and the base name of the daily run.","x-extension":true,"type":"object","required":[],"properties":{"evals":{"type":"array","maxItems":5,"items":{"type":"string"},"description":"Ids of evals."},"run_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"}},"additionalProperties":false,"examples":[{"evals":["order-found"],"run_name":"Live traces"},{"run_name":"Shop"}],"x-near-misses":[{"breaks":"/evals","value":{"evals":["a","b","c","d","e","f"]}},{"breaks":"/run_name","value":{"run_name":""}}]};
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="live-settings.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6290,19 +7539,19 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate26.errors = vErrors;
+validate28.errors = vErrors;
 return errors === 0;
 }
 
-export const LoadReport = validate27;
-const schema41 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are milliseconds. Latency is from the intended start of a request. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"LoadGate","description":"Why nothing, or no more, was sent, and what to do about it.","type":"object","required":["says","cure"],"properties":{"says":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended before its time; its verdict rests on what was seen by then.","type":"string"},"plan":{"title":"LoadPlan","description":"What was to be sent, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed"]},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests a second; of the profile health, health requests.","type":"number"},"simulatedUsers":{"description":"Of the profile conversation: users who talk at once.","type":"integer","minimum":0},"windowMs":{"description":"Length of the judged window.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up before it.","type":"number"},"rampMs":{"description":"Length of the ramp between the two, at rising rates.","type":"number"},"percentile":{"description":"Which percentile of the response times is judged.","type":"number"},"requests":{"description":"Requests of the whole run, to a few.","type":"integer","minimum":0},"modelCalls":{"description":"Those of them that reach a model.","type":"integer","minimum":0}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","says","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"says":{"description":"What is asked, in words.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"null where nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95 % bound on the side of the target: what the measured value is at worst. null where the samples are too few for one.","type":["number","null"]},"range95":{"description":"Both one-sided 95 % bounds, lower first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the generator itself could keep up. If not, no target is judged.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"reasons":{"description":"Why it is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"Which of chat, health, users were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon; not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Connections.","type":"integer","minimum":0},"requests":{"description":"Answers that came.","type":"integer","minimum":0},"errors":{"description":"Errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures lay in time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Seconds of the judged window.","type":"integer","minimum":0},"cleanSeconds":{"description":"Those without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest time in which every request that began failed.","type":"number"},"incidents":{"description":"Runs of failures in a row.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"How chat requests in flight rose over the last two thirds of the window (Theil-Sen).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Requests a second by which they rose.","type":"number"},"range95":{"description":"One-sided 95 % bounds of it, lower first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"In flight when the window began.","type":"number"},"atEnd":{"description":"In flight when it ended.","type":"number"},"rising":{"description":"They rose for certain, and by more than 1 % of the offered rate.","type":"boolean"}}},"timeline":{"description":"Second by second, from the ramp to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the judged window began; negative in the ramp.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Requests that were due.","type":"integer","minimum":0},"sent":{"description":"Requests that left.","type":"integer","minimum":0},"done":{"description":"Requests that ended, well or not.","type":"integer","minimum":0},"ok":{"description":"Requests that ended well.","type":"integer","minimum":0},"inFlight":{"description":"In flight at its end, at most.","type":"integer","minimum":0},"p50":{"description":"Response time of the main stream by the second in which it was due; null where none came.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"How many response times fell into each of the bounds of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat; the last class has none.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first of each kind of error.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When it ended, since the judged window began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The rate that is sustained, from --find-max.","type":"object","required":["sustains","fails","confirmed","says","steps"],"properties":{"probePerSecond":{"description":"Answers a second in a closed loop; where the search began follows from it.","type":"number"},"sustains":{"description":"The highest rate that held; null where none did.","type":["number","null"]},"fails":{"description":"The lowest rate that did not; null where all held.","type":["number","null"]},"confirmed":{"description":"The rate held for the whole confirmation, too.","type":"boolean"},"says":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run against an earlier one.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run began.","type":"string"},"differences":{"description":"Settings that differ, for which the runs say less about the sandbox.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only where the 95 % ranges of the two runs do not meet.","type":"string","enum":["better","worse","alike","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"Where the load came from.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"What the generator used of one core during the window.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What a reader must know besides: blind spots, waivers.","type":"array","items":{"type":"string"}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","says":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
-const schema42 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
-const schema45 = {"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
-const schema51 = {"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]};
-const schema44 = {"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
-const schema46 = {"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
+export const LoadReport = validate29;
+const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are milliseconds. Latency is from the intended start of a request. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"LoadGate","description":"Why nothing, or no more, was sent, and what to do about it.","type":"object","required":["says","cure"],"properties":{"says":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended before its time; its verdict rests on what was seen by then.","type":"string"},"plan":{"title":"LoadPlan","description":"What was to be sent, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed"]},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests a second; of the profile health, health requests.","type":"number"},"simulatedUsers":{"description":"Of the profile conversation: users who talk at once.","type":"integer","minimum":0},"windowMs":{"description":"Length of the judged window.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up before it.","type":"number"},"rampMs":{"description":"Length of the ramp between the two, at rising rates.","type":"number"},"percentile":{"description":"Which percentile of the response times is judged.","type":"number"},"requests":{"description":"Requests of the whole run, to a few.","type":"integer","minimum":0},"modelCalls":{"description":"Those of them that reach a model.","type":"integer","minimum":0}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","says","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"says":{"description":"What is asked, in words.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"null where nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95 % bound on the side of the target: what the measured value is at worst. null where the samples are too few for one.","type":["number","null"]},"range95":{"description":"Both one-sided 95 % bounds, lower first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the generator itself could keep up. If not, no target is judged.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"reasons":{"description":"Why it is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"Which of chat, health, users were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon; not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Connections.","type":"integer","minimum":0},"requests":{"description":"Answers that came.","type":"integer","minimum":0},"errors":{"description":"Errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures lay in time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Seconds of the judged window.","type":"integer","minimum":0},"cleanSeconds":{"description":"Those without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest time in which every request that began failed.","type":"number"},"incidents":{"description":"Runs of failures in a row.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"How chat requests in flight rose over the last two thirds of the window (Theil-Sen).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Requests a second by which they rose.","type":"number"},"range95":{"description":"One-sided 95 % bounds of it, lower first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"In flight when the window began.","type":"number"},"atEnd":{"description":"In flight when it ended.","type":"number"},"rising":{"description":"They rose for certain, and by more than 1 % of the offered rate.","type":"boolean"}}},"timeline":{"description":"Second by second, from the ramp to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the judged window began; negative in the ramp.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Requests that were due.","type":"integer","minimum":0},"sent":{"description":"Requests that left.","type":"integer","minimum":0},"done":{"description":"Requests that ended, well or not.","type":"integer","minimum":0},"ok":{"description":"Requests that ended well.","type":"integer","minimum":0},"inFlight":{"description":"In flight at its end, at most.","type":"integer","minimum":0},"p50":{"description":"Response time of the main stream by the second in which it was due; null where none came.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"How many response times fell into each of the bounds of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat; the last class has none.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first of each kind of error.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When it ended, since the judged window began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The rate that is sustained, from --find-max.","type":"object","required":["sustains","fails","confirmed","says","steps"],"properties":{"probePerSecond":{"description":"Answers a second in a closed loop; where the search began follows from it.","type":"number"},"sustains":{"description":"The highest rate that held; null where none did.","type":["number","null"]},"fails":{"description":"The lowest rate that did not; null where all held.","type":["number","null"]},"confirmed":{"description":"The rate held for the whole confirmation, too.","type":"boolean"},"says":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run against an earlier one.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run began.","type":"string"},"differences":{"description":"Settings that differ, for which the runs say less about the sandbox.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only where the 95 % ranges of the two runs do not meet.","type":"string","enum":["better","worse","alike","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"Where the load came from.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"What the generator used of one core during the window.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What a reader must know besides: blind spots, waivers.","type":"array","items":{"type":"string"}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","says":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
+const schema45 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
+const schema48 = {"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
+const schema54 = {"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]};
+const schema47 = {"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
+const schema49 = {"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6622,7 +7871,7 @@ errors++;
 if(data6.p50 !== undefined){
 let data7 = data6.p50;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err28 = {instancePath:instancePath+"/latencyMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+const err28 = {instancePath:instancePath+"/latencyMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema49.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6635,7 +7884,7 @@ errors++;
 if(data6.p90 !== undefined){
 let data8 = data6.p90;
 if((!((typeof data8 == "number") && (isFinite(data8)))) && (data8 !== null)){
-const err29 = {instancePath:instancePath+"/latencyMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+const err29 = {instancePath:instancePath+"/latencyMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema49.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6648,7 +7897,7 @@ errors++;
 if(data6.p99 !== undefined){
 let data9 = data6.p99;
 if((!((typeof data9 == "number") && (isFinite(data9)))) && (data9 !== null)){
-const err30 = {instancePath:instancePath+"/latencyMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+const err30 = {instancePath:instancePath+"/latencyMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema49.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6661,7 +7910,7 @@ errors++;
 if(data6.p999 !== undefined){
 let data10 = data6.p999;
 if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-const err31 = {instancePath:instancePath+"/latencyMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+const err31 = {instancePath:instancePath+"/latencyMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema49.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6674,7 +7923,7 @@ errors++;
 if(data6.max !== undefined){
 let data11 = data6.max;
 if((!((typeof data11 == "number") && (isFinite(data11)))) && (data11 !== null)){
-const err32 = {instancePath:instancePath+"/latencyMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+const err32 = {instancePath:instancePath+"/latencyMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema49.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6687,7 +7936,7 @@ errors++;
 if(data6.mean !== undefined){
 let data12 = data6.mean;
 if((!((typeof data12 == "number") && (isFinite(data12)))) && (data12 !== null)){
-const err33 = {instancePath:instancePath+"/latencyMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+const err33 = {instancePath:instancePath+"/latencyMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema49.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6775,7 +8024,7 @@ errors++;
 if(data13.p50 !== undefined){
 let data14 = data13.p50;
 if((!((typeof data14 == "number") && (isFinite(data14)))) && (data14 !== null)){
-const err41 = {instancePath:instancePath+"/serviceMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+const err41 = {instancePath:instancePath+"/serviceMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema49.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -6788,7 +8037,7 @@ errors++;
 if(data13.p90 !== undefined){
 let data15 = data13.p90;
 if((!((typeof data15 == "number") && (isFinite(data15)))) && (data15 !== null)){
-const err42 = {instancePath:instancePath+"/serviceMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+const err42 = {instancePath:instancePath+"/serviceMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema49.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6801,7 +8050,7 @@ errors++;
 if(data13.p99 !== undefined){
 let data16 = data13.p99;
 if((!((typeof data16 == "number") && (isFinite(data16)))) && (data16 !== null)){
-const err43 = {instancePath:instancePath+"/serviceMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+const err43 = {instancePath:instancePath+"/serviceMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema49.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -6814,7 +8063,7 @@ errors++;
 if(data13.p999 !== undefined){
 let data17 = data13.p999;
 if((!((typeof data17 == "number") && (isFinite(data17)))) && (data17 !== null)){
-const err44 = {instancePath:instancePath+"/serviceMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+const err44 = {instancePath:instancePath+"/serviceMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema49.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -6827,7 +8076,7 @@ errors++;
 if(data13.max !== undefined){
 let data18 = data13.max;
 if((!((typeof data18 == "number") && (isFinite(data18)))) && (data18 !== null)){
-const err45 = {instancePath:instancePath+"/serviceMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+const err45 = {instancePath:instancePath+"/serviceMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema49.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -6840,7 +8089,7 @@ errors++;
 if(data13.mean !== undefined){
 let data19 = data13.mean;
 if((!((typeof data19 == "number") && (isFinite(data19)))) && (data19 !== null)){
-const err46 = {instancePath:instancePath+"/serviceMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+const err46 = {instancePath:instancePath+"/serviceMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema49.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -6928,7 +8177,7 @@ errors++;
 if(data20.p50 !== undefined){
 let data21 = data20.p50;
 if((!((typeof data21 == "number") && (isFinite(data21)))) && (data21 !== null)){
-const err54 = {instancePath:instancePath+"/lagMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+const err54 = {instancePath:instancePath+"/lagMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema49.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -6941,7 +8190,7 @@ errors++;
 if(data20.p90 !== undefined){
 let data22 = data20.p90;
 if((!((typeof data22 == "number") && (isFinite(data22)))) && (data22 !== null)){
-const err55 = {instancePath:instancePath+"/lagMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+const err55 = {instancePath:instancePath+"/lagMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema49.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -6954,7 +8203,7 @@ errors++;
 if(data20.p99 !== undefined){
 let data23 = data20.p99;
 if((!((typeof data23 == "number") && (isFinite(data23)))) && (data23 !== null)){
-const err56 = {instancePath:instancePath+"/lagMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+const err56 = {instancePath:instancePath+"/lagMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema49.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -6967,7 +8216,7 @@ errors++;
 if(data20.p999 !== undefined){
 let data24 = data20.p999;
 if((!((typeof data24 == "number") && (isFinite(data24)))) && (data24 !== null)){
-const err57 = {instancePath:instancePath+"/lagMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+const err57 = {instancePath:instancePath+"/lagMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema49.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -6980,7 +8229,7 @@ errors++;
 if(data20.max !== undefined){
 let data25 = data20.max;
 if((!((typeof data25 == "number") && (isFinite(data25)))) && (data25 !== null)){
-const err58 = {instancePath:instancePath+"/lagMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+const err58 = {instancePath:instancePath+"/lagMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema49.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -6993,7 +8242,7 @@ errors++;
 if(data20.mean !== undefined){
 let data26 = data20.mean;
 if((!((typeof data26 == "number") && (isFinite(data26)))) && (data26 !== null)){
-const err59 = {instancePath:instancePath+"/lagMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+const err59 = {instancePath:instancePath+"/lagMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema49.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -7081,7 +8330,7 @@ errors++;
 if(data27.p50 !== undefined){
 let data28 = data27.p50;
 if((!((typeof data28 == "number") && (isFinite(data28)))) && (data28 !== null)){
-const err67 = {instancePath:instancePath+"/firstByteMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema46.properties.p50.type},message:"must be number,null"};
+const err67 = {instancePath:instancePath+"/firstByteMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema49.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -7094,7 +8343,7 @@ errors++;
 if(data27.p90 !== undefined){
 let data29 = data27.p90;
 if((!((typeof data29 == "number") && (isFinite(data29)))) && (data29 !== null)){
-const err68 = {instancePath:instancePath+"/firstByteMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema46.properties.p90.type},message:"must be number,null"};
+const err68 = {instancePath:instancePath+"/firstByteMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema49.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -7107,7 +8356,7 @@ errors++;
 if(data27.p99 !== undefined){
 let data30 = data27.p99;
 if((!((typeof data30 == "number") && (isFinite(data30)))) && (data30 !== null)){
-const err69 = {instancePath:instancePath+"/firstByteMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema46.properties.p99.type},message:"must be number,null"};
+const err69 = {instancePath:instancePath+"/firstByteMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema49.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -7120,7 +8369,7 @@ errors++;
 if(data27.p999 !== undefined){
 let data31 = data27.p999;
 if((!((typeof data31 == "number") && (isFinite(data31)))) && (data31 !== null)){
-const err70 = {instancePath:instancePath+"/firstByteMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema46.properties.p999.type},message:"must be number,null"};
+const err70 = {instancePath:instancePath+"/firstByteMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema49.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -7133,7 +8382,7 @@ errors++;
 if(data27.max !== undefined){
 let data32 = data27.max;
 if((!((typeof data32 == "number") && (isFinite(data32)))) && (data32 !== null)){
-const err71 = {instancePath:instancePath+"/firstByteMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema46.properties.max.type},message:"must be number,null"};
+const err71 = {instancePath:instancePath+"/firstByteMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema49.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -7146,7 +8395,7 @@ errors++;
 if(data27.mean !== undefined){
 let data33 = data27.mean;
 if((!((typeof data33 == "number") && (isFinite(data33)))) && (data33 !== null)){
-const err72 = {instancePath:instancePath+"/firstByteMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema46.properties.mean.type},message:"must be number,null"};
+const err72 = {instancePath:instancePath+"/firstByteMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema49.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -7258,12 +8507,12 @@ vErrors.push(err80);
 }
 errors++;
 }
-validate28.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="load-report.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7431,7 +8680,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((((data0 === "PASS") || (data0 === "FAIL")) || (data0 === "NOT PROVEN")) || (data0 === "INVALID RUN")) || (data0 === "NOT TESTED"))){
-const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7454,7 +8703,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(((data1 === 0) || (data1 === 1)) || (data1 === 3))){
-const err18 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema41.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema44.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -7749,7 +8998,7 @@ vErrors.push(err43);
 errors++;
 }
 if(!((data13 === "open") || (data13 === "autocannon"))){
-const err44 = {instancePath:instancePath+"/plan/engine",schemaPath:"#/properties/plan/properties/engine/enum",keyword:"enum",params:{allowedValues: schema41.properties.plan.properties.engine.enum},message:"must be equal to one of the allowed values"};
+const err44 = {instancePath:instancePath+"/plan/engine",schemaPath:"#/properties/plan/properties/engine/enum",keyword:"enum",params:{allowedValues: schema44.properties.plan.properties.engine.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -7772,7 +9021,7 @@ vErrors.push(err45);
 errors++;
 }
 if(!((((data14 === "chat") || (data14 === "conversation")) || (data14 === "health")) || (data14 === "mixed"))){
-const err46 = {instancePath:instancePath+"/plan/profile",schemaPath:"#/properties/plan/properties/profile/enum",keyword:"enum",params:{allowedValues: schema41.properties.plan.properties.profile.enum},message:"must be equal to one of the allowed values"};
+const err46 = {instancePath:instancePath+"/plan/profile",schemaPath:"#/properties/plan/properties/profile/enum",keyword:"enum",params:{allowedValues: schema44.properties.plan.properties.profile.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -7795,7 +9044,7 @@ vErrors.push(err47);
 errors++;
 }
 if(!((data15 === "uniform") || (data15 === "poisson"))){
-const err48 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/enum",keyword:"enum",params:{allowedValues: schema41.properties.plan.properties.arrivals.enum},message:"must be equal to one of the allowed values"};
+const err48 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/enum",keyword:"enum",params:{allowedValues: schema44.properties.plan.properties.arrivals.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -8087,7 +9336,7 @@ vErrors.push(err72);
 errors++;
 }
 if(!(((((((data26 === "chat-latency") || (data26 === "chat-throughput")) || (data26 === "availability")) || (data26 === "health-latency")) || (data26 === "chat-sessions")) || (data26 === "voice-latency")) || (data26 === "voice-connections"))){
-const err73 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/enum",keyword:"enum",params:{allowedValues: schema41.properties.targets.items.properties.id.enum},message:"must be equal to one of the allowed values"};
+const err73 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/enum",keyword:"enum",params:{allowedValues: schema44.properties.targets.items.properties.id.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -8147,7 +9396,7 @@ vErrors.push(err77);
 errors++;
 }
 if(!((((data30 === "ms") || (data30 === "requests/s")) || (data30 === "%")) || (data30 === "connections"))){
-const err78 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema41.properties.targets.items.properties.unit.enum},message:"must be equal to one of the allowed values"};
+const err78 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema44.properties.targets.items.properties.unit.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -8160,7 +9409,7 @@ errors++;
 if(data25.measured !== undefined){
 let data31 = data25.measured;
 if((!((typeof data31 == "number") && (isFinite(data31)))) && (data31 !== null)){
-const err79 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema41.properties.targets.items.properties.measured.type},message:"must be number,null"};
+const err79 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.measured.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -8173,7 +9422,7 @@ errors++;
 if(data25.bound95 !== undefined){
 let data32 = data25.bound95;
 if((!((typeof data32 == "number") && (isFinite(data32)))) && (data32 !== null)){
-const err80 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema41.properties.targets.items.properties.bound95.type},message:"must be number,null"};
+const err80 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.bound95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -8200,7 +9449,7 @@ const len1 = data33.length;
 for(let i1=0; i1<len1; i1++){
 let data34 = data33[i1];
 if((!((typeof data34 == "number") && (isFinite(data34)))) && (data34 !== null)){
-const err82 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema41.properties.targets.items.properties.range95.items.type},message:"must be number,null"};
+const err82 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.range95.items.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -8260,7 +9509,7 @@ vErrors.push(err86);
 errors++;
 }
 if(!(((((data36 === "PASS") || (data36 === "FAIL")) || (data36 === "NOT PROVEN")) || (data36 === "INVALID RUN")) || (data36 === "NOT TESTED"))){
-const err87 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+const err87 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -8535,20 +9784,20 @@ errors++;
 }
 }
 if(data.chat !== undefined){
-if(!(validate28(data.chat, {instancePath:instancePath+"/chat",parentData:data,parentDataProperty:"chat",rootData}))){
-vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+if(!(validate30(data.chat, {instancePath:instancePath+"/chat",parentData:data,parentDataProperty:"chat",rootData}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
 errors = vErrors.length;
 }
 }
 if(data.health !== undefined){
-if(!(validate28(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
-vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+if(!(validate30(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
 errors = vErrors.length;
 }
 }
 if(data.users !== undefined){
-if(!(validate28(data.users, {instancePath:instancePath+"/users",parentData:data,parentDataProperty:"users",rootData}))){
-vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+if(!(validate30(data.users, {instancePath:instancePath+"/users",parentData:data,parentDataProperty:"users",rootData}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
 errors = vErrors.length;
 }
 }
@@ -8569,7 +9818,7 @@ vErrors.push(err110);
 errors++;
 }
 if(!(((data53 === "chat") || (data53 === "health")) || (data53 === "users"))){
-const err111 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema41.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
+const err111 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema44.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -8712,7 +9961,7 @@ errors++;
 if(data54.p50Ms !== undefined){
 let data58 = data54.p50Ms;
 if((!((typeof data58 == "number") && (isFinite(data58)))) && (data58 !== null)){
-const err123 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema41.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
+const err123 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema44.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -9195,7 +10444,7 @@ vErrors.push(err164);
 errors++;
 }
 if(!(((data74 === "ramp") || (data74 === "window")) || (data74 === "drain"))){
-const err165 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema41.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
+const err165 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema44.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -9333,7 +10582,7 @@ errors++;
 if(data72.p50 !== undefined){
 let data80 = data72.p50;
 if((!((typeof data80 == "number") && (isFinite(data80)))) && (data80 !== null)){
-const err176 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.p50.type},message:"must be number,null"};
+const err176 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -9346,7 +10595,7 @@ errors++;
 if(data72.p95 !== undefined){
 let data81 = data72.p95;
 if((!((typeof data81 == "number") && (isFinite(data81)))) && (data81 !== null)){
-const err177 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.p95.type},message:"must be number,null"};
+const err177 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -9359,7 +10608,7 @@ errors++;
 if(data72.p99 !== undefined){
 let data82 = data72.p99;
 if((!((typeof data82 == "number") && (isFinite(data82)))) && (data82 !== null)){
-const err178 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.p99.type},message:"must be number,null"};
+const err178 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -9372,7 +10621,7 @@ errors++;
 if(data72.max !== undefined){
 let data83 = data72.max;
 if((!((typeof data83 == "number") && (isFinite(data83)))) && (data83 !== null)){
-const err179 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema41.properties.timeline.items.properties.max.type},message:"must be number,null"};
+const err179 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -9664,7 +10913,7 @@ vErrors.push(err201);
 errors++;
 }
 if(!(((((((((((((((((data97 === "timeout") || (data97 === "refused")) || (data97 === "unresolved")) || (data97 === "tls")) || (data97 === "reset")) || (data97 === "stale_connection")) || (data97 === "cut_off")) || (data97 === "protocol")) || (data97 === "too_large")) || (data97 === "rate_limited")) || (data97 === "unauthorized")) || (data97 === "client_error")) || (data97 === "server_error")) || (data97 === "other_status")) || (data97 === "nonconforming")) || (data97 === "mixed_up")) || (data97 === "local"))){
-const err202 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema51.enum},message:"must be equal to one of the allowed values"};
+const err202 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema54.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -9816,7 +11065,7 @@ errors++;
 if(data102.sustains !== undefined){
 let data104 = data102.sustains;
 if((!((typeof data104 == "number") && (isFinite(data104)))) && (data104 !== null)){
-const err215 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema41.properties.findMax.properties.sustains.type},message:"must be number,null"};
+const err215 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema44.properties.findMax.properties.sustains.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -9829,7 +11078,7 @@ errors++;
 if(data102.fails !== undefined){
 let data105 = data102.fails;
 if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
-const err216 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema41.properties.findMax.properties.fails.type},message:"must be number,null"};
+const err216 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema44.properties.findMax.properties.fails.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -9994,7 +11243,7 @@ errors++;
 if(data109.p99Ms !== undefined){
 let data114 = data109.p99Ms;
 if((!((typeof data114 == "number") && (isFinite(data114)))) && (data114 !== null)){
-const err230 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema41.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
+const err230 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema44.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -10242,7 +11491,7 @@ errors++;
 if(data122.before !== undefined){
 let data125 = data122.before;
 if((!((typeof data125 == "number") && (isFinite(data125)))) && (data125 !== null)){
-const err251 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema41.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
+const err251 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema44.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -10255,7 +11504,7 @@ errors++;
 if(data122.now !== undefined){
 let data126 = data122.now;
 if((!((typeof data126 == "number") && (isFinite(data126)))) && (data126 !== null)){
-const err252 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema41.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
+const err252 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema44.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -10278,7 +11527,7 @@ vErrors.push(err253);
 errors++;
 }
 if(!((((data127 === "better") || (data127 === "worse")) || (data127 === "alike")) || (data127 === "unknown"))){
-const err254 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema41.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+const err254 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema44.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -10301,7 +11550,7 @@ vErrors.push(err255);
 errors++;
 }
 if(!(((((data128 === "PASS") || (data128 === "FAIL")) || (data128 === "NOT PROVEN")) || (data128 === "INVALID RUN")) || (data128 === "NOT TESTED"))){
-const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -10324,7 +11573,7 @@ vErrors.push(err257);
 errors++;
 }
 if(!(((((data129 === "PASS") || (data129 === "FAIL")) || (data129 === "NOT PROVEN")) || (data129 === "INVALID RUN")) || (data129 === "NOT TESTED"))){
-const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema42.enum},message:"must be equal to one of the allowed values"};
+const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -10536,14 +11785,14 @@ vErrors.push(err275);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
 
-export const OutcomeSummary = validate32;
-const schema54 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"How the evals of a session came out; always of the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Passed and failed; an eval that errored is neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 without outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
+export const OutcomeSummary = validate34;
+const schema57 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"How the evals of a session came out; always of the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Passed and failed; an eval that errored is neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 without outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
 
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="outcome-summary.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -10709,17 +11958,17 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate32.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
-export const Persona = validate33;
-const schema55 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; its name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is, whatever they want. What they want stands in a scenario.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"What scenarios name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who they are and how they speak, in words; what a language model that plays the user goes by."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH; en when left out."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much they say; standard when left out."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick personas by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"voice":{"title":"PersonaVoice","type":"object","description":"How they sound on the voice channel.","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a voice, as the speech synthesis knows it."},"speed":{"type":"number","minimum":0.5,"maximum":2,"description":"Share of the usual speed of speech, 0.5 to 2; 1 when left out."},"interruptions":{"type":"string","enum":["none","rare","frequent"],"description":"How often they speak into the agent's turn; none when left out."}}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"],"voice":{"speed":1.2,"interruptions":"rare"}},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice/speed","value":{"id":"a","name":"A","voice":{"speed":120}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
+export const Persona = validate35;
+const schema58 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; its name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is, whatever they want. What they want stands in a scenario.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"What scenarios name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who they are and how they speak, in words; what a language model that plays the user goes by."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH; en when left out."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much they say; standard when left out."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick personas by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"voice":{"title":"PersonaVoice","type":"object","description":"How they sound on the voice channel.","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a voice, as the speech synthesis knows it."},"speed":{"type":"number","minimum":0.5,"maximum":2,"description":"Share of the usual speed of speech, 0.5 to 2; 1 when left out."},"interruptions":{"type":"string","enum":["none","rare","frequent"],"description":"How often they speak into the agent's turn; none when left out."}}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"],"voice":{"speed":1.2,"interruptions":"rare"}},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice/speed","value":{"id":"a","name":"A","voice":{"speed":120}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
 const pattern8 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
 const pattern10 = new RegExp("^[\\s\\S]{1,10000}$", "u");
 const pattern11 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
 
-function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="persona.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -10869,7 +12118,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "minimal") || (data4 === "standard")) || (data4 === "chatty"))){
-const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema55.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema58.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -11053,7 +12302,7 @@ vErrors.push(err26);
 errors++;
 }
 if(!(((data11 === "none") || (data11 === "rare")) || (data11 === "frequent"))){
-const err27 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema55.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema58.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -11086,15 +12335,15 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate33.errors = vErrors;
+validate35.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSessionPage = validate34;
-const schema56 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema57 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const ProductionSessionPage = validate36;
+const schema59 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema60 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -11734,12 +12983,12 @@ vErrors.push(err54);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate37.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -11789,8 +13038,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate35(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
+if(!(validate37(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
 errors = vErrors.length;
 }
 }
@@ -11902,16 +13151,16 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate34.errors = vErrors;
+validate36.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSession = validate35;
+export const ProductionSession = validate37;
 
-export const ResetRequest = validate37;
-const schema60 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
+export const ResetRequest = validate39;
+const schema63 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="reset-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -11951,7 +13200,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "seed") || (data0 === "empty"))){
-const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema60.properties.to.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema63.properties.to.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11972,14 +13221,14 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-export const RunRecord = validate38;
-const schema61 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","service"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A key was sent.","type":"boolean"},"intrusive":{"description":"What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header that held the service's key, where it is not x-service-api-key.","type":"string"},"interrupted":{"description":"Somebody stopped it before its end.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+export const RunRecord = validate40;
+const schema64 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A key was sent.","type":"boolean"},"intrusive":{"description":"What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header that held the service's key, where it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"Address of the voice WebSocket; of a run that has the area voice.","type":"string"},"interrupted":{"description":"Somebody stopped it before its end.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12085,7 +13334,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema61.properties, key0))){
+if(!(func2.call(schema64.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -12208,8 +13457,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(!((((data7 === "chat") || (data7 === "health")) || (data7 === "users")) || (data7 === "service"))){
-const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema61.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
+if(!(((((data7 === "chat") || (data7 === "health")) || (data7 === "users")) || (data7 === "voice")) || (data7 === "service"))){
+const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema64.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -12279,9 +13528,9 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.interrupted !== undefined){
-if(typeof data.interrupted !== "boolean"){
-const err26 = {instancePath:instancePath+"/interrupted",schemaPath:"#/properties/interrupted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.voiceUrl !== undefined){
+if(typeof data.voiceUrl !== "string"){
+const err26 = {instancePath:instancePath+"/voiceUrl",schemaPath:"#/properties/voiceUrl/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -12291,10 +13540,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.concurrency !== undefined){
-let data13 = data.concurrency;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-const err27 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.interrupted !== undefined){
+if(typeof data.interrupted !== "boolean"){
+const err27 = {instancePath:instancePath+"/interrupted",schemaPath:"#/properties/interrupted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -12303,9 +13551,11 @@ vErrors.push(err27);
 }
 errors++;
 }
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 1 || isNaN(data13)){
-const err28 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data.concurrency !== undefined){
+let data14 = data.concurrency;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+const err28 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -12314,11 +13564,9 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 1 || isNaN(data14)){
+const err29 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -12327,14 +13575,27 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate38.errors = vErrors;
+}
+}
+}
+else {
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-export const SandboxError = validate39;
-const schema62 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
+export const SandboxError = validate41;
+const schema65 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
 
-function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="sandbox-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12441,16 +13702,16 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate39.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
-export const Scenario = validate40;
-const schema63 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; what of it is sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick scenarios by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox; chat when left out."},"persona":{"description":"Who the user is: the id of a persona, or a persona as it stands in its own file; a plain, polite customer when left out.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Who speaks."},"content":{"type":"string","description":"What is said."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"All that is left to chance follows from it; the run's own seed when left out."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"How many sessions of it a run has; 1 when left out."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Share of the samples, 0 to 1, that must pass; 1 when left out."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: the id of each, or an eval as it stands in its own file.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user says and wants.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line; wanted but in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants, in words; wanted in mode llm, shown beside results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out."},"facts":{"type":"array","maxItems":100,"description":"What the user knows and tells only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Told when the agent asks, and not before."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Words by which the agent asks for it, whatever the case; one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, in which {value} stands for the value; the value alone when left out."}}}},"steps":{"type":"array","maxItems":1000,"description":"What the user says in turn. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Names the step for next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, once when holds; right away when when is left out."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line as long as when does not hold; the user repeats the last line when left out."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step that follows; the one below when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"What the user says to a reply of a certain kind, before steps go on; the first that fits.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often in a session it may be said; once when left out."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with it (end reason user_stop); false when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Where a session ends if it does not end before.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Turns, each a line of the user and the reply; 10 when left out."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that one reply may take; 30000 when left out."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds that the session may take in all; 600000 when left out."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
-const schema66 = {"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1};
+export const Scenario = validate42;
+const schema66 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; what of it is sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick scenarios by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox; chat when left out."},"persona":{"description":"Who the user is: the id of a persona, or a persona as it stands in its own file; a plain, polite customer when left out.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Who speaks."},"content":{"type":"string","description":"What is said."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"All that is left to chance follows from it; the run's own seed when left out."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"How many sessions of it a run has; 1 when left out."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Share of the samples, 0 to 1, that must pass; 1 when left out."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: the id of each, or an eval as it stands in its own file.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user says and wants.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line; wanted but in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants, in words; wanted in mode llm, shown beside results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out."},"facts":{"type":"array","maxItems":100,"description":"What the user knows and tells only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Told when the agent asks, and not before."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Words by which the agent asks for it, whatever the case; one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, in which {value} stands for the value; the value alone when left out."}}}},"steps":{"type":"array","maxItems":1000,"description":"What the user says in turn. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Names the step for next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, once when holds; right away when when is left out."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line as long as when does not hold; the user repeats the last line when left out."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step that follows; the one below when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"What the user says to a reply of a certain kind, before steps go on; the first that fits.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often in a session it may be said; once when left out."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with it (end reason user_stop); false when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Where a session ends if it does not end before.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Turns, each a line of the user and the reply; 10 when left out."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that one reply may take; 30000 when left out."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds that the session may take in all; 600000 when left out."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
+const schema69 = {"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1};
 const pattern42 = new RegExp("^[\\s\\S]{1,1000}$", "u");
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="scenario.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -12486,7 +13747,7 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema63.properties, key0))){
+if(!(func2.call(schema66.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err3];
@@ -12636,7 +13897,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!((data5 === "chat") || (data5 === "voice"))){
-const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema63.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema66.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -12848,7 +14109,7 @@ vErrors.push(err30);
 errors++;
 }
 if(!(((data11 === "minimal") || (data11 === "standard")) || (data11 === "chatty"))){
-const err31 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema55.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err31 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema58.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -13032,7 +14293,7 @@ vErrors.push(err45);
 errors++;
 }
 if(!(((data18 === "none") || (data18 === "rare")) || (data18 === "frequent"))){
-const err46 = {instancePath:instancePath+"/persona/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema55.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+const err46 = {instancePath:instancePath+"/persona/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema58.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -13142,7 +14403,7 @@ vErrors.push(err54);
 errors++;
 }
 if(!(((data21 === "system") || (data21 === "user")) || (data21 === "assistant"))){
-const err55 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema63.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err55 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema66.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -15220,7 +16481,7 @@ vErrors.push(err205);
 errors++;
 }
 if(!(((data84 === "scripted") || (data84 === "graph")) || (data84 === "llm"))){
-const err206 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema63.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
+const err206 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema66.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -16867,26 +18128,26 @@ vErrors.push(err339);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate42.errors = vErrors;
 return errors === 0;
 }
 
-export const SeedDocument = validate41;
-const schema69 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name; one without a url is a name alone, and not kept.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Who simulated users are.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"What simulated users want; they may name evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the name when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its simulation and its place in it when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its run and source_session_id when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
-const schema74 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Of the whole conversation: read by evals of kind json_path at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
-const schema75 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}};
-const schema76 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
+export const SeedDocument = validate43;
+const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name; one without a url is a name alone, and not kept.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Who simulated users are.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"What simulated users want; they may name evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the name when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its simulation and its place in it when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its run and source_session_id when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
+const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Of the whole conversation: read by evals of kind json_path at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
+const schema78 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}};
+const schema79 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
 const pattern64 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
 const pattern65 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
 const pattern78 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="seed-document.schema.json" */;
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func2.call(schema69.properties, key0))){
+if(!(func2.call(schema72.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -19007,7 +20268,7 @@ vErrors.push(err157);
 errors++;
 }
 if(!(((data66 === "minimal") || (data66 === "standard")) || (data66 === "chatty"))){
-const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema55.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema58.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -19191,7 +20452,7 @@ vErrors.push(err172);
 errors++;
 }
 if(!(((data73 === "none") || (data73 === "rare")) || (data73 === "frequent"))){
-const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema55.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema58.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -19252,8 +20513,8 @@ errors++;
 }
 const len7 = data74.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate40(data74[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data74,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
+if(!(validate42(data74[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data74,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
 errors = vErrors.length;
 }
 }
@@ -19762,7 +21023,7 @@ vErrors.push(err218);
 errors++;
 }
 for(const key20 in data96){
-if(!(func2.call(schema69.properties.simulations.items.properties.sessions.items.properties, key20))){
+if(!(func2.call(schema72.properties.simulations.items.properties.sessions.items.properties, key20))){
 const err219 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err219];
@@ -19861,7 +21122,7 @@ vErrors.push(err226);
 errors++;
 }
 if(!((((((data100 === "pending") || (data100 === "running")) || (data100 === "evaluating")) || (data100 === "completed")) || (data100 === "failed")) || (data100 === "cancelled"))){
-const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema69.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema72.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -20246,7 +21507,7 @@ vErrors.push(err257);
 errors++;
 }
 if(!((data118 === "session_level") || (data118 === "turn_level"))){
-const err258 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema76.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err258 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema79.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -20269,7 +21530,7 @@ vErrors.push(err259);
 errors++;
 }
 if(!(((data119 === "pass") || (data119 === "fail")) || (data119 === "error"))){
-const err260 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema76.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err260 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema79.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -20487,7 +21748,7 @@ vErrors.push(err277);
 errors++;
 }
 for(const key24 in data126){
-if(!(func2.call(schema69.properties.runs.items.properties.sessions.items.properties, key24))){
+if(!(func2.call(schema72.properties.runs.items.properties.sessions.items.properties, key24))){
 const err278 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err278];
@@ -20561,7 +21822,7 @@ vErrors.push(err283);
 errors++;
 }
 if(!((((((data129 === "pending") || (data129 === "running")) || (data129 === "evaluating")) || (data129 === "completed")) || (data129 === "failed")) || (data129 === "cancelled"))){
-const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema69.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema72.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -20946,7 +22207,7 @@ vErrors.push(err314);
 errors++;
 }
 if(!((data147 === "session_level") || (data147 === "turn_level"))){
-const err315 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema76.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err315 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema79.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -20969,7 +22230,7 @@ vErrors.push(err316);
 errors++;
 }
 if(!(((data148 === "pass") || (data148 === "fail")) || (data148 === "error"))){
-const err317 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema76.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err317 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema79.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err317];
 }
@@ -21086,14 +22347,14 @@ vErrors.push(err326);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-export const ServiceError = validate43;
-const schema79 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
+export const ServiceError = validate45;
+const schema82 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -21131,14 +22392,14 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-export const ServiceFault = validate44;
-const schema80 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service shows on demand, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"429, 500, 503, or the right answer after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"Where it shows; everywhere when left out."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that a slow answer waits; 1000 when left out."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Show it for so many requests, then stop. For good when left out."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which it stops by itself."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
+export const ServiceFault = validate46;
+const schema83 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service shows on demand, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"429, 500, 503, or the right answer after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"Where it shows; everywhere when left out."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that a slow answer waits; 1000 when left out."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Show it for so many requests, then stop. For good when left out."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which it stops by itself."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-fault.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -21178,7 +22439,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((data0 === "rate_limit") || (data0 === "server_error")) || (data0 === "unavailable")) || (data0 === "slow"))){
-const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema80.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema83.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -21201,7 +22462,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data1 === "traces") || (data1 === "end")) || (data1 === "results"))){
-const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema80.properties.route.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema83.properties.route.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -21362,14 +22623,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-export const SessionVerdict = validate45;
-const schema81 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each of GET /__admin/sessions","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"url":{"type":"string","description":"Its page; absent when its simulation was deleted."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}},"simulated":{"type":"object","description":"Of sessions of simulated users: scenario_id, channel, sample, user_id, error, review of the user, notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
+export const SessionVerdict = validate47;
+const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each of GET /__admin/sessions","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"url":{"type":"string","description":"Its page; absent when its simulation was deleted."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}},"simulated":{"type":"object","description":"Of sessions of simulated users: scenario_id, channel, sample, user_id, error, review of the user, notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
 
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="session-verdict.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -21425,7 +22686,7 @@ vErrors.push(err4);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema81.properties, key0))){
+if(!(func2.call(schema84.properties, key0))){
 const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err5];
@@ -21461,7 +22722,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data1 === "simulation") || (data1 === "production"))){
-const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema81.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema84.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -21484,7 +22745,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((((data2 === "pending") || (data2 === "running")) || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "failed")) || (data2 === "cancelled"))){
-const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema81.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -21507,7 +22768,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema81.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema84.properties.verdict.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -21703,7 +22964,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data13 === "pass") || (data13 === "fail")) || (data13 === "error"))){
-const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema81.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema84.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -21785,19 +23046,19 @@ vErrors.push(err35);
 }
 errors++;
 }
-validate45.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationReport = validate46;
-const schema82 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"What a run of simulated users came to. With the same seed, scenarios and answers it is the same but for times. Keys may be added in later versions; none is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base address."},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","strayed"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"strayed":{"type":"integer","minimum":0,"description":"Sessions whose simulated user did not keep to its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"In the order of the scenarios and their samples.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"1 for the first session of its scenario."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong, where the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Of each turn, from the request to the whole answer."},"user_id":{"type":["string","null"],"description":"Of the simulated user; null where the sandbox has no POST /users."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"As the results endpoint lists them: those that pass or fail."},"errored_evals":{"type":"array","description":"Evals of which nothing could be found out, and why.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"What was noticed besides, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run against an earlier one.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenarios passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"strayed":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"wanted_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"kept":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
-const schema83 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."};
-const schema86 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."};
-const schema87 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."};
-const schema91 = {"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}};
-const schema84 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
+export const SimulationReport = validate48;
+const schema85 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"What a run of simulated users came to. With the same seed, scenarios and answers it is the same but for times. Keys may be added in later versions; none is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base address."},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","strayed"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"strayed":{"type":"integer","minimum":0,"description":"Sessions whose simulated user did not keep to its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"In the order of the scenarios and their samples.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"1 for the first session of its scenario."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong, where the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Of each turn, from the request to the whole answer."},"user_id":{"type":["string","null"],"description":"Of the simulated user; null where the sandbox has no POST /users."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"As the results endpoint lists them: those that pass or fail."},"errored_evals":{"type":"array","description":"Evals of which nothing could be found out, and why.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"What was noticed besides, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run against an earlier one.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenarios passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"strayed":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"wanted_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"kept":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
+const schema86 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."};
+const schema89 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."};
+const schema90 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."};
+const schema94 = {"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}};
+const schema87 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -21922,7 +23183,7 @@ vErrors.push(err11);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema84.properties, key0))){
+if(!(func2.call(schema87.properties, key0))){
 const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -22072,7 +23333,7 @@ errors++;
 if(data.pass_rate !== undefined){
 let data7 = data.pass_rate;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema84.properties.pass_rate.type},message:"must be number,null"};
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema87.properties.pass_rate.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -22215,7 +23476,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
-const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema83.enum},message:"must be equal to one of the allowed values"};
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -22236,17 +23497,17 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
-const schema92 = {"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}};
+const schema95 = {"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}};
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema92.type},message:"must be object,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema95.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -22299,7 +23560,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
-const err5 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema83.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -22336,12 +23597,12 @@ errors++;
 }
 }
 }
-validate49.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-report.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -22469,7 +23730,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema83.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -22492,7 +23753,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!(((data1 === 0) || (data1 === 1)) || (data1 === 3))){
-const err14 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema82.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema85.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -22807,8 +24068,8 @@ let data14 = data.scenarios;
 if(Array.isArray(data14)){
 const len0 = data14.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate47(data14[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data14,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+if(!(validate49(data14[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data14,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
 errors = vErrors.length;
 }
 }
@@ -23022,7 +24283,7 @@ vErrors.push(err59);
 errors++;
 }
 for(const key1 in data17){
-if(!(func2.call(schema82.properties.sessions.items.properties, key1))){
+if(!(func2.call(schema85.properties.sessions.items.properties, key1))){
 const err60 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err60];
@@ -23094,7 +24355,7 @@ vErrors.push(err65);
 errors++;
 }
 if(!((data22 === "chat") || (data22 === "voice"))){
-const err66 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema82.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err66 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema85.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -23142,7 +24403,7 @@ vErrors.push(err69);
 errors++;
 }
 if(!((((((data24 === "pending") || (data24 === "running")) || (data24 === "evaluating")) || (data24 === "completed")) || (data24 === "failed")) || (data24 === "cancelled"))){
-const err70 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
+const err70 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema89.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -23165,7 +24426,7 @@ vErrors.push(err71);
 errors++;
 }
 if(!(((((((((data25 === "goal_achieved") || (data25 === "user_stop")) || (data25 === "agent_ended")) || (data25 === "max_turns")) || (data25 === "timeout")) || (data25 === "agent_error")) || (data25 === "simulator_error")) || (data25 === "infrastructure_error")) || (data25 === "cancelled"))){
-const err72 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema87.enum},message:"must be equal to one of the allowed values"};
+const err72 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema90.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -23200,7 +24461,7 @@ vErrors.push(err74);
 errors++;
 }
 if(!(((data27 === "passed") || (data27 === "failed")) || (data27 === "undecided"))){
-const err75 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema83.enum},message:"must be equal to one of the allowed values"};
+const err75 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -23304,7 +24565,7 @@ errors++;
 if(data17.user_id !== undefined){
 let data32 = data17.user_id;
 if((typeof data32 !== "string") && (data32 !== null)){
-const err83 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema82.properties.sessions.items.properties.user_id.type},message:"must be string,null"};
+const err83 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema85.properties.sessions.items.properties.user_id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -24035,7 +25296,7 @@ vErrors.push(err143);
 errors++;
 }
 if(!(((((data63 === "fact_unasked") || (data63 === "went_on")) || (data63 === "stopped_early")) || (data63 === "off_script")) || (data63 === "out_of_character"))){
-const err144 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema91.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
+const err144 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema94.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -24352,7 +25613,7 @@ vErrors.push(err169);
 errors++;
 }
 if(!((((((((data75 === "regressed") || (data75 === "worse")) || (data75 === "unknown")) || (data75 === "new")) || (data75 === "gone")) || (data75 === "fixed")) || (data75 === "better")) || (data75 === "same"))){
-const err170 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema82.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+const err170 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema85.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -24363,14 +25624,14 @@ errors++;
 }
 }
 if(data73.before !== undefined){
-if(!(validate49(data73.before, {instancePath:instancePath+"/comparison/rows/" + i10+"/before",parentData:data73,parentDataProperty:"before",rootData}))){
-vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
+if(!(validate51(data73.before, {instancePath:instancePath+"/comparison/rows/" + i10+"/before",parentData:data73,parentDataProperty:"before",rootData}))){
+vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);
 errors = vErrors.length;
 }
 }
 if(data73.now !== undefined){
-if(!(validate49(data73.now, {instancePath:instancePath+"/comparison/rows/" + i10+"/now",parentData:data73,parentDataProperty:"now",rootData}))){
-vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
+if(!(validate51(data73.now, {instancePath:instancePath+"/comparison/rows/" + i10+"/now",parentData:data73,parentDataProperty:"now",rootData}))){
+vErrors = vErrors === null ? validate51.errors : vErrors.concat(validate51.errors);
 errors = vErrors.length;
 }
 }
@@ -24421,15 +25682,15 @@ vErrors.push(err174);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationRequest = validate52;
-const schema94 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Asks the service to run simulated users against an agent: each scenario so many times.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4); the agent's name and the date when left out."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is kept for the run alone, and never shown.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or scenarios as they stand in their own files.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions of each scenario; as each scenario says when left out."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"All ids and all that is left to chance follow from it; unforeseeable when left out."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Sessions at a time; 5 when left out."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
-const schema95 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; its name is shown: spec 2.4","description":"An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"That of the agent of the same name when left out, else made from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base address of the sandbox: http or https, without user and password."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
+export const SimulationRequest = validate54;
+const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Asks the service to run simulated users against an agent: each scenario so many times.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4); the agent's name and the date when left out."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is kept for the run alone, and never shown.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or scenarios as they stand in their own files.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions of each scenario; as each scenario says when left out."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"All ids and all that is left to chance follow from it; unforeseeable when left out."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Sessions at a time; 5 when left out."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
+const schema98 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; its name is shown: spec 2.4","description":"An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"That of the agent of the same name when left out, else made from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base address of the sandbox: http or https, without user and password."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -24786,8 +26047,8 @@ ifClause1 = "then";
 }
 else {
 const _errs32 = errors;
-if(!(validate40(data7, {instancePath:instancePath+"/scenarios/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
+if(!(validate42(data7, {instancePath:instancePath+"/scenarios/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs32 === errors;
@@ -24923,15 +26184,15 @@ vErrors.push(err36);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSessionPage = validate54;
-const schema96 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const SimulationSessionPage = validate56;
+const schema99 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema100 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -25039,7 +26300,7 @@ errors++;
 if(data.url !== undefined){
 let data0 = data.url;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema97.properties.url.type},message:"must be string,null"};
+const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema100.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -25608,12 +26869,12 @@ vErrors.push(err57);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate57.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -25663,8 +26924,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate55(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+if(!(validate57(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
 errors = vErrors.length;
 }
 }
@@ -25776,21 +27037,21 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate56.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSession = validate55;
+export const SimulationSession = validate57;
 
-export const Simulation = validate57;
-const schema100 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation.schema.json","title":"Simulation","$comment":"our extension; GET /__admin/simulations/{id} of the service","description":"A run of simulated users in the service, how far it is and what it has come to.","x-extension":true,"type":"object","additionalProperties":false,"required":["id","name","status","verdict","agent","seed","started_at","counts","scenarios","sessions"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"status":{"title":"SimulationStatus","type":"string","enum":["running","evaluating","completed","cancelled"],"description":"evaluating: all sessions have ended, evals are still to be scored."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"agent":{"title":"SimulationAgent","type":"object","required":["name","url"],"additionalProperties":false,"properties":{"name":{"type":"string"},"url":{"type":"string"}}},"seed":{"type":"string"},"started_at":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationProgress","type":"object","additionalProperties":false,"required":["sessions","ended","passed","failed","undecided"],"properties":{"sessions":{"type":"integer","minimum":0},"ended":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","items":{"title":"SimulationSessionState","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","verdict"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"1 for the first session of its scenario."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong, where the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"url":{"type":["string","null"],"description":"Its page; null when the simulation was deleted."},"review":{"$ref":"#/definitions/userReview"}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}}},"examples":[{"id":"sim_1","name":"Nightly","status":"running","verdict":"undecided","agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"seed":"nightly-1","started_at":"2026-11-20T09:30:00.000Z","counts":{"sessions":1,"ended":0,"passed":0,"failed":0,"undecided":1},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":0,"failed":0,"undecided":1,"pass_rate":null,"wanted_pass_rate":1,"pass_hat_k":[],"flaky":false,"verdict":"undecided"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"pending","verdict":"undecided"}]}],"x-near-misses":[{"breaks":"/status","value":{"id":"sim_1","status":"done"}},{"breaks":"/sessions","value":{"id":"sim_1"}}]};
-const schema101 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."};
-const schema104 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."};
-const schema105 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."};
-const schema107 = {"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}};
-const schema102 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
+export const Simulation = validate59;
+const schema103 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation.schema.json","title":"Simulation","$comment":"our extension; GET /__admin/simulations/{id} of the service","description":"A run of simulated users in the service, how far it is and what it has come to.","x-extension":true,"type":"object","additionalProperties":false,"required":["id","name","status","verdict","agent","seed","started_at","counts","scenarios","sessions"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"status":{"title":"SimulationStatus","type":"string","enum":["running","evaluating","completed","cancelled"],"description":"evaluating: all sessions have ended, evals are still to be scored."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"agent":{"title":"SimulationAgent","type":"object","required":["name","url"],"additionalProperties":false,"properties":{"name":{"type":"string"},"url":{"type":"string"}}},"seed":{"type":"string"},"started_at":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationProgress","type":"object","additionalProperties":false,"required":["sessions","ended","passed","failed","undecided"],"properties":{"sessions":{"type":"integer","minimum":0},"ended":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","items":{"title":"SimulationSessionState","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","verdict"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"1 for the first session of its scenario."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong, where the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"url":{"type":["string","null"],"description":"Its page; null when the simulation was deleted."},"review":{"$ref":"#/definitions/userReview"}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}}},"examples":[{"id":"sim_1","name":"Nightly","status":"running","verdict":"undecided","agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"seed":"nightly-1","started_at":"2026-11-20T09:30:00.000Z","counts":{"sessions":1,"ended":0,"passed":0,"failed":0,"undecided":1},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":0,"failed":0,"undecided":1,"pass_rate":null,"wanted_pass_rate":1,"pass_hat_k":[],"flaky":false,"verdict":"undecided"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"pending","verdict":"undecided"}]}],"x-near-misses":[{"breaks":"/status","value":{"id":"sim_1","status":"done"}},{"breaks":"/sessions","value":{"id":"sim_1"}}]};
+const schema104 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."};
+const schema107 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."};
+const schema108 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."};
+const schema110 = {"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}};
+const schema105 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25915,7 +27176,7 @@ vErrors.push(err11);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema102.properties, key0))){
+if(!(func2.call(schema105.properties, key0))){
 const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -26065,7 +27326,7 @@ errors++;
 if(data.pass_rate !== undefined){
 let data7 = data.pass_rate;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema102.properties.pass_rate.type},message:"must be number,null"};
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema105.properties.pass_rate.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -26208,7 +27469,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
-const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema101.enum},message:"must be equal to one of the allowed values"};
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -26229,12 +27490,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -26340,7 +27601,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema100.properties, key0))){
+if(!(func2.call(schema103.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -26388,7 +27649,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((((data2 === "running") || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "cancelled"))){
-const err14 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema100.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema103.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -26411,7 +27672,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema101.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -26736,8 +27997,8 @@ let data15 = data.scenarios;
 if(Array.isArray(data15)){
 const len0 = data15.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate58(data15[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data15,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
+if(!(validate60(data15[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data15,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
 errors = vErrors.length;
 }
 }
@@ -26841,7 +28102,7 @@ vErrors.push(err51);
 errors++;
 }
 for(const key3 in data18){
-if(!(func2.call(schema100.properties.sessions.items.properties, key3))){
+if(!(func2.call(schema103.properties.sessions.items.properties, key3))){
 const err52 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err52];
@@ -26913,7 +28174,7 @@ vErrors.push(err57);
 errors++;
 }
 if(!((data23 === "chat") || (data23 === "voice"))){
-const err58 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema100.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err58 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema103.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -26961,7 +28222,7 @@ vErrors.push(err61);
 errors++;
 }
 if(!((((((data25 === "pending") || (data25 === "running")) || (data25 === "evaluating")) || (data25 === "completed")) || (data25 === "failed")) || (data25 === "cancelled"))){
-const err62 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
+const err62 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema107.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -26984,7 +28245,7 @@ vErrors.push(err63);
 errors++;
 }
 if(!(((((((((data26 === "goal_achieved") || (data26 === "user_stop")) || (data26 === "agent_ended")) || (data26 === "max_turns")) || (data26 === "timeout")) || (data26 === "agent_error")) || (data26 === "simulator_error")) || (data26 === "infrastructure_error")) || (data26 === "cancelled"))){
-const err64 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema105.enum},message:"must be equal to one of the allowed values"};
+const err64 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema108.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -27019,7 +28280,7 @@ vErrors.push(err66);
 errors++;
 }
 if(!(((data28 === "passed") || (data28 === "failed")) || (data28 === "undecided"))){
-const err67 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema101.enum},message:"must be equal to one of the allowed values"};
+const err67 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -27082,7 +28343,7 @@ errors++;
 if(data18.url !== undefined){
 let data31 = data18.url;
 if((typeof data31 !== "string") && (data31 !== null)){
-const err72 = {instancePath:instancePath+"/sessions/" + i1+"/url",schemaPath:"#/properties/sessions/items/properties/url/type",keyword:"type",params:{type: schema100.properties.sessions.items.properties.url.type},message:"must be string,null"};
+const err72 = {instancePath:instancePath+"/sessions/" + i1+"/url",schemaPath:"#/properties/sessions/items/properties/url/type",keyword:"type",params:{type: schema103.properties.sessions.items.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -27201,7 +28462,7 @@ vErrors.push(err81);
 errors++;
 }
 if(!(((((data36 === "fact_unasked") || (data36 === "went_on")) || (data36 === "stopped_early")) || (data36 === "off_script")) || (data36 === "out_of_character"))){
-const err82 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema107.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
+const err82 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema110.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -27319,14 +28580,14 @@ vErrors.push(err91);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate59.errors = vErrors;
 return errors === 0;
 }
 
-export const StartCall = validate60;
-const schema108 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+export const StartCall = validate62;
+const schema111 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -27538,13 +28799,13 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
 
-export const TestedAgent = validate61;
+export const TestedAgent = validate63;
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tested-agent.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -27692,13 +28953,13 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-export const ToolCall = validate62;
+export const ToolCall = validate64;
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tool-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -27861,20 +29122,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate62.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
-export const TraceExportRequest = validate63;
-const schema113 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
-const schema114 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
-const schema115 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
+export const TraceExportRequest = validate65;
+const schema116 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
+const schema117 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
+const schema118 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
 const pattern109 = new RegExp("^-?[0-9]{1,19}$", "u");
 const pattern110 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
-const wrapper0 = {validate: validate65};
-const wrapper1 = {validate: validate64};
+const wrapper0 = {validate: validate67};
+const wrapper1 = {validate: validate66};
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -27998,7 +29259,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "NaN") || (data3 === "Infinity")) || (data3 === "-Infinity"))){
-const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema115.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema118.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -28142,12 +29403,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate65.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -28174,8 +29435,8 @@ errors++;
 }
 }
 if(data.value !== undefined){
-if(!(validate65(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+if(!(validate67(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
+vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
 errors = vErrors.length;
 }
 }
@@ -28190,18 +29451,18 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
-const schema116 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
-const schema117 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
+const schema119 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
+const schema120 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
 const pattern111 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
 const pattern112 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
 const pattern113 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
 const pattern114 = new RegExp("^[0-9]{1,20}$", "u");
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -28473,8 +29734,8 @@ let data6 = data.attributes;
 if(Array.isArray(data6)){
 const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate64(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+if(!(validate66(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
 errors = vErrors.length;
 }
 }
@@ -28563,12 +29824,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate68.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="trace-export-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -28588,8 +29849,8 @@ let data3 = data2.attributes;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate64(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+if(!(validate66(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
 errors = vErrors.length;
 }
 }
@@ -28656,8 +29917,8 @@ let data9 = data6.spans;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate68(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+if(!(validate70(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
 errors = vErrors.length;
 }
 }
@@ -28732,13 +29993,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
 
-export const TranscriptUpload = validate71;
+export const TranscriptUpload = validate73;
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="transcript-upload.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -29022,15 +30283,15 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate71.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreateRequest = validate72;
-const schema120 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+export const UserCreateRequest = validate74;
+const schema123 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
 const pattern118 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
-function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -29221,14 +30482,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate72.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreated = validate73;
-const schema121 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+export const UserCreated = validate75;
+const schema124 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -29313,7 +30574,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema121.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema124.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -29386,14 +30647,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate73.errors = vErrors;
+validate75.errors = vErrors;
 return errors === 0;
 }
 
-export const UserDeleted = validate74;
-const schema122 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+export const UserDeleted = validate76;
+const schema125 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -29499,14 +30760,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate74.errors = vErrors;
+validate76.errors = vErrors;
 return errors === 0;
 }
 
-export const VoiceError = validate75;
-const schema123 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+export const VoiceError = validate77;
+const schema126 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -29636,14 +30897,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate75.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
 
-export const WebrtcAnswer = validate76;
-const schema124 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+export const WebrtcAnswer = validate78;
+const schema127 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -29806,7 +31067,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate76.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
 

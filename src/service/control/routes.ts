@@ -13,6 +13,7 @@ import type { FaultBoard } from './fault-board.ts';
 import type { Journal } from './journal.ts';
 import { keyRoutes } from './keys.ts';
 import type { Owners } from './owners.ts';
+import { listRoutes, routesOf } from './route-list.ts';
 import { seedRoutes, type Seeds } from './seed.ts';
 import { sessionRoutes } from './sessions.ts';
 import { simulationRoutes } from './simulations.ts';
@@ -51,8 +52,10 @@ export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
   readJsonBodies(app);
   // Here and not among the routes of the interface, so that strangers are told nothing.
   app.setNotFoundHandler((request) => {
-    throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
+    const what = `there is no ${request.method} ${request.url.slice(0, 200)}`;
+    throw new Refusal('not_found', `${what}; GET ${app.prefix} lists what there is`);
   });
+  const routes = routesOf(app);
   app.get('/health', () => ({ status: 'healthy' }));
   app.get('/ready', () => ({ ready: true }));
   keyRoutes(app, { owners: deps.owners, store: deps.store.owners });
@@ -68,6 +71,7 @@ export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
   resetRoute(app, deps);
   faultRoutes(app, deps.faults);
   lookRoutes(app, deps);
+  listRoutes(app, routes);
 }
 
 /**

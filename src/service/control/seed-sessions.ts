@@ -28,41 +28,52 @@ export function simulationsOf(
   }));
 }
 
-/** The finished sessions of a seed, of simulations and of runs. @throws Misfit. */
-export function sessionsOf(document: SeedDocument, context: SeedContext): NewSession[] {
+/** The finished sessions of a seed, of simulations and of runs, one by one. @throws Misfit. */
+export function* sessionsOf(document: SeedDocument, context: SeedContext): Generator<NewSession> {
+  yield* simulatedSessions(document, context);
+  yield* producedSessions(document, context);
+}
+
+function* simulatedSessions(document: SeedDocument, context: SeedContext): Generator<NewSession> {
   const agents = document.agents ?? [];
-  const simulated = simulationsOf(document, context).flatMap((simulation, nth) => {
+  for (const [nth, simulation] of simulationsOf(document, context).entries()) {
     const agent = agents.find(({ id, name }) => [id, name].includes(simulation.agent));
-    return (simulation.sessions ?? []).map((session, index) => ({
-      ...common(session, context, {
-        idParts: ['seed', simulation.id, String(index)],
-        at: `/simulations/${nth}/sessions/${index}`,
-      }),
-      kind: 'simulation' as const,
-      simulation: { id: simulation.id, name: simulation.name, deleted: false },
-      agent: { name: agent?.name ?? simulation.agent, url: agent?.url ?? '' },
-      scenario: session.scenario,
-      persona: session.persona,
-      runName: undefined,
-      sourceSessionId: undefined,
-    }));
-  });
-  const produced = (document.runs ?? []).flatMap(({ name, sessions }, nth) =>
-    sessions.map((session, index) => ({
-      ...common(session, context, {
-        idParts: ['seed', name, session.source_session_id],
-        at: `/runs/${nth}/sessions/${index}`,
-      }),
-      kind: 'production' as const,
-      runName: name,
-      sourceSessionId: session.source_session_id,
-      simulation: undefined,
-      agent: undefined,
-      scenario: undefined,
-      persona: undefined,
-    })),
-  );
-  return [...simulated, ...produced];
+    for (const [index, session] of (simulation.sessions ?? []).entries()) {
+      yield {
+        ...common(session, context, {
+          idParts: ['seed', simulation.id, String(index)],
+          at: `/simulations/${nth}/sessions/${index}`,
+        }),
+        kind: 'simulation',
+        simulation: { id: simulation.id, name: simulation.name, deleted: false },
+        agent: { name: agent?.name ?? simulation.agent, url: agent?.url ?? '' },
+        scenario: session.scenario,
+        persona: session.persona,
+        runName: undefined,
+        sourceSessionId: undefined,
+      };
+    }
+  }
+}
+
+function* producedSessions(document: SeedDocument, context: SeedContext): Generator<NewSession> {
+  for (const [nth, { name, sessions }] of (document.runs ?? []).entries()) {
+    for (const [index, session] of sessions.entries()) {
+      yield {
+        ...common(session, context, {
+          idParts: ['seed', name, session.source_session_id],
+          at: `/runs/${nth}/sessions/${index}`,
+        }),
+        kind: 'production',
+        runName: name,
+        sourceSessionId: session.source_session_id,
+        simulation: undefined,
+        agent: undefined,
+        scenario: undefined,
+        persona: undefined,
+      };
+    }
+  }
 }
 
 type SeedSession = Omit<NonNullable<SeedSimulation['sessions']>[number], 'scenario' | 'persona'>;

@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { EvalDefinition, SeedDocument, TranscriptUpload } from '../../contract/index.ts';
+import { breather } from '../../shared/breather.ts';
+import { systemClock } from '../../shared/clock.ts';
 import { Misfit, Refusal } from '../errors.ts';
 import { keyDigestOf } from '../gate.ts';
 import { documentId } from '../ids.ts';
-import type { NewDocument, Planting } from '../store/setup.ts';
+import type { NewDocument, Planting, SeedProgress } from '../store/setup.ts';
 import type { NewSession } from '../store/store.ts';
 import { asMessage } from '../wire.ts';
 import { checkRoom, knownOf, toAgent, toScenario, type Known } from './documents.ts';
@@ -19,7 +21,7 @@ export interface Seeds {
   /**
    * Checks the document as a whole, then keeps all that is in it, or nothing. @throws Refusal.
    */
-  plant(ownerId: string, document: SeedDocument): Promise<SeedCounts>;
+  plant(ownerId: string, document: SeedDocument, onProgress?: SeedProgress): Promise<SeedCounts>;
   /**
    * Forgets what the owner has, but its keys, and plants its seed again; nothing more when it has
    * none. @throws Refusal when the seed cannot stand alone; then nothing is forgotten.
@@ -44,17 +46,17 @@ const counted = [
 /** Keeps seeds to go back to. */
 export function seedBed(deps: TranscriptDeps): Seeds {
   const planted = new Map<string, SeedDocument>();
-  const plant = async (given: Given): Promise<void> => {
+  const plant = async (given: Given, onProgress?: SeedProgress): Promise<void> => {
     const planting = await readSeed(deps, given);
-    const keyTaken = await deps.store.plant(planting);
+    const keyTaken = await deps.store.plant({ ...planting, onProgress });
     if (keyTaken !== undefined) {
       throw new Refusal('conflict', `/keys/${keyTaken}/key belongs to another owner`);
     }
     if (planting.sessions.some(({ evals }) => evals.length > 0)) deps.wake();
   };
   return {
-    async plant(ownerId, document) {
-      await plant({ ownerId, document, afresh: false });
+    async plant(ownerId, document, onProgress) {
+      await plant({ ownerId, document, afresh: false }, onProgress);
       planted.set(ownerId, document);
       return countsOf(document);
     },
@@ -91,7 +93,7 @@ const nothing: Known = { evals: [], agents: [], personaIds: [], scenarioIds: [] 
 async function readSeed(deps: TranscriptDeps, given: Given): Promise<Planting> {
   const { store, clock } = deps;
   const { ownerId, document, afresh } = given;
-  const { settings = {}, transcripts = [] } = document;
+  const { settings = {} } = document;
   const before = afresh ? nothing : await knownOf(store, ownerId);
   const evals = (document.evals ?? []).map((value, nth) => toEval(value, `/evals/${nth}`));
   // Of two with one id the later holds, as it does once they are kept.
@@ -104,9 +106,7 @@ async function readSeed(deps: TranscriptDeps, given: Given): Promise<Planting> {
   const liveIds = settings.evals ?? (afresh ? [] : (await store.evals.settings(ownerId)).evals);
   const live = liveIds.flatMap((id) => known.find((one) => one.id === id) ?? []);
   const context = { ownerId, known, live, nowMs: clock.nowMs() };
-  const uploaded = transcripts.map((upload, nth) =>
-    seededTranscript(upload, context, `/transcripts/${nth}`),
-  );
+  const sessions = await seededSessions(document, context);
   const simulations = simulationsOf(document, context);
   return {
     ownerId,
@@ -119,9 +119,30 @@ async function readSeed(deps: TranscriptDeps, given: Given): Promise<Planting> {
     evals,
     settings,
     documents: documentsOf(given, { ...before, evals: known }),
-    sessions: [...sessionsOf(document, context).map(withDigest), ...uploaded],
+    sessions,
     deletedSimulations: simulations.filter(({ deleted }) => deleted).map(({ id }) => id),
   };
+}
+
+/** How long the reading of a long seed goes on before everything else has its turn. */
+const readMsMax = 10;
+
+/** All sessions that a seed brings. @throws Misfit. */
+async function seededSessions(
+  document: SeedDocument,
+  context: TranscriptContext,
+): Promise<NewSession[]> {
+  const breathe = breather(systemClock, readMsMax);
+  const sessions: NewSession[] = [];
+  for (const session of sessionsOf(document, context)) {
+    sessions.push(withDigest(session));
+    await breathe();
+  }
+  for (const [nth, upload] of (document.transcripts ?? []).entries()) {
+    sessions.push(seededTranscript(upload, context, `/transcripts/${nth}`));
+    await breathe();
+  }
+  return sessions;
 }
 
 /**

@@ -9,7 +9,7 @@ import {
 import type { SpanSink } from '../store/span-sink.ts';
 import type { NewSpans } from '../store/store.ts';
 import { readSpans, type RefusedSpans } from './read-spans.ts';
-import type { WriterJob } from './writer.ts';
+import type { WriterJob } from './writer-messages.ts';
 
 /** What a body turned out to be. `bytes` is how long it is, inflated. */
 export type Decoded = { bytes: number } & (

@@ -3,22 +3,14 @@ import { diskFault } from '../errors.ts';
 import type { SpanSink } from '../store/span-sink.ts';
 import type { Kept, NewSpans } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';
-import type { WriteResult, WriterJob } from './writer.ts';
-
-/** A job on its way to the thread. */
-export interface Question {
-  id: number;
-  job: WriterJob;
-}
-
-/** Its result on its way back. */
-export interface Answer {
-  id: number;
-  result: WriteResult;
-}
-
-/** Ends the thread once all before it is answered. */
-export type Closing = 'close';
+import {
+  placeOf,
+  type Answer,
+  type Closing,
+  type Question,
+  type WriteResult,
+  type WriterJob,
+} from './writer-messages.ts';
 
 /** What the thread works with. */
 export interface GroupDeps {
@@ -116,14 +108,6 @@ function decodeOrFail({ decode }: GroupDeps, job: WriterJob, stored: Lookup): De
   } catch (error) {
     return { kind: 'failed', message: placeOf(error), bytes };
   }
-}
-
-/** What kind of error it was and where it came up; its message may quote a conversation. */
-export function placeOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  const frame = error.stack?.split('\n').find((line) => /^\s+at /.test(line));
-  const code = 'code' in error ? ` ${String(error.code)}` : '';
-  return `${error.name}${code} ${frame?.trim() ?? ''}`;
 }
 
 /** One transaction for the whole group; a request that cannot be kept fails alone. */

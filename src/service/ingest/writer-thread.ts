@@ -3,12 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openSpanSink } from '../store/spans.ts';
 import { decodeBody } from './decode-body.ts';
 import { writeGroups } from './write-groups.ts';
-
-/** What the thread is told. */
-export interface ThreadData {
-  file: string;
-  isTemporary: boolean;
-}
+import type { ThreadData } from './writer-messages.ts';
 
 if (!parentPort) throw new Error('writer-thread is started by startWriter, not by itself');
 const { file, isTemporary } = workerData as ThreadData;

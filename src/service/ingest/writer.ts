@@ -1,40 +1,17 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Kept } from '../store/store.ts';
-import type { RefusedSpans } from './read-spans.ts';
-import { placeOf, type Answer, type Closing, type Question } from './write-groups.ts';
-import type { ThreadData } from './writer-thread.ts';
+import {
+  placeOf,
+  type Answer,
+  type Closing,
+  type Question,
+  type ThreadData,
+  type WriteResult,
+  type WriterJob,
+} from './writer-messages.ts';
 
-/** A trace request whose headers were accepted; its body is not even inflated. */
-export interface WriterJob {
-  ownerId: string;
-  /** Server time. */
-  receivedAtMs: number;
-  contentType: 'json' | 'protobuf';
-  gzip: boolean;
-  /** Handed to the thread: the caller's is empty afterwards. */
-  body: ArrayBuffer;
-  /** `X-Conversation-Id`. */
-  headerConversationId?: string;
-}
-
-/** What became of a trace request. */
-export type WriteResult =
-  /** Its spans are durable; `notes` of them went into the ingest log. */
-  | { kind: 'kept'; kept: Kept; notes: number }
-  /** None of its spans can be kept (spec 7); the code is one of the service's error table. */
-  | ({ kind: 'refused' } & RefusedSpans['refused'])
-  /** Not what its content type and encoding say. */
-  | { kind: 'malformed'; message: string }
-  /** Larger than allowed once inflated. */
-  | { kind: 'too_large'; message: string }
-  /** The writer holds as much as it may; nothing was done. */
-  | { kind: 'busy'; message: string }
-  /** The disk takes nothing, as SQLite's code in `message` says: to be sent again. */
-  | { kind: 'unwritable'; message: string }
-  /** Not kept, or not known to be: to be sent again, which is safe. */
-  | { kind: 'failed'; message: string };
+export type { WriteResult, WriterJob } from './writer-messages.ts';
 
 /** Writes spans in a thread of its own, so that answering never waits for the disk. */
 export interface Writer {

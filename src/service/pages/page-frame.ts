@@ -10,6 +10,8 @@ export const pageHeaders = {
   'cache-control': 'no-store',
 } as const;
 
+export const htmlType = 'text/html; charset=utf-8';
+
 const style = new Html(`
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --good: #1a7f37; --bad: #cf222e; }
 @media (prefers-color-scheme: dark) { :root { --good: #4ac26b; --bad: #ff7b72; } }

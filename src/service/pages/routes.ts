@@ -2,19 +2,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gate } from '../gate.ts';
 import { turnsOfSession } from '../session-turns.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
-import { nothingPage, pageHeaders } from './page-frame.ts';
+import { frontPage } from './front-page.ts';
+import { htmlType, nothingPage, pageHeaders } from './page-frame.ts';
 import { sessionPage } from './session-page.ts';
 
 /** What pages are made from. */
 export interface PageDeps {
   store: Store;
   gate: Gate;
+  /** Lower-case name of the header that holds the key. */
+  apiKeyHeader: string;
 }
 
-const htmlType = 'text/html; charset=utf-8';
-
-/** The pages that deep links lead to (spec 2.4, 2.5). */
+/** The pages that deep links lead to (spec 2.4, 2.5), and the front page. */
 export function pageRoutes(app: FastifyInstance, deps: PageDeps): void {
+  frontPage(app, deps);
   const show =
     (kind: SessionKind, parentOf: (session: Session) => string | undefined) =>
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {

@@ -1,7 +1,8 @@
 /**
  * Works off the queue of jobs. A job that is taken is *held*; what moves it:
  *
- *     waiting  -> scoring   a place is free, and its session does not have too many already
+ *     waiting  -> scoring   at once; an eval that others answer, when a place is free, and its
+ *                           session does not have too many already
  *     scoring  -> finished  it has a score, be it `error`
  *     scoring  -> given back, due later: it threw, and has attempts left
  *     any      -> given back, due now: the runner stops
@@ -11,16 +12,20 @@
  * service's clock stands. Whoever holds a job may be overtaken still (its machine slept), so the
  * store fences: only the latest holder's outcome is written.
  */
+import { breather } from '../../shared/breather.ts';
 import { systemClock, type Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Store } from '../store/store.ts';
 import type { ErroredEvals } from './errored-evals.ts';
+import { finishInGroups, type Finish } from './finish-groups.ts';
 import { HeldJobs, type Held } from './held-jobs.ts';
 import type { Judge } from './judge.ts';
 import { outcomeOf } from './outcome.ts';
+import { hasPlace, isSlow } from './places.ts';
+import { rest } from './rest.ts';
 import { scoreSession } from './score-session.ts';
 import { unscored, type Score } from './score.ts';
-import type { ScoredSession } from './scored-session.ts';
+import { sharedReading, type ReadSession } from './shared-sessions.ts';
 
 /** How long a job is held before another runner may take it, unless the lease is renewed. */
 const leaseMs = 60_000;
@@ -34,8 +39,14 @@ const takesMax = 10;
 /** How long a scoring may take: longer than the judge, than a pattern, than any that ends. */
 const scoringMsMax = 120_000;
 
-/** Jobs held for each place to score in: enough to pass by a session that is slow. */
-const heldPerPlace = 4;
+/**
+ * Jobs held for each place to score in: enough to pass by a session that is slow, and to write the
+ * outcomes of many at once.
+ */
+const heldPerPlace = 16;
+
+/** How long the rounds may go on before everything else has its turn. */
+const roundsMsMax = 10;
 
 /** How long `stop` waits for what is being scored. */
 const stopMsMax = 5_000;
@@ -47,8 +58,7 @@ const storeFailedRestMs = 1_000;
 /** What a runner needs. */
 export interface RunnerOptions {
   store: Pick<Store, 'jobs'>;
-  /** Undefined when the session is no longer kept. */
-  sessionOf: (ownerId: string, sessionId: string) => Promise<ScoredSession | undefined>;
+  sessionOf: ReadSession;
   judge: Judge | undefined;
   /** Told of each outcome that is an error, once it is written. */
   errored?: Pick<ErroredEvals, 'tell'>;
@@ -59,7 +69,7 @@ export interface RunnerOptions {
   log: Log;
   /** A name that no other process has. */
   worker: string;
-  /** Scorings at once; 4 when left out. */
+  /** Scorings at once of evals that others answer; 4 when left out. */
   concurrency?: number;
 }
 
@@ -85,6 +95,8 @@ class JobRunner implements Runner {
   readonly #places: number;
   readonly #machineClock: Clock;
   readonly #held: HeldJobs;
+  readonly #finishHeld: Finish;
+  readonly #sessionOf: ReadSession;
   readonly #scorings = new Set<Promise<void>>();
   #drains: PromiseWithResolvers<undefined>[] = [];
   #alarm = new AbortController();
@@ -95,7 +107,9 @@ class JobRunner implements Runner {
     this.#options = options;
     this.#places = options.concurrency ?? 4;
     this.#machineClock = options.machineClock ?? systemClock;
-    const { store, worker } = options;
+    const { store, worker, clock } = options;
+    this.#finishHeld = finishInGroups({ jobs: store.jobs, worker, clock });
+    this.#sessionOf = sharedReading(options.sessionOf);
     this.#held = new HeldJobs({ jobs: store.jobs, worker, leaseMs });
   }
 
@@ -128,7 +142,7 @@ class JobRunner implements Runner {
     await Promise.all(waiting.map((held) => this.#giveBack(held, 0)));
     const ended = new AbortController();
     const scorings = Promise.allSettled(this.#scorings).then(() => ended.abort());
-    await sleep(this.#machineClock, stopMsMax, ended.signal);
+    await rest(this.#machineClock, stopMsMax, ended.signal);
     for (const { control } of this.#held.all()) control.abort(new Error('the runner stops'));
     await scorings;
     for (const { reject } of this.#drains) reject(new Error('the runner has stopped'));
@@ -136,6 +150,7 @@ class JobRunner implements Runner {
 
   async #run(): Promise<void> {
     const { store, clock, log } = this.#options;
+    const breathe = breather(this.#machineClock, roundsMsMax);
     let freed = false;
     while (!this.#stopped) {
       this.#alarm = new AbortController();
@@ -148,7 +163,8 @@ class JobRunner implements Runner {
         log.error('job_store_failed', named(fault));
         restMs = storeFailedRestMs;
       }
-      await sleep(clock, restMs, this.#alarm.signal);
+      await rest(clock, restMs, this.#alarm.signal);
+      await breathe();
     }
   }
 
@@ -158,32 +174,29 @@ class JobRunner implements Runner {
     const heldMax = this.#places * heldPerPlace;
     await this.#held.take(clock.nowMs(), heldMax - this.#held.size);
     if (!this.#stopped) this.#startWaiting();
-    const { count, nextDueAtMs = Infinity } = await store.jobs.pending();
-    if (count === 0 && this.#held.size === 0) {
+    const nextDueAtMs = await store.jobs.nextDueAtMs();
+    if (nextDueAtMs === undefined && this.#held.size === 0) {
       if (!this.#alarm.signal.aborted) {
         for (const { resolve } of this.#drains.splice(0)) resolve(undefined);
       }
       return undefined;
     }
     // With no room, the first scoring that ends wakes it.
-    const dueMs = this.#held.size < heldMax ? nextDueAtMs : Infinity;
+    const dueMs = this.#held.size < heldMax ? (nextDueAtMs ?? Infinity) : Infinity;
     const nextMs = Math.min(dueMs, this.#held.renewAtMs() ?? Infinity);
     return Math.min(leaseMs, Math.max(restMsMin, nextMs - clock.nowMs()));
   }
 
-  /** A session leaves a place to others, however many jobs it has and however slow they are. */
   #startWaiting(): void {
-    const sessionPlaces = Math.max(1, this.#places - 1);
-    const scoring = this.#held.all().filter((held) => held.scoring);
-    for (const held of this.#held.all()) {
-      if (scoring.length >= this.#places) return;
-      const { ownerId, sessionId } = held.job;
-      const ofSession = scoring.filter(
-        ({ job }) => job.sessionId === sessionId && job.ownerId === ownerId,
-      );
-      if (held.scoring || ofSession.length >= sessionPlaces) continue;
+    const all = this.#held.all();
+    const inPlace = all.filter((held) => held.scoring && isSlow(held));
+    for (const held of all) {
+      if (held.scoring) continue;
+      if (isSlow(held)) {
+        if (!hasPlace(held, inPlace, this.#places)) continue;
+        inPlace.push(held);
+      }
       held.scoring = true;
-      scoring.push(held);
       const work = this.#work(held).finally(() => {
         this.#scorings.delete(work);
         this.wake();
@@ -203,12 +216,12 @@ class JobRunner implements Runner {
 
   /** Ends with the abort or its deadline, even where the scoring does not heed it. */
   async #score({ job, control }: Held): Promise<Score> {
-    const { sessionOf, judge } = this.#options;
+    const { judge } = this.#options;
     if (job.attempt > takesMax) return neverEnds(`was begun ${takesMax} times and`);
     using deadline = this.#machineClock.deadline(scoringMsMax);
     const signal = AbortSignal.any([control.signal, deadline.signal]);
     const scored = async (): Promise<Score> => {
-      const session = await sessionOf(job.ownerId, job.sessionId);
+      const session = await this.#sessionOf(job.ownerId, job.sessionId);
       if (!session) return unscored('The session is no longer kept.');
       return await scoreSession(job.definition, session, judge, signal);
     };
@@ -241,10 +254,9 @@ class JobRunner implements Runner {
   }
 
   async #finish(held: Held, score: Score): Promise<void> {
-    const { store, worker, clock, log, errored } = this.#options;
+    const { log, errored } = this.#options;
     const { job } = held;
-    const outcome = outcomeOf(job.definition, score);
-    if (await store.jobs.finish(worker, job, outcome, clock.nowMs())) {
+    if (await this.#finishHeld({ job, outcome: outcomeOf(job.definition, score) })) {
       if (score.outcome === 'error') await errored?.tell(job, score.reasoning);
       return;
     }
@@ -273,15 +285,6 @@ class JobRunner implements Runner {
       log.error('job_store_failed', { job: job.id, ...named(fault) });
     }
   }
-}
-
-/** Ends early when the signal is aborted; without a time, only then. */
-async function sleep(clock: Clock, ms: number | undefined, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  const woken = Promise.withResolvers<undefined>();
-  signal.addEventListener('abort', () => woken.resolve(undefined), { once: true });
-  const slept = ms === undefined ? woken.promise : clock.sleep(ms, signal);
-  await Promise.race([slept.catch(() => undefined), woken.promise]);
 }
 
 const neverEnds = (how: string): Score =>

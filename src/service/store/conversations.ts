@@ -138,7 +138,7 @@ async function queue(
     ...{ simulation: undefined, agent: undefined, scenario: undefined, persona: undefined },
     ...{ endReason: undefined, turns: [], outcomes: [], evals },
   } as const;
-  const { key, queued } = await addSession(db, session, atMs);
+  const { key, queued } = await addSession(db, session, { dueAtMs: atMs });
   await db
     .updateTable('conversations')
     .set({ session_key: key })

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { Connections, Writing } from './connect.ts';
-import { keepOutcomes } from './outcomes.ts';
-import type { Job, JobStore } from './store.ts';
+import { keepOutcomes, type PlacedOutcome } from './outcomes.ts';
+import type { FinishedJob, Job, JobStore } from './queue.ts';
 
 /**
  * Evals that are to score sessions. A job is
@@ -27,16 +27,14 @@ export function jobStore({ reader, write }: Connections): JobStore {
       }),
     finish: (worker, job, outcome, atMs) =>
       write(async (db) => {
-        const done = await taken(db, worker, job)
-          .set({ state: 'done' })
-          .returning(['session_key', 'position'])
-          .executeTakeFirst();
-        if (!done) return false;
-        const session = { key: done.session_key, ownerId: job.ownerId };
-        await keepOutcomes(db, session, [{ ...outcome, position: done.position }], atMs);
-        await completeSession(db, session.key);
-        return true;
+        const [written = false] = await finishAll(db, {
+          worker,
+          finished: [{ job, outcome }],
+          atMs,
+        });
+        return written;
       }),
+    finishAll: (worker, finished, atMs) => write((db) => finishAll(db, { worker, finished, atMs })),
     giveBack: (worker, job, dueAtMs) =>
       write(async (db) => {
         await taken(db, worker, job)
@@ -53,6 +51,15 @@ export function jobStore({ reader, write }: Connections): JobStore {
           .executeTakeFirst();
         return Number(numUpdatedRows);
       }),
+    async nextDueAtMs() {
+      // The first entry of an index; a count would read them all.
+      const { next } = await reader
+        .selectFrom('jobs')
+        .select(({ fn }) => fn.min<number | null>('due_at_ms').as('next'))
+        .where('state', '<>', sql.lit('done'))
+        .executeTakeFirstOrThrow();
+      return next ?? undefined;
+    },
     async pending() {
       const { count, next } = await reader
         .selectFrom('jobs')
@@ -96,6 +103,35 @@ async function take(db: Writing, { worker, nowMs, leaseMs, limit }: Taking): Pro
     .where('id', 'in', ids)
     .execute();
   return due.map(toJob);
+}
+
+interface Finishing {
+  worker: string;
+  finished: readonly FinishedJob[];
+  atMs: number;
+}
+
+/** Which of them were this worker's still; the others leave no trace. */
+async function finishAll(db: Writing, { worker, finished, atMs }: Finishing): Promise<boolean[]> {
+  const written: boolean[] = [];
+  const bySession = new Map<number, { ownerId: string; outcomes: PlacedOutcome[] }>();
+  for (const { job, outcome } of finished) {
+    const done = await taken(db, worker, job)
+      .set({ state: 'done' })
+      .returning(['session_key', 'position'])
+      .executeTakeFirst();
+    written.push(done !== undefined);
+    if (!done) continue;
+    const { session_key: key, position } = done;
+    const session = bySession.get(key) ?? { ownerId: job.ownerId, outcomes: [] };
+    bySession.set(key, session);
+    session.outcomes.push({ ...outcome, position });
+  }
+  for (const [key, { ownerId, outcomes }] of bySession) {
+    await keepOutcomes(db, { key, ownerId }, outcomes, atMs);
+    await completeSession(db, key);
+  }
+  return written;
 }
 
 /** Queues a job for each eval, an eval named twice once; how many there are now. */

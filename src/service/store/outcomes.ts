@@ -6,6 +6,9 @@ import type { Outcome } from './store.ts';
 // SQLite takes 32766 values in a statement, nine of them a row.
 const outcomesAtOnce = 1000;
 
+/** An outcome, and where it stands among those of its session. */
+export type PlacedOutcome = Outcome & { position: number };
+
 /**
  * Keeps outcomes of a session and counts anew. One of an eval that has an outcome already changes
  * nothing: what was found first stands.
@@ -13,7 +16,7 @@ const outcomesAtOnce = 1000;
 export async function keepOutcomes(
   db: Writing,
   session: { key: number; ownerId: string },
-  outcomes: readonly (Outcome & { position: number })[],
+  outcomes: readonly PlacedOutcome[],
   atMs: number | null,
 ): Promise<void> {
   const rows = [];

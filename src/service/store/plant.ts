@@ -1,3 +1,4 @@
+import { breather } from '../../shared/breather.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Connections, Writing } from './connect.ts';
 import { putDocument } from './documents.ts';
@@ -8,6 +9,9 @@ import type { Planting } from './setup.ts';
 import type { NewSession } from './store.ts';
 
 const sessionsAtOnce = 50;
+
+/** How long the planting goes on before everything else has its turn. */
+const plantMsMax = 5;
 
 /** Keeps all that a seed brings, or nothing; the place of a key that is another owner's. */
 export async function plant(
@@ -40,21 +44,30 @@ async function plantRest(db: Writing, planting: Planting): Promise<void> {
   for (const definition of evals) await putEval(db, ownerId, definition);
   await putSettings(db, ownerId, settings);
   for (const added of documents) await putDocument(db, ownerId, added);
+  const breathe = breather(systemClock, plantMsMax);
   for (let from = 0; from < sessions.length; from += sessionsAtOnce) {
-    // SQLite answers at once, so that nothing else would be answered until all are kept.
-    await systemClock.sleep(0);
     const some = sessions.slice(from, from + sessionsAtOnce);
-    for (const session of await notPlanted(db, ownerId, some)) await addSession(db, session, 0);
+    const digests = await digestsOf(db, ownerId, some);
+    for (const session of some) {
+      const { id, seedDigest = null } = session;
+      const known = digests.get(id);
+      if (seedDigest === null || seedDigest !== known) {
+        await addSession(db, session, { dueAtMs: 0, isNew: known === undefined });
+        digests.set(id, seedDigest);
+      }
+      await breathe();
+    }
+    planting.onProgress?.(Math.min(from + sessionsAtOnce, sessions.length), sessions.length);
   }
   for (const id of deletedSimulations) await deleteSimulation(db, ownerId, id);
 }
 
-/** Those that are not there as the seed has them. */
-async function notPlanted(
+/** Of those sessions that are there, what the seed said of them; null where no seed did. */
+async function digestsOf(
   db: Writing,
   ownerId: string,
   sessions: readonly NewSession[],
-): Promise<NewSession[]> {
+): Promise<Map<string, string | null>> {
   const ids = sessions.map(({ id }) => id);
   const rows = await db
     .selectFrom('sessions')
@@ -62,10 +75,7 @@ async function notPlanted(
     .where('owner_id', '=', ownerId)
     .where('id', 'in', ids)
     .execute();
-  const digests = new Map(rows.map((row) => [row.id, row.seed_digest]));
-  return sessions.filter(({ id, seedDigest = null }) => {
-    return seedDigest === null || digests.get(id) !== seedDigest;
-  });
+  return new Map(rows.map((row) => [row.id, row.seed_digest]));
 }
 
 /** Forgets everything of an owner but the owner and its keys. */

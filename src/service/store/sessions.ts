@@ -45,7 +45,7 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
     },
     add: (session) =>
       write(async (db) => {
-        await addSession(db, session, 0);
+        await addSession(db, session);
       }),
     deleteSimulation: (ownerId, id) => write((db) => deleteSimulation(db, ownerId, id)),
   };
@@ -69,16 +69,24 @@ function newestOf(
 // SQLite takes 32766 values in a statement, nine of them a row.
 const turnsAtOnce = 1000;
 
-/** Adds a session or replaces it, and queues its jobs, due at `dueAtMs`; its key. */
+/** How a session is added. */
+interface Adding {
+  /** When its jobs are due; at once when left out. */
+  dueAtMs?: number;
+  /** Whether it is known that there is none of its id. */
+  isNew?: boolean;
+}
+
+/** Adds a session or replaces it, and queues its jobs; its key. */
 export async function addSession(
   db: Writing,
   session: NewSession,
-  dueAtMs: number,
+  { dueAtMs = 0, isNew = false }: Adding = {},
 ): Promise<{ key: number; queued: number }> {
   const { ownerId, turns, outcomes, evals } = session;
   const key = await putRow(db, session);
   // Of a session that is replaced, nothing stays; who scores it finds its job gone.
-  for (const table of ['turns', 'outcomes', 'jobs'] as const) {
+  for (const table of isNew ? [] : (['turns', 'outcomes', 'jobs'] as const)) {
     await db.deleteFrom(table).where('session_key', '=', key).execute();
   }
   const rows = turns.map((turn) => ({
@@ -99,7 +107,7 @@ export async function addSession(
       .execute();
   }
   const placed = outcomes.map((outcome, position) => ({ ...outcome, position }));
-  await keepOutcomes(db, { key, ownerId }, placed, null);
+  if (placed.length > 0 || !isNew) await keepOutcomes(db, { key, ownerId }, placed, null);
   const position = outcomes.length;
   const queued = await queueJobs(db, { key, ownerId }, evals, { dueAtMs, position });
   return { key, queued };

@@ -91,4 +91,9 @@ export interface Planting {
   sessions: readonly NewSession[];
   /** Ids of simulations that are gone: their sessions stay. */
   deletedSimulations: readonly string[];
+  /** Told now and then how many of the sessions are kept, and of how many. */
+  onProgress?: SeedProgress | undefined;
 }
+
+/** Told how far a seed is: sessions that are kept, and how many there are. */
+export type SeedProgress = (done: number, total: number) => void;

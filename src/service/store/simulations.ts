@@ -204,7 +204,7 @@ async function keep(db: Writing, session: NewSession): Promise<boolean> {
     .where('id', '=', id)
     .executeTakeFirst();
   if (!plan || kept) return false;
-  await addSession(db, session, 0);
+  await addSession(db, session, { isNew: true });
   return true;
 }
 

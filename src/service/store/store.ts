@@ -1,7 +1,9 @@
 import type { EvalDefinition } from '../../contract/index.ts';
+import type { JobStore } from './queue.ts';
 import type { DocumentStore, EvalStore, OwnerStore, Planting } from './setup.ts';
 import type { SimulationStore } from './simulations.ts';
 
+export type { FinishedJob, Job, JobStore } from './queue.ts';
 export type { DocumentStore, EvalStore, OwnerStore } from './setup.ts';
 
 /**
@@ -244,38 +246,6 @@ export interface SessionStore {
   add(session: NewSession): Promise<void>;
   /** Marks a simulation as deleted; its sessions stay. False when there is none, or none any more. */
   deleteSimulation(ownerId: string, simulationId: string): Promise<boolean>;
-}
-
-/** One eval that is to score one session. */
-export interface Job {
-  id: number;
-  ownerId: string;
-  sessionId: string;
-  /** The eval as it was when it was queued. */
-  definition: EvalDefinition;
-  /** 1 for the first. */
-  attempt: number;
-}
-
-export interface JobStore {
-  /** Takes jobs that are due, for as long as the lease; no other worker gets them meanwhile. */
-  take(worker: string, nowMs: number, leaseMs: number, limit: number): Promise<Job[]>;
-  /** Holds on to jobs until that time; those that are no longer this worker's stay as they are. */
-  renew(worker: string, jobs: readonly Job[], untilMs: number): Promise<void>;
-  /**
-   * Writes the outcome and, with the last job of a session, its status, in one transaction. False
-   * when the job is no longer this worker's: nothing is written then.
-   */
-  finish(worker: string, job: Job, outcome: Outcome, atMs: number): Promise<boolean>;
-  /** Gives a job back, to be taken again at `dueAtMs`. */
-  giveBack(worker: string, job: Job, dueAtMs: number): Promise<void>;
-  /**
-   * Frees what workers of an earlier process hold, and makes due what is queued for later than now,
-   * since that process may have had a clock that was moved on. How many there were.
-   */
-  freeAll(nowMs: number): Promise<number>;
-  /** Jobs that are queued or taken, and when the next may be taken: due, or its lease at an end. */
-  pending(): Promise<{ count: number; nextDueAtMs: number | undefined }>;
 }
 
 /** Something that ingest noticed, and what to do about it. */

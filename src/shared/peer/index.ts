@@ -1,7 +1,9 @@
 /** One end of a WebRTC call: the door to the room. */
+export { PathMeter, type Asking, type PathFigures } from './path-meter.ts';
 export { PeerFailed } from './peer.ts';
 export type {
   AudioPacket,
+  PacketHeader,
   Peer,
   PeerNetwork,
   PeerOptions,

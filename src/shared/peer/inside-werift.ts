@@ -31,6 +31,10 @@ interface Candidates {
   };
 }
 
+interface StunRequest {
+  getAttributeValue(name: 'USERNAME'): unknown;
+}
+
 /** The part of an ICE connection that is used. */
 interface IceInside {
   stunServer: unknown;
@@ -39,7 +43,12 @@ interface IceInside {
   remoteUsername: string;
   remotePassword: string;
   iceControlling: boolean;
-  protocols: { transport?: { socket?: Socket } }[];
+  checkList: unknown[];
+  protocols: {
+    transport?: { socket?: Socket };
+    onRequestReceived: { subscribe(hear: (request: StunRequest) => void): unknown };
+  }[];
+  connect(): Promise<void>;
   buildRequest(options: object): unknown;
 }
 
@@ -73,6 +82,10 @@ export function assertInside(connection: RTCPeerConnection): void {
       ice !== undefined && Array.isArray(insideOf(ice).protocols),
     'iceTransports[0].connection.buildRequest':
       ice !== undefined && typeof insideOf(ice).buildRequest === 'function',
+    'iceTransports[0].connection.connect':
+      ice !== undefined && typeof insideOf(ice).connect === 'function',
+    'iceTransports[0].connection.checkList':
+      ice !== undefined && Array.isArray(insideOf(ice).checkList),
     'dtlsTransports[0].startSrtp': typeof dtls?.startSrtp === 'function',
     'dtlsTransports[0].sendRtp': typeof dtls?.sendRtp === 'function',
     'router.ssrcTable': typeof routerOf(connection).ssrcTable === 'object',
@@ -85,6 +98,40 @@ export function assertInside(connection: RTCPeerConnection): void {
 /** An empty list of servers makes werift ask a public STUN server; this makes it ask none. */
 export function askNoServer(connection: RTCPeerConnection): void {
   for (const ice of connection.iceTransports) insideOf(ice).stunServer = undefined;
+}
+
+/**
+ * werift gives a connection up at once where there is no candidate to try, and one may come a moment
+ * later. With this it waits for `something` to try first.
+ */
+export function waitForSomething(
+  connection: RTCPeerConnection,
+  something: () => Promise<unknown>,
+): void {
+  for (const transport of connection.iceTransports) {
+    const ice = insideOf(transport);
+    const connect = ice.connect.bind(ice);
+    ice.connect = async () => {
+      if (ice.checkList.length === 0) await something();
+      await connect();
+    };
+  }
+}
+
+/**
+ * Hears that the other side tries to reach us: it knows our candidates and, with that, shows its
+ * own address. To be called once there are sockets.
+ */
+export function hearChecks(connection: RTCPeerConnection, onCheck: () => void): void {
+  for (const transport of connection.iceTransports) {
+    const ice = insideOf(transport);
+    for (const protocol of ice.protocols) {
+      protocol.onRequestReceived.subscribe((request) => {
+        const user = request.getAttributeValue('USERNAME');
+        if (typeof user === 'string' && user.startsWith(`${ice.localUsername}:`)) onCheck();
+      });
+    }
+  }
 }
 
 /** Hears the errors of the sockets; one that nobody hears ends the process. */
@@ -136,6 +183,12 @@ export function latchSenders(
     );
     router.registerRtpReceiver(receiver, ssrc);
   });
+}
+
+/** Whether the two sides have found a path to each other. */
+export function isPathFound(connection: RTCPeerConnection): boolean {
+  const [transport] = connection.iceTransports;
+  return transport !== undefined && insideOf(transport).nominated !== undefined;
 }
 
 /**

@@ -18,22 +18,29 @@ export interface PeerOptions {
   onPacket?: (packet: AudioPacket) => void;
   /** Gets each change of the state, once. */
   onState?: (state: PeerState) => void;
-  /** How long a description without a candidate waits for its first one; 5000 ms. */
+  /**
+   * How long the connection is not given up after a description without a candidate: one may come
+   * apart from it, or the other side may call; 5000 ms.
+   */
   candidateMsMax?: number;
 }
 
 /** `connected`: media can flow both ways. `failed` and `closed` are final. */
 export type PeerState = 'new' | 'connecting' | 'connected' | 'failed' | 'closed';
 
-/** One packet of audio that arrived. */
-export interface AudioPacket {
+/** What stands before the sound of a packet. */
+export interface PacketHeader {
   /** 0 to 65535; the next packet has the next number. */
   sequence: number;
   /** In ticks of 1/48000 s, modulo 2^32. */
   timestamp: number;
   payloadType: number;
-  ssrc: number;
   marker: boolean;
+}
+
+/** One packet of audio that arrived. */
+export interface AudioPacket extends PacketHeader {
+  ssrc: number;
   payload: Buffer;
   /** Of the peer's clock, monotonic. */
   arrivedAtMs: number;
@@ -56,6 +63,11 @@ export class PeerFailed extends Error {
 /** One end of a WebRTC call with one audio stream of Opus each way. */
 export interface Peer {
   readonly state: PeerState;
+  /**
+   * Whether the two sides have found a path to each other. A side that answers knows by it that the
+   * other has taken its answer, whatever becomes of the keys.
+   */
+  readonly hasPath: boolean;
   /** Begins a call: an SDP offer with all candidates in it. @throws PeerFailed. */
   offer(): Promise<string>;
   /** Takes an offer: the SDP answer with all candidates in it. @throws PeerFailed. */
@@ -71,6 +83,8 @@ export interface Peer {
    * `timestamp`: ticks of 1/48000 s since the first packet.
    */
   send(payload: Buffer, timestamp: number, marker?: boolean): boolean;
+  /** Sends one packet with a header of the caller's own, right or wrong: for peers that break rules. */
+  sendAs(header: PacketHeader, payload: Buffer): boolean;
   /**
    * The round trip on the path of the media, in milliseconds, by a STUN request. Undefined when
    * there is no path, or no answer within `waitMs`. To be asked a few times a second at most.

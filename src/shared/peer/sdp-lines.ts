@@ -15,7 +15,9 @@ export function hasCandidate(sdp: string): boolean {
  */
 export function withoutHiddenCandidates(sdp: string): string {
   const kept = linesOf(sdp).filter((line) => !candidateLine.test(line) || !isHidden(line));
-  return kept.join('\r\n');
+  // Where none is left, others may come.
+  const isNoneLeft = !kept.some((line) => candidateLine.test(line));
+  return kept.filter((line) => !isNoneLeft || line !== 'a=end-of-candidates').join('\r\n');
 }
 
 /** Whether a candidate's address is a name, or missing. */

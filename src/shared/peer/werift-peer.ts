@@ -4,24 +4,26 @@ import {
   MediaStreamTrack,
   RTCPeerConnection,
   RtpHeader,
-  useOPUS,
   type RTCDtlsTransport,
-  type RTCPeerConnectionConfig,
   type RTCRtpTransceiver,
   type RtpPacket,
 } from 'werift';
 import {
   askNoServer,
   assertInside,
+  hearChecks,
   hearSockets,
+  isPathFound,
   latchSenders,
   pingPath,
   useKeyObjects,
+  waitForSomething,
 } from './inside-werift.ts';
+import { configOf, loopback } from './peer-config.ts';
 import {
   PeerFailed,
+  type PacketHeader,
   type Peer,
-  type PeerNetwork,
   type PeerOptions,
   type PeerState,
   type PeerStatistics,
@@ -34,13 +36,9 @@ import {
   withoutHiddenCandidates,
 } from './sdp-lines.ts';
 
-const loopback = '127.0.0.1';
 const candidateMsDefault = 5_000;
 const pingMsDefault = 1_000;
 const candidatesMax = 64;
-
-/** What the peer offers and takes; payload type 111 as browsers have it. */
-const opus = () => useOPUS({ payloadType: 111, parameters: 'minptime=10;useinbandfec=1' });
 
 /** A peer that does nothing yet. @throws UnknownWerift. */
 export function createPeer(options: PeerOptions): Peer {
@@ -51,6 +49,7 @@ class WeriftPeer implements Peer {
   readonly #options: PeerOptions;
   readonly #connection: RTCPeerConnection;
   readonly #header = new RtpHeader({ sequenceNumber: 0, timestamp: 0 });
+  #payloadType = 0;
   #state: PeerState = 'new';
   #dtls: RTCDtlsTransport | undefined;
   /** What went wrong on a socket, for the sentence of the failure. */
@@ -59,7 +58,9 @@ class WeriftPeer implements Peer {
   readonly #early: string[] = [];
   #candidates = 0;
   #described = false;
-  #onEarly = (): void => undefined;
+  /** Resolves once there is a way to try: a candidate of the other side, or a check that it sent. */
+  readonly #way = Promise.withResolvers<undefined>();
+  #hasWay = false;
   readonly #waiting = new Set<() => void>();
   #closing: Promise<void> | undefined;
 
@@ -82,8 +83,7 @@ class WeriftPeer implements Peer {
   }
 
   async answer(offer: string): Promise<string> {
-    const sdp = await this.#withFirstCandidate(offer);
-    await this.#setRemote('offer', sdp);
+    await this.#setRemote('offer', offer);
     const audio = this.#connection.getTransceivers().find(({ kind }) => kind === 'audio');
     if (!audio) throw new PeerFailed('the offer has no audio');
     await audio.sender.replaceTrack(new MediaStreamTrack({ kind: 'audio' }));
@@ -94,7 +94,7 @@ class WeriftPeer implements Peer {
   }
 
   async accept(answer: string): Promise<void> {
-    await this.#setRemote('answer', await this.#withFirstCandidate(answer));
+    await this.#setRemote('answer', answer);
   }
 
   async addCandidate(candidate: string): Promise<void> {
@@ -102,11 +102,13 @@ class WeriftPeer implements Peer {
     if (this.#candidates > candidatesMax || candidate.trim() === '' || isHidden(candidate)) return;
     if (!this.#described) {
       this.#early.push(candidate);
-      this.#onEarly();
       return;
     }
     const init = { candidate: candidate.replace(/^a=/, ''), sdpMLineIndex: 0 };
-    await this.#connection.addIceCandidate(init).catch(() => undefined);
+    await this.#connection.addIceCandidate(init).then(
+      () => this.#findWay(),
+      () => undefined,
+    );
   }
 
   async connected(signal: AbortSignal): Promise<void> {
@@ -122,11 +124,21 @@ class WeriftPeer implements Peer {
     if (this.#state !== 'connected') throw new PeerFailed(this.#whyNot());
   }
 
+  get hasPath(): boolean {
+    return isPathFound(this.#connection);
+  }
+
   send(payload: Buffer, timestamp: number, marker = false): boolean {
+    const sequence = (this.#header.sequenceNumber + 1) & 0xffff;
+    return this.sendAs({ sequence, timestamp, marker, payloadType: this.#payloadType }, payload);
+  }
+
+  sendAs({ sequence, timestamp, marker, payloadType }: PacketHeader, payload: Buffer): boolean {
     const [dtls, header] = [this.#dtls, this.#header];
     if (this.#state !== 'connected' || !dtls) return false;
-    header.sequenceNumber = (header.sequenceNumber + 1) & 0xffff;
+    header.sequenceNumber = sequence & 0xffff;
     header.timestamp = timestamp >>> 0;
+    header.payloadType = payloadType;
     header.marker = marker;
     // Straight to SRTP: the sender's own way keeps a copy of each packet to send it again.
     void dtls.sendRtp(payload, header);
@@ -151,6 +163,7 @@ class WeriftPeer implements Peer {
   }
 
   close(): Promise<void> {
+    this.#way.resolve(undefined);
     this.#closing ??= this.#connection.close().catch(() => undefined);
     this.#enter('closed');
     return this.#closing;
@@ -163,6 +176,7 @@ class WeriftPeer implements Peer {
     const [dtls] = this.#connection.dtlsTransports;
     if (!dtls) throw new PeerFailed('there is no transport for the audio');
     this.#dtls = dtls;
+    waitForSomething(this.#connection, () => this.#someWay());
     useKeyObjects(dtls);
     latchSenders(this.#connection, dtls, transceiver);
     // Packets are taken here and not from a track: none is lost to how werift routes them.
@@ -190,44 +204,41 @@ class WeriftPeer implements Peer {
       throw new PeerFailed(`no description could be made: ${messageOf(error)}`, { cause: error });
     }
     hearSockets(this.#connection, (error) => (this.#socketError = error));
+    hearChecks(this.#connection, () => this.#findWay());
     const sdp = this.#connection.localDescription?.sdp ?? '';
     if (!hasCandidate(sdp)) throw new PeerFailed('this machine has no address to offer');
     return sdp;
   }
 
-  async #setRemote(type: 'offer' | 'answer', sdp: string): Promise<void> {
-    const missing = missingLine(sdp);
+  async #setRemote(type: 'offer' | 'answer', given: string): Promise<void> {
+    const missing = missingLine(given);
     if (missing !== undefined) throw new PeerFailed(`the ${type} has no line "${missing}..."`);
+    const sdp = withCandidates(withoutHiddenCandidates(given), this.#early);
+    if (hasCandidate(sdp)) this.#findWay();
+    this.#described = true;
     try {
-      await this.#connection.setRemoteDescription({ type, sdp: withoutHiddenCandidates(sdp) });
+      await this.#connection.setRemoteDescription({ type, sdp });
     } catch (error) {
       throw new PeerFailed(`the ${type} can't be used: ${messageOf(error)}`, { cause: error });
     }
-    this.#described = true;
     const [codec] = this.#connection.getTransceivers()[0]?.codecs ?? [];
-    this.#header.payloadType = codec?.payloadType ?? 0;
+    this.#payloadType = codec?.payloadType ?? 0;
     this.#header.ssrc = this.#connection.getTransceivers()[0]?.sender.ssrc ?? 0;
   }
 
-  /**
-   * The description with at least one candidate, waiting for it where it comes apart: werift gives
-   * up at once on a description that has none.
-   */
-  async #withFirstCandidate(sdp: string): Promise<string> {
-    const usable = withoutHiddenCandidates(sdp);
-    if (!hasCandidate(usable) && this.#early.length === 0) {
-      using deadline = this.#options.clock.deadline(
-        this.#options.candidateMsMax ?? candidateMsDefault,
-      );
-      await new Promise<void>((resolve) => {
-        this.#onEarly = resolve;
-        deadline.signal.addEventListener('abort', () => resolve());
-      });
-    }
-    if (!hasCandidate(usable) && this.#early.length === 0) {
-      throw new PeerFailed('the description has no candidate, and none came after it');
-    }
-    return withCandidates(usable, this.#early);
+  #findWay(): void {
+    this.#hasWay = true;
+    this.#way.resolve(undefined);
+  }
+
+  /** Waits for a way to try; not for ever. @throws PeerFailed. */
+  async #someWay(): Promise<void> {
+    using deadline = this.#options.clock.deadline(
+      this.#options.candidateMsMax ?? candidateMsDefault,
+    );
+    deadline.signal.addEventListener('abort', () => this.#way.resolve(undefined));
+    await this.#way.promise;
+    if (!this.#hasWay) throw new PeerFailed(this.#whyNot());
   }
 
   /** A socket that can't be bound would end the process inside werift; better to know before. */
@@ -261,6 +272,7 @@ class WeriftPeer implements Peer {
 
   #whyNot(): string {
     if (this.#state === 'closed') return 'the call was ended before it was connected';
+    if (!this.#hasWay) return 'the other side named no candidate that can be used, nor called';
     const because = this.#socketError ? `: ${this.#socketError.message}` : '';
     return `no path to the other side was found, or the keys were refused${because}`;
   }
@@ -268,25 +280,6 @@ class WeriftPeer implements Peer {
 
 function isSettled(state: PeerState): boolean {
   return state !== 'new' && state !== 'connecting';
-}
-
-function configOf({
-  address = loopback,
-  ports,
-  servers = [],
-}: PeerNetwork): RTCPeerConnectionConfig {
-  const family = isIPv6(address) ? 'udp6' : 'udp4';
-  return {
-    iceServers: servers.map((server) => ({ ...server })),
-    // The one address and no other: without these, all interfaces of the machine are offered.
-    iceUseIpv4: false,
-    iceUseIpv6: false,
-    iceAdditionalHostAddresses: [address],
-    iceInterfaceAddresses: { [family]: address },
-    ...(ports && { icePortRange: [...ports] as [number, number] }),
-    bundlePolicy: 'max-bundle',
-    codecs: { audio: [opus()], video: [] },
-  };
 }
 
 function messageOf(error: unknown): string {

@@ -1,0 +1,102 @@
+import { valueAt } from '../../src/contract/index.ts';
+import { drop, set } from './combinators.ts';
+import type { Mutant } from './mutant.ts';
+import {
+  answers,
+  calls,
+  edits,
+  fails,
+  isStart,
+  onCalls,
+  says,
+  type Message,
+} from './voice-combinators.ts';
+import type { VoiceFactory } from './voice-transform.ts';
+
+const ERROR = 'error';
+
+/** The codec that a call is asked for with. */
+const codecOf = (message: Message): unknown =>
+  valueAt(message, '/audio_config/codec') ?? valueAt(message, '/metadata/audio_config/codec');
+const isOtherCodec = (message: Message): boolean =>
+  isStart(message) && codecOf(message) !== undefined && codecOf(message) !== 'opus';
+
+/** Puts another code in the place of one. */
+const errorsOf = (code: string, other: string): VoiceFactory =>
+  says(ERROR, (message) => {
+    const isOne = valueAt(message, '/error/code') === code;
+    return [
+      isOne ? { ...message, error: { ...(message['error'] as object), code: other } } : message,
+    ];
+  });
+
+/** Mutants of the errors of a call (spec 6, 7). */
+export const voiceErrorMutants: readonly Mutant[] = [
+  calls(
+    'codec-taken',
+    'Takes any codec, and offers Opus.',
+    'VOICE-040',
+    onCalls((ends) => ({
+      fromKit(text) {
+        ends.toSandbox(text.replaceAll(/"codec":"[^"]*"/g, '"codec":"opus"'));
+      },
+    })),
+  ),
+  calls(
+    'codec-closed',
+    'Closes without a word when it does not have the codec.',
+    'VOICE-040',
+    answers(isOtherCodec, (ends) => {
+      ends.closeKit(1003);
+      ends.closeSandbox();
+    }),
+  ),
+  calls(
+    'error-without-code',
+    'Says errors without a code.',
+    'VOICE-041',
+    edits(ERROR, drop('/error/code')),
+  ),
+  calls(
+    'error-code-a-number',
+    'Numbers its errors.',
+    'VOICE-041',
+    edits(ERROR, set('/error/code', 4406)),
+  ),
+  calls(
+    'error-without-message',
+    'Says errors without a message.',
+    'VOICE-041',
+    edits(ERROR, drop('/error/message')),
+  ),
+  calls(
+    'error-details-listed',
+    'Lists details.',
+    'VOICE-041',
+    edits(ERROR, set('/error/details', [])),
+  ),
+  calls(
+    'error-a-string',
+    'Says errors in one string.',
+    'VOICE-041',
+    edits(ERROR, set('/error', 'No.')),
+  ),
+  calls(
+    'error-of-its-own',
+    'Has a code of its own for codecs.',
+    'VOICE-042',
+    errorsOf('audio_error', 'unsupported_codec'),
+  ),
+  calls(
+    'codec-connection-failed',
+    'Says connection_failed of a codec.',
+    'VOICE-043',
+    answers(isOtherCodec, (ends) => fails(ends, 'connection_failed', 4406)),
+  ),
+  calls(
+    'connection-audio-error',
+    'Says audio_error of a connection that fails.',
+    'VOICE-044',
+    errorsOf('connection_failed', 'audio_error'),
+  ),
+];

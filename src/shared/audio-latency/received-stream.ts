@@ -1,0 +1,110 @@
+import { percentileOf } from './percentile.ts';
+import { transitVariations, type Transit } from './transit.ts';
+
+/** What of a packet of audio tells how it travelled. */
+export interface Arrival {
+  /** 0 to 65535. */
+  sequence: number;
+  /** In ticks of 1/48000 s, modulo 2^32. */
+  timestamp: number;
+  ssrc: number;
+  /** On a monotonic clock, in milliseconds. */
+  arrivedAtMs: number;
+}
+
+/** How the packets of a stream came; times in milliseconds, undefined where too few came. */
+export interface StreamFigures {
+  /** Without those that came twice. */
+  packets: number;
+  /** Packets that never came, between the first and the last that did. */
+  lost: number;
+  /** Packets that came after one that was sent later. */
+  reordered: number;
+  /** How deep a listener's buffer must be for one packet in a hundred to be late. */
+  transitP99Ms: number | undefined;
+  /** Between a packet and the next, 99th percentile and longest. */
+  intervalP99Ms: number | undefined;
+  intervalMaxMs: number | undefined;
+}
+
+/** A stream that leaps by more than this has begun anew: 10 s. */
+const leapTicksMax = 480_000;
+
+/** More than an hour of packets of 20 ms; what comes after is not kept. */
+const packetsMax = 200_000;
+
+const ticksPerMs = 48;
+
+interface Kept extends Transit {
+  /** Counted on over 65535. */
+  number: number;
+}
+
+/** Keeps when each packet of a call came, and says in the end how they travelled. */
+export class ReceivedStream {
+  /** Stretches of one sender without a leap. */
+  readonly #stretches: Kept[][] = [];
+  #last: Arrival | undefined;
+  #mediaMs = 0;
+  #number = 0;
+  #kept = 0;
+
+  add(arrival: Arrival): void {
+    if (this.#kept >= packetsMax) return;
+    this.#kept += 1;
+    const { sequence, timestamp, ssrc, arrivedAtMs } = arrival;
+    const last = this.#last;
+    const moved = last ? (timestamp - last.timestamp) | 0 : 0;
+    if (last?.ssrc !== ssrc || Math.abs(moved) > leapTicksMax) {
+      this.#stretches.push([]);
+      [this.#mediaMs, this.#number] = [0, 0];
+    } else {
+      this.#mediaMs += moved / ticksPerMs;
+      this.#number += ((sequence - last.sequence) << 16) >> 16;
+    }
+    this.#last = { sequence, timestamp, ssrc, arrivedAtMs };
+    const kept = { mediaMs: this.#mediaMs, number: this.#number, arrivedAtMs };
+    this.#stretches.at(-1)?.push(kept);
+  }
+
+  figures(): StreamFigures {
+    const stretches = this.#stretches.map(withoutDoubles);
+    const intervals = stretches.flatMap((packets) =>
+      packets.slice(1).map((packet, nth) => packet.arrivedAtMs - (packets[nth]?.arrivedAtMs ?? 0)),
+    );
+    const all = stretches.flatMap(transitVariations);
+    return {
+      packets: all.length,
+      lost: sum(stretches.map((packets) => spanOf(packets) - packets.length)),
+      reordered: sum(stretches.map(reorderedIn)),
+      transitP99Ms: percentileOf(all, 99),
+      intervalP99Ms: percentileOf(intervals, 99),
+      intervalMaxMs: percentileOf(intervals, 100),
+    };
+  }
+}
+
+function withoutDoubles(packets: readonly Kept[]): Kept[] {
+  const seen = new Set<number>();
+  return packets.filter(({ number }) => !seen.has(number) && seen.add(number));
+}
+
+/** How many packets there were to come between the first and the last. */
+function spanOf(packets: readonly Kept[]): number {
+  let [least, most] = [Infinity, -Infinity];
+  for (const { number } of packets)
+    [least, most] = [Math.min(least, number), Math.max(most, number)];
+  return packets.length === 0 ? 0 : most - least + 1;
+}
+
+function reorderedIn(packets: readonly Kept[]): number {
+  let most = -Infinity;
+  let reordered = 0;
+  for (const { number } of packets) {
+    if (number < most) reordered += 1;
+    most = Math.max(most, number);
+  }
+  return reordered;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((one, other) => one + other, 0);

@@ -1,8 +1,5 @@
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { SeedDocument } from '../contract/index.ts';
 import { adjustableClock } from '../shared/adjustable-clock.ts';
@@ -10,6 +7,7 @@ import { randomSeed, seededChance } from '../shared/chance.ts';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
 import { checkOptions } from '../shared/option-kinds.ts';
+import { openDataDir } from './data-dir.ts';
 import { developmentKey } from './development-key.ts';
 import { CannotStart, Misfit, Refusal } from './errors.ts';
 import { gate, isKey, isLoopback, keyDigestOf } from './gate.ts';
@@ -207,26 +205,6 @@ function checkKeys(host: string, keys: readonly ServiceKey[]): void {
     if (isKey(key)) continue;
     throw new CannotStart('a key must be 8 to 256 visible ASCII characters without a space');
   }
-}
-
-async function openDataDir(given: string | undefined, undo: Undo): Promise<string> {
-  if (given === undefined) {
-    const made = await mkdtemp(join(tmpdir(), 'sandbox-kit-'));
-    undo.push(() => rm(made, { recursive: true, force: true }));
-    return made;
-  }
-  await withFileOf(`the data folder ${given}`, () => makeEach(resolve(given)));
-  return given;
-}
-
-/** Node's own recursion takes a disk that is read-only for a folder that is missing. */
-async function makeEach(folder: string): Promise<void> {
-  if (existsSync(folder)) return;
-  await makeEach(dirname(folder));
-  await mkdir(folder).catch((error: unknown) => {
-    // Another process may have been quicker.
-    if (!existsSync(folder)) throw error;
-  });
 }
 
 /**

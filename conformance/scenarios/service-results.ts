@@ -65,7 +65,7 @@ const production: Scenario = {
   phase: 'after',
   needs: ['service/conversations'],
   exercises: ['SERVICE-070', 'SERVICE-080', 'SERVICE-112'],
-  cost: cost(24),
+  cost: cost(25),
   async drive(world) {
     if (world.service.control) await world.send(admin('drain', '/drain'));
     await readAll(world, 'production');

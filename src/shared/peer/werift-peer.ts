@@ -3,7 +3,6 @@ import { isIPv6 } from 'node:net';
 import {
   MediaStreamTrack,
   RTCPeerConnection,
-  RtpHeader,
   useOPUS,
   type RTCDtlsTransport,
   type RTCPeerConnectionConfig,
@@ -20,6 +19,7 @@ import {
   useKeyObjects,
   waitForSomething,
 } from './inside-werift.ts';
+import { leanHeader } from './lean-headers.ts';
 import {
   PeerFailed,
   type Peer,
@@ -52,7 +52,7 @@ export function createPeer(options: PeerOptions): Peer {
 class WeriftPeer implements Peer {
   readonly #options: PeerOptions;
   readonly #connection: RTCPeerConnection;
-  readonly #header = new RtpHeader({ sequenceNumber: 0, timestamp: 0 });
+  readonly #header = leanHeader();
   #state: PeerState = 'new';
   #dtls: RTCDtlsTransport | undefined;
   /** What went wrong on a socket, for the sentence of the failure. */

@@ -82,8 +82,9 @@ const rowsOf = (of: Results, name: 'run' | 'agent' | 'eval'): Row[] => {
           row('by-start', `Finds ${name} by its start alone.`, (text, part) =>
             text.startsWith(part),
           ),
-          row('underscore', `Takes _ in ${name} for any character.`, found('_', '.')),
-          row('pattern', `Takes ${name} for a regular expression.`, found('.', '.')),
+          name === 'eval'
+            ? row('underscore', 'Takes _ in eval for any character.', found('_', '.'))
+            : row('pattern', `Takes ${name} for a regular expression.`, found('.', '.')),
         ]),
   ];
 };

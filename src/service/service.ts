@@ -134,11 +134,10 @@ export function buildService(parts: ServiceParts): Service {
     await idleCloser.sweep();
     wake();
   };
-  const simulations = simulationDesk({ ...parts, runner: parts.simulator });
   const work = { store, clock, owners, sessionIdOf, wake, ...workUnderWay(parts) };
   const seeds = seedBed(work);
   const warnings = settingsWarnings({ evals: store.evals, hasJudge: parts.hasJudge, log });
-  const shown = { faults, journal, warnings, simulations, appUrl };
+  const shown = { faults, journal, warnings, appUrl };
   const control: ControlDeps = { ...work, gate, seeds, ...shown, settle, forget };
   void app.register(
     (admin, _options, registered) => {
@@ -151,8 +150,10 @@ export function buildService(parts: ServiceParts): Service {
 }
 
 /** What is talked and scored, in this order: what is said is scored after. */
-function workUnderWay({ simulator, runner }: ServiceParts) {
+function workUnderWay(parts: ServiceParts) {
+  const { simulator, runner } = parts;
   return {
+    simulations: simulationDesk({ ...parts, runner: simulator }),
     drain: async (): Promise<void> => {
       await simulator.drain();
       await runner.drain();

@@ -42,6 +42,7 @@ export function openHttp({ url, ca, connections, clock }: SandboxOptions): Sandb
     pipelining: 1,
     headersTimeout: 0,
     bodyTimeout: 0,
+    maxResponseSize: bodyBytesMax,
     keepAliveTimeout: idleMsMax,
     keepAliveMaxTimeout: idleMsMax,
     connect: ca === undefined ? {} : { ca: [...rootCertificates, ca] },
@@ -54,7 +55,7 @@ export function openHttp({ url, ca, connections, clock }: SandboxOptions): Sandb
       try {
         const request = { method, path: base + path, headers, body: body ?? null };
         const answer = await pool.request({ ...request, signal: until.signal });
-        const text = await readBody(answer.body);
+        const text = await answer.body.text();
         const after = answer.headers['retry-after'];
         return {
           status: answer.statusCode,
@@ -92,22 +93,6 @@ function limitedBy(
   };
 }
 
-class TooLarge extends Error {}
-
-async function readBody(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes <= bodyBytesMax) continue;
-    body.destroy();
-    throw new TooLarge();
-  }
-  const [first] = chunks;
-  return (first && chunks.length === 1 ? first : Buffer.concat(chunks)).toString('utf8');
-}
-
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -121,11 +106,11 @@ function faultOf(error: unknown, what: string): SessionFault {
   if (error instanceof DeadlinePassed) {
     return new SessionFault('timeout', `${what}: ${error.message}.`);
   }
-  if (error instanceof TooLarge) {
+  const { code = '', name = '' } = rootOf(error);
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
     const wrong = `the answer is larger than ${bodyBytesMax} bytes`;
     return new SessionFault('agent_error', `${what}: ${wrong}.`);
   }
-  const { code = '', name = '' } = rootOf(error);
   if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
     return new SessionFault('agent_error', `${what}: the answer is not HTTP.`);
   }

@@ -220,8 +220,10 @@ void t.test('what is no service gets one cause', async (t) => {
     [{ url: service.url, apiKey: 'not-the-key' }, 'key_refused', /The service refuses the given/],
     [{ url: 'http://127.0.0.1:1', apiKey: 'a-key' }, 'refused', /Nothing accepts/],
   ] as const) {
-    const judgement = judge(await recordedRun(target));
-    t.match(judgement, { exitCode: 3, gate: { id: gate, says } });
+    const transcript = await recordedRun(target);
+    t.match(judge(transcript), { exitCode: 3, gate: { id: gate, says } });
+    const { length } = transcript.exchanges;
+    t.ok(length < 20, `${gate}: ${length} requests, and no more once that is known`);
   }
 });
 

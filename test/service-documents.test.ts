@@ -120,11 +120,11 @@ void t.test('a scenario that leads nowhere is refused with the place', async (t)
     ],
     [
       { ...scenario, user: { ...user, steps: ['a', 'a'].map((id) => ({ id, say: 'x' })) } },
-      /^\/user\/steps\/1\/id repeats "a"$/,
+      /^\/user\/steps\/1\/id repeats "a" of \/user\/steps\/0\/id$/,
     ],
     [
       { ...scenario, user: { ...user, facts: ['1', '2'].map((value) => ({ name: 'n', value })) } },
-      /^\/user\/facts\/1\/name repeats "n"$/,
+      /^\/user\/facts\/1\/name repeats "n" of \/user\/facts\/0\/name$/,
     ],
     [
       { ...scenario, user: { ...user, stop_when: [{ matches: '(' }] } },

@@ -42,6 +42,7 @@ void t.test('a seed is checked as a whole before any of it is planted', async (t
   const simulation = { name: 'S', agent: 'A' };
   await refuses(t, bench, 'POST /seed', [
     { evals, more: [] },
+    { evals: [...evals, ...evals] },
     { evals, settings: { evals: ['nothing'] } },
     { evals, transcripts: [{ session_id: 'x', turns, evals: ['nothing'] }] },
     { evals, simulations: [{ ...simulation, sessions: [{ ...session, started_at: 'x' }] }] },

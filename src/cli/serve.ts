@@ -125,7 +125,7 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
   } catch (error) {
     if (!(error instanceof wing.CannotStart)) throw error;
     if (seed && error.seedPointer !== undefined) {
-      throw seed.misfit(error.seedPointer, error.message);
+      throw seed.misfit(error.seedPointer, error.message, error.seedBesides);
     }
     throw new UsageError(`The service can't start: ${error.message}.`);
   } finally {

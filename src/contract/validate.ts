@@ -104,10 +104,12 @@ function toViolation(error: AjvError, name: MessageName, value: unknown): Violat
       ? error.instancePath
       : `${error.instancePath}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
   const last = pointer.slice(pointer.lastIndexOf('/') + 1);
+  const found = valueAt(value, pointer);
+  const isTooLong = error.keyword === 'maxItems' && Array.isArray(found);
   return {
     pointer,
     expected: expectedBy(error, name, pointer),
-    received: brief(withoutKeys(last, valueAt(value, pointer))),
+    received: isTooLong ? `${found.length} of them` : brief(withoutKeys(last, found)),
   };
 }
 
@@ -158,11 +160,14 @@ function describe(node: SchemaNode): string {
   if (target['format'] === 'iso8601') return 'an ISO 8601 time';
   if (typeof target['pattern'] === 'string') return `a string like ${target['pattern']}`;
   const words = typeWords[target.type ?? ''] ?? anyValue;
-  const { minimum, maximum, minItems } = target as Record<string, number | undefined>;
+  const { minimum, maximum, minItems, maxItems } = target as Record<string, number | undefined>;
   if (minimum !== undefined && maximum !== undefined)
     return `${words} from ${minimum} to ${maximum}`;
   if (minimum !== undefined) return `${words} of at least ${minimum}`;
+  if (minItems !== undefined && maxItems !== undefined)
+    return `${words} of ${minItems} to ${maxItems}`;
   if (minItems !== undefined) return `${words} of at least ${minItems}`;
+  if (maxItems !== undefined) return `${words} of at most ${maxItems}`;
   return words;
 }
 

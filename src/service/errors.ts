@@ -56,11 +56,17 @@ export class Refusal extends Error {
 export class Misfit extends Refusal {
   /** JSON pointer (RFC 6901) to the place. */
   readonly pointer: string;
+  /** To another place that it does not go together with, where there is one. */
+  readonly besides: string | undefined;
 
-  /** @param what What must be there and what came, to be read behind the pointer. */
-  constructor(pointer: string, what: string) {
+  /**
+   * @param what What must be there and what came, to be read behind the pointer; where `besides` is
+   * given, it ends with that.
+   */
+  constructor(pointer: string, what: string, besides?: string) {
     super('bad_request', `${pointer || 'the document'} ${what}`);
     this.pointer = pointer;
+    this.besides = besides;
   }
 }
 
@@ -72,13 +78,16 @@ export class CannotStart extends Error {
   override name = 'CannotStart';
   /** JSON pointer (RFC 6901) to the place in the seed that is to blame, where one is. */
   readonly seedPointer: string | undefined;
+  /** To another place in the seed that it does not go together with. */
+  readonly seedBesides: string | undefined;
 
   constructor(
     message: string,
-    { cause, seedPointer }: { cause?: unknown; seedPointer?: string } = {},
+    more: { cause?: unknown; seedPointer?: string; seedBesides?: string | undefined } = {},
   ) {
-    super(message, { cause });
-    this.seedPointer = seedPointer;
+    super(message, { cause: more.cause });
+    this.seedPointer = more.seedPointer;
+    this.seedBesides = more.seedBesides;
   }
 }
 

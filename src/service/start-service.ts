@@ -115,7 +115,8 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
   } catch (error) {
     await undoAll();
     if (error instanceof Refusal) {
-      const place = error instanceof Misfit ? { seedPointer: error.pointer } : {};
+      const place =
+        error instanceof Misfit ? { seedPointer: error.pointer, seedBesides: error.besides } : {};
       throw new CannotStart(error.message, { cause: error, ...place });
     }
     throw error;

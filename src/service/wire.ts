@@ -111,12 +111,14 @@ export function asMessage<Name extends MessageName>(name: Name, value: unknown):
 
 function whatIsWrong(name: MessageName, value: unknown): string {
   try {
-    return `not a ${name}: ${explain(violations(name, value))}`;
+    return `not ${withArticle(name)}: ${explain(violations(name, value))}`;
   } catch {
     // Nested so deep that it can't be shown; it does not fit all the same.
-    return `the body is not a ${name}`;
+    return `the body is not ${withArticle(name)}`;
   }
 }
+
+const withArticle = (name: string): string => `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`;
 
 /** Answers every method that a path does not have with 405, the ones that it has, and a hint. */
 export function refuseOtherMethods(

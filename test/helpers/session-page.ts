@@ -12,8 +12,8 @@ export async function shownAt(link: string): Promise<ShownSession> {
       marks: /<span class="soft">(.*?)<\/span>/.exec(turn)?.[1] ?? '',
       tools: [...turn.matchAll(tool)].map(([, name = '', given = '', result = '']) => ({
         name: plain(name),
-        arguments: JSON.parse(plain(given)) as unknown,
-        result: JSON.parse(plain(result)) as unknown,
+        arguments: recorded(given),
+        result: recorded(result),
       })),
     })),
     tags: Object.fromEntries(
@@ -24,7 +24,13 @@ export async function shownAt(link: string): Promise<ShownSession> {
   };
 }
 
-const tool = /<summary>(.*?)<\/summary>\s*<pre>([^]*?)<\/pre>\s*<pre>([^]*?)<\/pre>/g;
+const part = '<(?:pre|p class="soft")>([^]*?)</p(?:re)?>';
+const tool = new RegExp(`<summary>(.*?)</summary>\\s*${part}\\s*${part}`, 'g');
+
+/** Null where the page says that there is none. */
+function recorded(html: string): unknown {
+  return /^no (arguments|result) recorded$/.test(html) ? null : JSON.parse(plain(html));
+}
 
 function plain(html: string): string {
   return html

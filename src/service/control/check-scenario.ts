@@ -1,5 +1,6 @@
 import { brief, type ReplyCondition, type Scenario } from '../../contract/index.ts';
 import { Misfit } from '../errors.ts';
+import { checkOnce } from './check-once.ts';
 import { checkKnown, toEval } from './evals.ts';
 
 /**
@@ -40,13 +41,6 @@ export function checkScenario(
   }
   for (const [index, condition] of stops.entries()) {
     checkPattern(condition, `${at}/user/stop_when/${index}`);
-  }
-}
-
-function checkOnce(names: readonly (string | undefined)[], at: (index: number) => string): void {
-  for (const [index, name] of names.entries()) {
-    if (name === undefined || names.indexOf(name) === index) continue;
-    throw new Misfit(at(index), `repeats ${brief(name)}`);
   }
 }
 

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { brief, liveEvalsMax } from '../../contract/index.ts';
+import { brief } from '../../contract/index.ts';
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
 import { Misfit, Refusal } from '../errors.ts';
 import { readPath } from '../json-path.ts';
 import type { EvalStore } from '../store/store.ts';
 import { asMessage } from '../wire.ts';
+import { checkOnce } from './check-once.ts';
 import type { Owners } from './owners.ts';
 import type { Warnings } from './warnings.ts';
 
@@ -89,11 +90,6 @@ function checkPattern(pattern: string, flags: string, at: string): void {
 
 /** The value as settings whose evals are known. @throws Refusal `bad_request`. */
 export function toSettings(value: unknown, known: readonly string[]): LiveSettings {
-  const given: unknown = typeof value === 'object' && value && 'evals' in value ? value.evals : [];
-  if (Array.isArray(given) && given.length > liveEvalsMax) {
-    const count = `there are ${given.length}`;
-    throw new Refusal('bad_request', `/evals must hold at most ${liveEvalsMax} ids, ${count}`);
-  }
   const settings = asMessage('LiveSettings', value);
   checkKnown(settings.evals ?? [], known);
   return settings;
@@ -107,6 +103,6 @@ export function checkKnown(ids: readonly string[], known: readonly string[], at 
   for (const [index, id] of ids.entries()) {
     const place = `${at}/evals/${index}`;
     if (!known.includes(id)) throw new Misfit(place, `must be the id of an eval, got ${brief(id)}`);
-    if (ids.indexOf(id) !== index) throw new Misfit(place, `repeats ${brief(id)}`);
   }
+  checkOnce(ids, (index) => `${at}/evals/${index}`);
 }

@@ -28,22 +28,32 @@ export function simulationsOf(
   }));
 }
 
+/** A session of a seed, and the pointer to where it stands. */
+interface SeededSession {
+  session: NewSession;
+  at: string;
+}
+
 /** The finished sessions of a seed, of simulations and of runs, one by one. @throws Misfit. */
-export function* sessionsOf(document: SeedDocument, context: SeedContext): Generator<NewSession> {
+export function* sessionsOf(
+  document: SeedDocument,
+  context: SeedContext,
+): Generator<SeededSession> {
   yield* simulatedSessions(document, context);
   yield* producedSessions(document, context);
 }
 
-function* simulatedSessions(document: SeedDocument, context: SeedContext): Generator<NewSession> {
+function* simulatedSessions(
+  document: SeedDocument,
+  context: SeedContext,
+): Generator<SeededSession> {
   const agents = document.agents ?? [];
   for (const [nth, simulation] of simulationsOf(document, context).entries()) {
     const agent = agents.find(({ id, name }) => [id, name].includes(simulation.agent));
     for (const [index, session] of (simulation.sessions ?? []).entries()) {
-      yield {
-        ...common(session, context, {
-          idParts: ['seed', simulation.id, String(index)],
-          at: `/simulations/${nth}/sessions/${index}`,
-        }),
+      const at = `/simulations/${nth}/sessions/${index}`;
+      const made: NewSession = {
+        ...common(session, context, { idParts: ['seed', simulation.id, String(index)], at }),
         kind: 'simulation',
         simulation: { id: simulation.id, name: simulation.name, deleted: false },
         agent: { name: agent?.name ?? simulation.agent, url: agent?.url ?? '' },
@@ -52,18 +62,17 @@ function* simulatedSessions(document: SeedDocument, context: SeedContext): Gener
         runName: undefined,
         sourceSessionId: undefined,
       };
+      yield { session: made, at };
     }
   }
 }
 
-function* producedSessions(document: SeedDocument, context: SeedContext): Generator<NewSession> {
+function* producedSessions(document: SeedDocument, context: SeedContext): Generator<SeededSession> {
   for (const [nth, { name, sessions }] of (document.runs ?? []).entries()) {
     for (const [index, session] of sessions.entries()) {
-      yield {
-        ...common(session, context, {
-          idParts: ['seed', name, session.source_session_id],
-          at: `/runs/${nth}/sessions/${index}`,
-        }),
+      const at = `/runs/${nth}/sessions/${index}`;
+      const made: NewSession = {
+        ...common(session, context, { idParts: ['seed', name, session.source_session_id], at }),
         kind: 'production',
         runName: name,
         sourceSessionId: session.source_session_id,
@@ -72,6 +81,7 @@ function* producedSessions(document: SeedDocument, context: SeedContext): Genera
         scenario: undefined,
         persona: undefined,
       };
+      yield { session: made, at };
     }
   }
 }

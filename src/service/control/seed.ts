@@ -10,6 +10,7 @@ import type { NewDocument, Planting, SeedProgress } from '../store/setup.ts';
 import type { NewSession } from '../store/store.ts';
 import { asMessage } from '../wire.ts';
 import { checkRoom, knownOf, toAgent, toScenario, type Known } from './documents.ts';
+import { checkOnce } from './check-once.ts';
 import { checkKnown, toEval } from './evals.ts';
 import type { Owners } from './owners.ts';
 import { sessionsOf, simulationsOf } from './seed-sessions.ts';
@@ -96,7 +97,8 @@ async function readSeed(deps: TranscriptDeps, given: Given): Promise<Planting> {
   const { settings = {} } = document;
   const before = afresh ? nothing : await knownOf(store, ownerId);
   const evals = (document.evals ?? []).map((value, nth) => toEval(value, `/evals/${nth}`));
-  // Of two with one id the later holds, as it does once they are kept.
+  checkIds(document, ownerId);
+  // Those of the document hold, as they do once they are kept.
   const known = [...new Map([...before.evals, ...evals].map((one) => [one.id, one])).values()];
   checkKnown(
     settings.evals ?? [],
@@ -134,15 +136,40 @@ async function seededSessions(
 ): Promise<NewSession[]> {
   const breathe = breather(systemClock, readMsMax);
   const sessions: NewSession[] = [];
-  for (const session of sessionsOf(document, context)) {
-    sessions.push(withDigest(session));
+  const places = new Map<string, string>();
+  const keep = async (session: NewSession, at: string): Promise<void> => {
+    const first = places.get(session.id);
+    if (first !== undefined) throw new Misfit(at, `is the same session as ${first}`, first);
+    places.set(session.id, at);
+    sessions.push(session);
     await breathe();
-  }
+  };
+  for (const { session, at } of sessionsOf(document, context)) await keep(withDigest(session), at);
   for (const [nth, upload] of (document.transcripts ?? []).entries()) {
-    sessions.push(seededTranscript(upload, context, `/transcripts/${nth}`));
-    await breathe();
+    const at = `/transcripts/${nth}`;
+    await keep(seededTranscript(upload, context, at), at);
   }
   return sessions;
+}
+
+/** No two of a kind have one id: of two, the later would silently hold. @throws Misfit. */
+function checkIds(document: SeedDocument, ownerId: string): void {
+  for (const kind of ['evals', 'personas', 'scenarios'] as const) {
+    const ids = (document[kind] ?? []).map(({ id }) => id);
+    checkOnce(ids, (nth) => `/${kind}/${nth}/id`);
+  }
+  // What has no id has one that follows from its name.
+  const { agents = [], simulations = [] } = document;
+  checkOnce(
+    agents.map(({ id, name }) => id ?? JSON.stringify(name)),
+    (nth) => `/agents/${nth}/${agents[nth]?.id === undefined ? 'name' : 'id'}`,
+    (nth) => agents[nth]?.id ?? agents[nth]?.name,
+  );
+  checkOnce(
+    simulationsOf(document, { ownerId }).map(({ id }) => id),
+    (nth) => `/simulations/${nth}/${simulations[nth]?.id === undefined ? 'name' : 'id'}`,
+    (nth) => simulations[nth]?.id ?? simulations[nth]?.name,
+  );
 }
 
 /**

@@ -99,9 +99,16 @@ function turnItem(turn: SessionTurn): Html {
 function toolItem(call: { name: string; arguments: unknown; result: unknown }): Html {
   return html`<details>
     <summary>${call.name}</summary>
-    <pre>${shown(call.arguments)}</pre>
-    <pre>${shown(call.result)}</pre>
+    ${toolPart('arguments', call.arguments)} ${toolPart('result', call.result)}
   </details>`;
+}
+
+/** Instrumentations may leave either out, which is then kept as null. */
+function toolPart(part: 'arguments' | 'result', value: unknown): Html {
+  if (value === null || value === undefined) {
+    return html`<p class="soft">no ${part} recorded</p>`;
+  }
+  return html`<pre>${shown(value)}</pre>`;
 }
 
 function hintsItem(hints: object): Html {
@@ -112,7 +119,6 @@ function hintsItem(hints: object): Html {
 }
 
 function shown(value: unknown): string {
-  if (value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 

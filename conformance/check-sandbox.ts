@@ -76,6 +76,13 @@ export async function check(options: CheckOptions): Promise<Checked> {
   };
 }
 
+/** Places one call with speech in it, and judges what comes of that alone. */
+export async function callOnce(options: CheckOptions): Promise<Checked> {
+  const full = withDefaults({ ...options, areas: ['voice'] }, false);
+  const transcript = await drive({ ...full, scenarios: ['voice/conversation'] });
+  return { transcript, report: reportOf(transcript, isoTime(full.clock.nowMs())) };
+}
+
 /** Runs the preflight alone: whether there is a sandbox, or a service, that could be checked. */
 export async function diagnose(options: CheckOptions): Promise<Diagnosis> {
   const transcript = await drive(withDefaults(options, true));

@@ -16,7 +16,9 @@ export function listing(chosen: Chosen, options: ListingOptions): string {
 
 /** What `check` would send, for people. */
 export function dryRun(chosen: Chosen, options: ListingOptions): string {
-  return dryRunText(planned(chosen), chosen.prompts ?? defaultPrompts, options);
+  const plan = planned(chosen);
+  const otherwise = planned({ ...chosen, intrusive: !(chosen.intrusive ?? false) });
+  return dryRunText({ plan, otherwise, prompts: chosen.prompts ?? defaultPrompts }, options);
 }
 
 /**

@@ -2,6 +2,7 @@
 export { withBaseline, type Acceptance } from './baseline.ts';
 export {
   areas,
+  callOnce,
   check,
   defaultPrompts,
   diagnose,

@@ -176,7 +176,7 @@ async function echoingSandbox(t: Test): Promise<string> {
 void t.test('--list and --dry-run send nothing and need no URL', async (t) => {
   const list = await run(['check', '--list', '--area', 'health']);
   t.equal(list.code, 0, list.stderr);
-  t.match(list.stdout, /^HEALTH-001 must /);
+  t.match(list.stdout, /^HEALTH-001 {2}must {4}GET /);
   const dry = await run(['check', NOWHERE, '--dry-run', '--prompt', 'one', '--prompt', 'two']);
   t.equal(dry.code, 0, dry.stderr);
   t.match(dry.stdout, /chat\/prompts +accepted +2 +2 /, 'a request for each prompt');

@@ -85,7 +85,7 @@ for (const engine of engines) {
       t.equal(report.exitCode, 3);
       t.match(report.sentence, /^Not judged: The generator could not keep up: send lag/);
       t.equal(report.selfCheck.valid, false);
-      t.match(report.selfCheck.reasons.join(), /send lag max .* 250 allowed/);
+      t.match(report.selfCheck.reasons.join(), /send lag max .* \(250 allowed\)/);
       t.match(verdictsIn(report), { 'chat-latency': 'INVALID RUN', availability: 'INVALID RUN' });
       t.equal(report.chat?.sent, report.chat?.offered, 'what was late was sent all the same');
     },

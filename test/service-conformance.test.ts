@@ -22,6 +22,9 @@ import { damaged, randomJson } from './helpers/random-json.ts';
 
 t.setTimeout(180_000);
 
+/** Nothing listens there. */
+const nobody = 'http://127.0.0.1:1';
+
 const idsWith = ({ requirements }: Judgement, ...verdicts: string[]): string[] =>
   [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
 
@@ -56,6 +59,17 @@ void t.test('a scenario leaves the evidence that it declares', async (t) => {
         `${id} exercises ${declared}`,
       );
     }
+  }
+});
+
+void t.test('no scenario sends more than it says, nor much less', async (t) => {
+  const { exchanges } = await recordedRun(await withCheckedService(t));
+  for (const { id, cost, intrusive } of serviceScenarios) {
+    const sent = exchanges.filter(({ scenario }) => scenario === id).length;
+    const { requests } = cost([]);
+    t.ok(sent <= requests, `${id}: ${sent} of ${requests}`);
+    // How many pass the rate is the service's to say.
+    if (!intrusive) t.ok(sent >= requests - 2, `${id}: ${sent} of ${requests}`);
   }
 });
 
@@ -247,13 +261,34 @@ void t.test('check --area service: what can not be asked for', async (t) => {
     ],
     [['--intrusive'], /--intrusive: expected only together with --area service/],
   ] as const) {
-    const ran = await run(['check', 'http://127.0.0.1:1', ...args]);
+    const ran = await run(['check', nobody, ...args]);
     t.equal(ran.code, 2, args.join(' '));
     t.match(ran.stderr, says);
   }
   const listed = await run(['check', '--list', '--area', 'service']);
   t.match(listed.stdout, /SERVICE-001/);
   t.notMatch(listed.stdout, /CHAT-001/);
+  t.match(listed.stdout, /^SERVICE-001 {2}must {4}\w/m, 'columns do not run together');
+  const sends = async (...args: string[]): Promise<string> => {
+    const ran = await run(['check', '--dry-run', '--area', 'service', ...args]);
+    t.equal(ran.code, 0, ran.stderr);
+    const lines = ran.stdout.split('\n');
+    for (const line of lines) t.ok(line.length <= 80, line);
+    const rows = lines.filter((line) => line.startsWith('  service/'));
+    for (const row of rows)
+      t.match(row, /^ {2}\S+ {2,}(preflight|accepted|refused|after|cleanup|last) /);
+    t.equal(rows.length, new Set(rows).size);
+    return ran.stdout.replaceAll(/\s+/g, ' ');
+  };
+  const few =
+    /^Sends up to (\d+) requests; (\d+) with --intrusive, as to a service on this machine/;
+  const [, some, all] = few.exec(await sends()) ?? [];
+  t.ok(Number(some) < Number(all), `${some} < ${all}`);
+  t.match(await sends('https://service.example.com'), few);
+  const [, most, less] =
+    /^Sends up to (\d+) requests; (\d+) with --no-intrusive/.exec(await sends(nobody)) ?? [];
+  t.same([most, less], [all, some], 'the same numbers, whichever is asked for');
+  t.match(await sends('--intrusive'), `Sends up to ${all} requests; ${some} with --no-intrusive.`);
   const explained = await run(['explain', '4.1.8']);
   t.match(explained.stdout, /SERVICE-005[^]*service\/traces-202/);
 });

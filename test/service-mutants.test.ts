@@ -14,7 +14,7 @@ import { killable, selftest, selftestSize } from '../conformance/mutants/selftes
 import { serviceRequirementIds } from '../conformance/requirements/index.ts';
 import { withCheckedService } from './helpers/checked-service.ts';
 
-t.setTimeout(process.env['EVERY_SCENARIO'] === '1' ? 600_000 : 180_000);
+t.setTimeout(process.env['EVERY_SCENARIO'] === '1' ? 900_000 : 420_000);
 
 void t.test('there is a mutant for every requirement that can turn red', (t) => {
   const killed = new Set<string>(serviceMutants.flatMap(({ kills }) => kills));

@@ -12,7 +12,8 @@ import { damaged, randomJson } from './helpers/random-json.ts';
 import { until } from './helpers/until.ts';
 
 const seed = process.env['FUZZ_SEED'] ?? 'voice';
-const rounds = Number(process.env['FUZZ_ROUNDS'] ?? 100);
+const rounds = Number(process.env['FUZZ_ROUNDS'] ?? 300);
+const fewRounds = Math.ceil(rounds / 3);
 
 /** The agent is well: nothing is left of all that was, and a good call is taken. */
 async function isWell(t: Test, url: string, send: Send): Promise<void> {
@@ -114,6 +115,26 @@ void t.test(`answers with any description, ${rounds} calls of seed ${seed}`, asy
   await isWell(t, url, send);
 });
 
+void t.test(`offers with any description, ${rounds} of seed ${seed}`, async (t) => {
+  const chance = seededChance(seed).fork('offers');
+  const offering = createPeer({ clock: systemClock });
+  t.teardown(() => offering.close());
+  const offer = await offering.offer();
+  const seen = { answered: 0, refused: 0 };
+  for (let round = 0; round < rounds; round += 1) {
+    const peer = createPeer({ clock: systemClock });
+    await peer.answer(damagedSdp(offer, chance)).then(
+      () => (seen.answered += 1),
+      (error: unknown) => {
+        seen.refused += 1;
+        t.equal((error as Error).name, 'PeerFailed', String(error));
+      },
+    );
+    await peer.close();
+  }
+  t.ok(seen.answered > 0 && seen.refused > 0, JSON.stringify(seen));
+});
+
 void t.test('packets of any kind to the port of the media', async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
@@ -124,7 +145,7 @@ void t.test('packets of any kind to the port of the media', async (t) => {
   t.teardown(() => socket.close());
   // First bytes that tell STUN, DTLS, RTP and RTCP apart (RFC 7983).
   const starts = [0, 1, 3, 20, 22, 23, 63, 64, 128, 129, 191, 200, 255];
-  for (let nth = 0; nth < rounds * 10; nth += 1) {
+  for (let nth = 0; nth < fewRounds * 10; nth += 1) {
     const bytes = Buffer.from(
       Array.from({ length: chance.integer(1, 60) }, () => chance.integer(0, 255)),
     );
@@ -148,7 +169,7 @@ void t.test('sound of any kind', async (t) => {
   const chance = seededChance(seed).fork('sound');
   for (const context of ['echo', 'talk']) {
     const call = await withCall(t, url, { metadata: { context } });
-    for (let nth = 0; nth < rounds * 5; nth += 1) {
+    for (let nth = 0; nth < fewRounds * 5; nth += 1) {
       const bytes = Array.from({ length: chance.integer(0, 300) }, () => chance.integer(0, 255));
       const leap = chance.integer(0, 9) === 0 ? chance.integer(0, 2 ** 32 - 1) : nth * 960;
       call.peer.send(Buffer.from(bytes), leap);
@@ -163,7 +184,7 @@ void t.test('whoever opens and goes at any moment leaves nothing behind', async 
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededChance(seed).fork('moments');
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < fewRounds; round += 1) {
     const socket = new WebSocket(url, ['voice-agent']);
     socket.on('error', () => undefined);
     if (chance.integer(0, 4) > 0) await once(socket, 'open');

@@ -6,6 +6,7 @@ import {
   closedBySandbox,
   eventsOf,
   hungUpAtMs,
+  isBrokenOff,
   isConnected,
   isVoice,
   mediaOf,
@@ -22,6 +23,7 @@ const STOP_MS_MAX = 1_500;
 /** Fewer packets than these have no usual step. */
 const STEPS_MIN = 20;
 const LEAP = 1_000;
+const TICKS_PER_MS = 48;
 
 const speechIn = (one: Exchange): CallEvent[] => eventsOf(one, 'speech');
 const soundsIn = (one: Exchange): CallEvent[] => eventsOf(one, 'sound');
@@ -117,7 +119,9 @@ function answeredAloud(one: Exchange): boolean {
 function connects(): Check {
   return {
     evidence: (transcript) =>
-      answeredCalls(transcript).filter((one) => isConnected(one) || !isUntakable(one)),
+      answeredCalls(transcript).filter(
+        (one) => isConnected(one) || (!isUntakable(one) && !isPlacedAgain(one, transcript)),
+      ),
     judge: (calls) =>
       calls.flatMap((one) => {
         if (isConnected(one)) return [];
@@ -126,6 +130,13 @@ function connects(): Check {
       }),
     unjudged: noMedia,
   };
+}
+
+/** A connection that broke while it was made, and did not when the call was placed once more. */
+function isPlacedAgain(one: Exchange, { exchanges }: Transcript): boolean {
+  const isAgain = ({ id, scenario, step }: Exchange): boolean =>
+    id > one.id && scenario === one.scenario && step === one.step;
+  return isBrokenOff(one) && exchanges.some((other) => isAgain(other) && isConnected(other));
 }
 
 /** The steps of each sender from one packet to the next, in the order of arrival. */
@@ -183,7 +194,7 @@ export function clockOf(one: Exchange): ReturnType<Check['judge']> {
 /** One call is hung up, and the one beside it is spoken to again. */
 function goesOn(): Check {
   const hungUpFirst = ({ exchanges }: Transcript): number => {
-    const first = exchanges.find((one) => isVoice(one) && one.step === 'overlap');
+    const first = exchanges.findLast((one) => isVoice(one) && one.step === 'overlap');
     return first && isConnected(first) ? hungUpAtMs(first) : Infinity;
   };
   return whereMediaFlows(
@@ -203,6 +214,17 @@ function goesOn(): Check {
   );
 }
 
+/** Packets that came, and were sent, well after the hang-up: some are long on their way. */
+function sentAfter(one: Exchange): CallPacket[] {
+  const hungUpMs = hungUpAtMs(one);
+  const last = packetsIn(one).findLast(({ atMs }) => atMs <= hungUpMs);
+  return packetsIn(one).filter(
+    ({ atMs, timestamp, ssrc }) =>
+      atMs > hungUpMs + STOP_MS_MAX &&
+      (ssrc !== last?.ssrc || ((timestamp - last.timestamp) | 0) > STOP_MS_MAX * TICKS_PER_MS),
+  );
+}
+
 /** A sandbox that sent up to the hang-up sends no more soon after. */
 function stops(): Check {
   const isJudged = (one: Exchange): boolean => {
@@ -217,7 +239,7 @@ function stops(): Check {
   return whereMediaFlows(
     isJudged,
     (one) => {
-      const late = packetsIn(one).filter(({ atMs }) => atMs > hungUpAtMs(one) + STOP_MS_MAX);
+      const late = sentAfter(one);
       return late.length === 0
         ? []
         : [

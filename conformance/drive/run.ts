@@ -127,6 +127,7 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
     clock,
     chance: seededChance(`${seed}/${run.startedAt}`),
     intrusive: options.intrusive ?? false,
+    signal: options.signal,
   });
   const given = options.apiKey === undefined ? [] : [options.apiKey];
   const records = recorder(

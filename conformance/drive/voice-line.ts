@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import type { CallEvent, RecordedCall } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { Clip } from '../../src/shared/opus/index.ts';
-import type { CallLine, CallMessage } from '../scenarios/index.ts';
+import type { CallLine, CallMessage, Connection } from '../scenarios/index.ts';
 import { isObject } from '../transcript/reading.ts';
 import type { CallAudio, MediaEnd } from './voice-media.ts';
 import type { SocketListener } from './voice-socket.ts';
@@ -124,10 +124,10 @@ export class Line implements CallLine, SocketListener {
     await this.#until(() => false, ms);
   }
 
-  async connect(ready: CallMessage, change = (answer: string) => answer): Promise<boolean> {
+  async connect(ready: CallMessage, change = (answer: string) => answer): Promise<Connection> {
     const { type, field } = this.#parts.answerForm;
     const offer = isObject(ready['webrtc_offer']) ? ready['webrtc_offer']['sdp'] : undefined;
-    if (typeof offer !== 'string' || this.#media || !this.isOpen) return false;
+    if (typeof offer !== 'string' || this.#media || !this.isOpen) return 'none';
     let sdp: string;
     try {
       this.#media = await this.#parts.mediaEnd(offer, () => this.#wake());
@@ -135,7 +135,7 @@ export class Line implements CallLine, SocketListener {
       sdp = change(await this.#media.answer(offer));
     } catch (error) {
       this.#note({ from: 'kit', kind: 'unusable', detail: messageOf(error) });
-      return false;
+      return 'none';
     }
     const ids = Object.fromEntries(
       ['session_id', 'call_id'].flatMap((key) => (key in ready ? [[key, ready[key]]] : [])),
@@ -150,7 +150,8 @@ export class Line implements CallLine, SocketListener {
     over.abort(new Error('the WebSocket was closed'));
     if (whyNot === undefined) this.#note({ from: 'kit', kind: 'connected' });
     else this.#note({ from: 'kit', kind: 'unconnected', detail: whyNot });
-    return whyNot === undefined;
+    if (whyNot === undefined) return 'flows';
+    return this.#media.view().hasPath ? 'broken' : 'none';
   }
 
   async say(clip: Clip): Promise<void> {

@@ -1,6 +1,6 @@
 import type { CallMedia } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
-import { createDecoder, type Clip } from '../../src/shared/opus/index.ts';
+import { createDecoder, ticksOfPacket, type Clip } from '../../src/shared/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/shared/peer/index.ts';
 import { Ear, type Sound } from './voice-ear.ts';
 import { Microphone, type Said } from './voice-microphone.ts';
@@ -141,14 +141,22 @@ export class MediaEnd {
   }
 }
 
-/** Packets of one stream by their time, an empty one for each frame that is missing. */
+/** Packets of one stream by their time, an empty one for each 20 ms that are missing. */
 function inTime(heard: readonly Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc'>[]): Buffer[] {
   const [first] = heard;
   if (!first) return [];
+  const ticksOf = ({ timestamp }: { timestamp: number }): number =>
+    (timestamp - first.timestamp) | 0;
+  const own = heard.filter(({ ssrc }) => ssrc === first.ssrc);
   const frames: Buffer[] = [];
-  for (const { timestamp, payload, ssrc } of heard) {
-    const at = Math.round(((timestamp - first.timestamp) | 0) / TICKS_OF_FRAME);
-    if (ssrc === first.ssrc && at >= 0 && at < AUDIO_PACKETS_MAX) frames[at] = payload;
+  let endTicks = 0;
+  for (const packet of own.sort((one, other) => ticksOf(one) - ticksOf(other))) {
+    const missing = Math.floor((ticksOf(packet) - endTicks) / TICKS_OF_FRAME);
+    for (let nth = 0; nth < missing && frames.length < AUDIO_PACKETS_MAX; nth += 1) {
+      frames.push(Buffer.alloc(0));
+    }
+    if (frames.length < AUDIO_PACKETS_MAX) frames.push(packet.payload);
+    endTicks = ticksOf(packet) + (ticksOfPacket(packet.payload) ?? TICKS_OF_FRAME);
   }
-  return Array.from(frames, (frame: Buffer | undefined) => frame ?? Buffer.alloc(0));
+  return frames;
 }

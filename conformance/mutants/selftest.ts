@@ -67,7 +67,7 @@ export interface SelftestResult {
 const SERVICE_LANES = 4;
 
 /** Likewise, while people speak. */
-const VOICE_LANES = 12;
+const VOICE_LANES = 8;
 
 /**
  * Proves the judge: against every mutant exactly its requirements turn red, against every legal

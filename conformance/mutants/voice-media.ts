@@ -181,7 +181,7 @@ const updates: Mutant[] = [
   calls('ends-together', 'Ends all calls with one.', 'VOICE-061', endsTogether),
 ];
 
-const LATE_FRAMES = 15;
+const LATE_FRAMES = 40;
 const MS_OF_TICKS = 48;
 
 /** What is heard. */
@@ -265,7 +265,7 @@ const sound: Mutant[] = [
     'VOICE-080',
     media(() => ({ goesOnMs: 4_000 })),
   ),
-  calls('late', 'Sends in bursts of 300 ms.', 'VOICE-090', bursts(LATE_FRAMES)),
+  calls('late', 'Sends in bursts of 800 ms.', 'VOICE-090', bursts(LATE_FRAMES)),
 ];
 
 /** Every second answer goes nowhere: the offer that the kit took was another one's. */

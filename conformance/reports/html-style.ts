@@ -50,6 +50,7 @@ summary { cursor: pointer; }
 .mark { border: 1px solid currentColor; border-radius: 0.25rem; display: inline-block;
   font-size: 0.8125rem; font-weight: 600; padding: 0 0.375rem; text-decoration: none; }
 .id { font-weight: 600; }
+.timeline > li.event { border-top: 0; padding: 0 0 0.25rem 1.5rem; }
 .timeline { list-style: none; margin: 0; padding: 0; }
 svg { background: var(--box); display: block; height: 6px; margin-top: 0.25rem; width: 100%; }
 rect { fill: var(--note); }

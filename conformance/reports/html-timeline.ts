@@ -1,6 +1,7 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
 import { html, type Html } from '../../src/shared/html.ts';
 import { type Exchange, type Transcript, outcome, tookMs } from '../transcript/reading.ts';
+import { callRows, type TimedRow } from './html-call-events.ts';
 import { visible } from './layout.ts';
 
 /** Exchanges that a page shows at most. */
@@ -53,18 +54,24 @@ export function timeline(report: CheckReport, transcript: Transcript, chosen: Ex
   const byExchange = blamed(report);
   const open = new Set([...byExchange.keys(), ...gateIds(report)]);
   const budget = { left: BODIES_LENGTH_MAX };
+  const shown = chosen.map(visible);
+  const rows: TimedRow[] = shown.map((one) => ({
+    atMs: one.startedMs,
+    row: entry(one, byExchange.get(one.id) ?? [], { endMs, budget, open: open.has(one.id) }),
+  }));
+  const events = callRows(shown, {
+    at: seconds,
+    text: (body) => bodyText(body, budget),
+    bar: (fromMs, untilMs) => bar({ startedMs: fromMs, endedMs: untilMs }, endMs),
+  });
+  const heading =
+    events.length > 0 ? 'exchanges, and what was said and heard in calls,' : 'exchanges';
   return html`<section aria-labelledby="timeline">
     <h2 id="timeline">Timeline</h2>
-    <p class="soft">${length} exchanges in ${seconds(endMs)}, by the time of sending.</p>
+    <p class="soft">${length} ${heading} in ${seconds(endMs)}, by the time of sending.</p>
     ${left > 0 ? html`<p class="waiver">${left} more exchanges are cut; --record has all.</p>` : undefined}
     <ol class="timeline">
-      ${chosen.map((one) =>
-        entry(visible(one), byExchange.get(one.id) ?? [], {
-          endMs,
-          budget,
-          open: open.has(one.id),
-        }),
-      )}
+      ${[...rows, ...events].sort((one, other) => one.atMs - other.atMs).map(({ row }) => row)}
     </ol>
   </section>`;
 }
@@ -107,7 +114,7 @@ function entry(one: Exchange, blame: readonly RequirementVerdict[], drawing: Dra
 }
 
 /** When the exchange began and ended, drawn along the time of the whole run. */
-function bar({ startedMs, endedMs }: Exchange, endMs: number): Html {
+function bar({ startedMs, endedMs }: Pick<Exchange, 'startedMs' | 'endedMs'>, endMs: number): Html {
   const at = Math.max(0, Math.round((startedMs / endMs) * 1000));
   const width = Math.max(3, Math.round(((endedMs - startedMs) / endMs) * 1000));
   return html`<svg viewBox="0 0 1000 6" preserveAspectRatio="none" aria-hidden="true">

@@ -10,6 +10,7 @@ import {
   unseen,
   type RequirementId,
 } from '../requirements/index.ts';
+import { PREFLIGHT } from '../transcript/reading.ts';
 
 /** How a listing is written. */
 export interface ListingOptions {
@@ -17,51 +18,73 @@ export interface ListingOptions {
   width: number;
 }
 
-/** "Sends 88 requests, 31 of which reach a model, and creates 9 users, deleted at the end." */
-export function planSentence({ requests, modelCalls, users, calls }: Plan): string {
+/**
+ * "Sends 88 requests, 31 of which reach a model, and creates 9 users, deleted at the end." To a
+ * service it is as many at most: who is refused for its rate sends no more.
+ */
+export function planSentence(plan: Plan): string {
+  const { requests, modelCalls, users, calls } = plan;
   const model = modelCalls === 0 ? '' : `, ${modelCalls} of which reach a model`;
   const placed = calls === 0 ? '' : `, places ${calls} calls`;
   const people =
     users === 0
       ? ''
       : `, and creates ${users} ${users === 1 ? 'user' : 'users'}, deleted at the end`;
-  return `Sends ${requests} requests${model}${placed}${people}.`;
+  return `Sends ${isOfService(plan) ? 'up to ' : ''}${requests} requests${model}${placed}${people}.`;
 }
 
-const NAME_WIDTH = 23;
+const isOfService = ({ scenarios }: Plan): boolean =>
+  scenarios.some(({ area }) => area === 'service');
+
+/** The same, and what the other choice would send, of a service. */
+function planSentences({ plan, otherwise }: DryRun): string {
+  const sentence = planSentence(plan);
+  if (!isOfService(plan)) return sentence;
+  const how = plan.scenarios.some(({ intrusive }) => intrusive)
+    ? 'with --no-intrusive'
+    : 'with --intrusive, as to a service on this machine';
+  return sentence.replace(/\.$/, `; ${otherwise.requests} ${how}.`);
+}
+
+/** What would be sent, and what where --intrusive said the other. */
+export interface DryRun {
+  plan: Plan;
+  otherwise: Plan;
+  prompts: readonly string[];
+}
 
 /** What each scenario would send. */
-export function dryRunText(
-  plan: Plan,
-  prompts: readonly string[],
-  { paint, width }: ListingOptions,
-): string {
+export function dryRunText(dryRun: DryRun, { paint, width }: ListingOptions): string {
+  const { plan, prompts } = dryRun;
+  const nameOf = ({ id, area }: { id: string; area: Area }): string =>
+    id === PREFLIGHT ? `${PREFLIGHT}/${area}` : id;
+  const nameWidth = 2 + Math.max(...plan.scenarios.map((scenario) => nameOf(scenario).length));
   const lines = plan.scenarios.map(({ id, area, phase, cost }) => {
     const { requests, modelCalls, users, calls } = cost(prompts);
     const numbers = [requests, modelCalls, users, calls].map((count) =>
       String(count || '-').padStart(9),
     );
-    const name = id === 'preflight' ? `preflight/${area}` : id;
-    return `  ${name.padEnd(NAME_WIDTH)}${phase.padEnd(10)}${numbers.join('')}`;
+    return `  ${nameOf({ id, area }).padEnd(nameWidth)}${phase.padEnd(10)}${numbers.join('')}`;
   });
   const columns = ['requests', 'model', 'users', 'calls'].map((name) => name.padStart(9));
-  const head = `  ${'scenario'.padEnd(NAME_WIDTH)}${'phase'.padEnd(10)}${columns.join('')}`;
-  const intent = wrap(planSentence(plan), width).map((line) => paint('bold', line));
+  const head = `  ${'scenario'.padEnd(nameWidth)}${'phase'.padEnd(10)}${columns.join('')}`;
+  const intent = wrap(planSentences(dryRun), width).map((line) => paint('bold', line));
   return [...intent, paint('dim', head), ...lines, ''].join('\n');
 }
 
 /** Every requirement of some areas, a line or two each. */
 export function requirementList(areas: readonly Area[], options: ListingOptions): string {
-  const lines = areas
-    .flatMap((area) => idsOf(area))
-    .flatMap((id) => {
-      const { level, says } = requirement(id);
-      const [first = '', ...more] = wrap(says, options.width - 20);
-      return [
-        `${options.paint('bold', id.padEnd(11))}${level.padEnd(8)} ${first}`,
-        ...more.map((line) => `${' '.repeat(20)}${line}`),
-      ];
-    });
+  const ids = areas.flatMap((area) => idsOf(area));
+  const idWidth = 2 + Math.max(...ids.map((id) => id.length));
+  const levelWidth = 2 + Math.max(...ids.map((id) => requirement(id).level.length));
+  const lines = ids.flatMap((id) => {
+    const { level, says } = requirement(id);
+    const [first = '', ...more] = wrap(says, options.width - idWidth - levelWidth);
+    return [
+      `${options.paint('bold', id.padEnd(idWidth))}${level.padEnd(levelWidth)}${first}`,
+      ...more.map((line) => `${' '.repeat(idWidth + levelWidth)}${line}`),
+    ];
+  });
   return `${lines.join('\n')}\n`;
 }
 

@@ -6,6 +6,9 @@ export type CallMessage = Record<string, unknown>;
 /** What a call does once its WebSocket is open; when it returns, the call is hung up. */
 export type CallScript = (line: CallLine) => Promise<void>;
 
+/** Media can flow; a path was found, and media could not flow on it; or nothing came of it. */
+export type Connection = 'flows' | 'broken' | 'none';
+
 /** One open WebSocket, and the media that it may lead to. Nothing rejects for what a sandbox does. */
 export interface CallLine {
   /** Whether the WebSocket is open on both sides. */
@@ -21,8 +24,8 @@ export interface CallLine {
   closed(waitMs: number): Promise<boolean>;
   /** Does nothing for so long, or until the WebSocket closes. */
   pause(ms: number): Promise<void>;
-  /** Takes the offer of `call_ready` and sends the answer; whether media can flow then. */
-  connect(ready: CallMessage, change?: (answer: string) => string): Promise<boolean>;
+  /** Takes the offer of `call_ready` and sends the answer; what comes of it. */
+  connect(ready: CallMessage, change?: (answer: string) => string): Promise<Connection>;
   /** Says a clip; resolves when its speech is over. */
   say(clip: Clip): Promise<void>;
   /** Waits until the sandbox can be heard from now on; false when the time passes before. */

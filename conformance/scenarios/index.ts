@@ -9,7 +9,7 @@ export { voiceScenarios } from './voice.ts';
 export { isServiceEndpoint, serviceWorld } from './service-world.ts';
 export { cleanup } from './users.ts';
 export { voiceWorld } from './call-line.ts';
-export type { CallLine, CallMessage, CallScript, VoiceWorld } from './call-line.ts';
+export type { CallLine, CallMessage, CallScript, Connection, VoiceWorld } from './call-line.ts';
 export type { People, Step, World } from './world.ts';
 export type { Cost, Phase, Scenario } from './scenario.ts';
 

@@ -48,12 +48,19 @@ export interface ServiceWorldOptions {
   clock: Clock;
   chance: Chance;
   intrusive: boolean;
+  /** Ends every pause. */
+  signal?: AbortSignal | undefined;
 }
 
 const MINUTES_AGO = 5;
 
 /** A world in which nothing has been sent. */
-export function serviceWorld({ clock, chance, intrusive }: ServiceWorldOptions): ServiceWorld {
+export function serviceWorld({
+  clock,
+  chance,
+  intrusive,
+  signal,
+}: ServiceWorldOptions): ServiceWorld {
   const marker = chance.fork('marker').id(8);
   const secretOf = (name: OwnerName): string => `sk_check_${chance.fork(`key/${name}`).id(20)}`;
   const world: ServiceWorld = {
@@ -66,7 +73,8 @@ export function serviceWorld({ clock, chance, intrusive }: ServiceWorldOptions):
     owner: (name) => `check-${marker}-${name}`,
     keyOf: (name) => (world.control ? { key: { own: secretOf(name) } } : {}),
     ownKeys: () => ownerNames.map(secretOf),
-    pause: (ms) => clock.sleep(ms),
+    // Once it is interrupted nothing more is sent, whoever waited.
+    pause: (ms) => clock.sleep(ms, signal).catch(() => undefined),
     nowMs: () => clock.nowMs(),
     monotonicMs: () => clock.monotonicMs(),
   };

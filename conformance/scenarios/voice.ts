@@ -2,7 +2,7 @@ import { PREFLIGHT } from '../transcript/reading.ts';
 import { isOpened, isVoiceAbsent, NO_SUCH_PATH, UPGRADE } from '../transcript/voice-reading.ts';
 import type { CallLine, CallMessage } from './call-line.ts';
 import { cost, type Scenario } from './scenario.ts';
-import { voiceCalls } from './voice-calls.ts';
+import { place, voiceCalls } from './voice-calls.ts';
 import { voiceRefusals } from './voice-refusals.ts';
 import { calling, fullStart, minimalStart, READY_MS_MAX } from './voice-steps.ts';
 
@@ -68,7 +68,8 @@ const after: Scenario = {
   cost: cost(2, 0, 0, 1),
   async drive(world) {
     if (world.voice.absent) return;
-    await world.send(
+    await place(
+      world,
       calling('after all', 'valid', async (line) => {
         line.send(fullStart(world));
         const ready = await line.next(['call_ready', 'error'], READY_MS_MAX);

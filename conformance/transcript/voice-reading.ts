@@ -96,6 +96,10 @@ export function eventsOf(
 /** Whether media could flow. */
 export const isConnected = (one: Exchange): boolean => eventsOf(one, 'connected').length > 0;
 
+/** Whether the two sides found each other, and the connection broke while it was made. */
+export const isBrokenOff = (one: Exchange): boolean =>
+  eventsOf(one, 'unconnected').length > 0 && one.call?.media?.hasPath === true;
+
 /** The media of a call in which it could flow. */
 export function mediaOf(one: Exchange): CallMedia | undefined {
   return isConnected(one) ? one.call?.media : undefined;

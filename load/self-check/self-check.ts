@@ -1,4 +1,5 @@
 import type { SelfCheck, SelfCheckFigure } from '../../src/contract/index.ts';
+import { seconds, trimmed } from '../verdict/amounts.ts';
 import type { Cost } from './meter.ts';
 
 /** What is known of the generator after a run. */
@@ -52,8 +53,8 @@ export function selfCheck(
     row('event loop busy', Math.round(cost.loopBusy * 1000) / 10, limits.loopBusyMax * 100, '%'),
     row('processor', cost.cpuPercent, limits.cpuPercentMax, '% of a core'),
   ];
-  const broken = rows.filter(({ holds }) => !holds).map(inWords);
-  const reasons = [...more, ...broken];
+  const broken = rows.filter(({ holds }) => !holds);
+  const reasons = [...more, ...(broken.length === 0 ? [] : [inWords(broken)])];
   return { valid: reasons.length === 0, reasons, figures: rows };
 }
 
@@ -61,5 +62,11 @@ function row(name: string, value: number, limit: number, unit: string): SelfChec
   return { name, value: Math.round(value * 100) / 100, limit, unit, holds: value <= limit };
 }
 
-const inWords = ({ name, value, limit, unit }: SelfCheckFigure): string =>
-  `The generator could not keep up: ${`${name} ${value} ${unit}`.trim()}, ${limit} allowed. Run it on a quieter or faster machine, or at a lower --rate.`;
+function inWords(broken: readonly SelfCheckFigure[]): string {
+  const amount = (value: number, unit: string): string =>
+    unit === 'ms' ? seconds(value) : `${trimmed(value, 1)} ${unit}`.trimEnd();
+  const said = broken.map(
+    ({ name, value, limit, unit }) => `${name} ${amount(value, unit)} (${limit} allowed)`,
+  );
+  return `The generator could not keep up: ${said.join(', ')}. Run it on a quieter or faster machine, or at a lower --rate.`;
+}

@@ -13,6 +13,7 @@ import { progress } from './progress.ts';
 import { interruptible } from './signals.ts';
 import { terminalOf, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
+import { voiceFlags, voiceOf, voiceOptions } from './voice-flags.ts';
 
 const checkFlags = z.object({
   url: flags.sandboxUrl.optional(),
@@ -34,6 +35,7 @@ const checkFlags = z.object({
   concurrency: flags.wholeNumber(1, 64),
   rate: flags.positive.optional(),
   'timeout-ms': flags.wholeNumber(100, 600_000),
+  ...voiceFlags,
   prompt: z.array(flags.word).max(50, 'expected 50 at most').optional(),
   list: z.boolean(),
   'dry-run': z.boolean(),
@@ -46,7 +48,7 @@ type Judge = typeof import('../../conformance/index.ts');
 export const checkVerb: CommandModule = {
   command: 'check [url]',
   describe: 'Check whether a sandbox obeys the interface',
-  builder: (yargs) => examples(sendingOptions(reportOptions(yargs))),
+  builder: (yargs) => examples(voiceOptions(sendingOptions(reportOptions(yargs)))),
   handler: async (argv) => {
     const given = flags.parseFlags(checkFlags, argv);
     const judge = await import('../../conformance/index.ts');
@@ -84,7 +86,7 @@ function reportOptions(yargs: Argv): Argv {
   return yargs
     .usage('sandbox-kit check URL\n\nChecks a sandbox over the network and says what holds.')
     .positional('url', { type: 'string', describe: 'base address of the sandbox' })
-    .option('area', { type: 'string', describe: 'only these: chat,health,users; or service' })
+    .option('area', { type: 'string', describe: 'only these: chat,health,users,voice; or service' })
     .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
     .option('junit', { type: 'string', describe: 'write the report as JUnit XML' })
     .option('markdown', { type: 'string', describe: 'write a summary as Markdown' })
@@ -128,6 +130,7 @@ const examples = (yargs: Argv): Argv =>
   sandbox-kit check URL --json check.json --junit junit.xml
   sandbox-kit check URL --prompt "Where is my order 17?" --prompt "Cancel it."
   sandbox-kit check URL --record run.ndjson --baseline accepted.json
+  sandbox-kit check URL --area voice --save-audio calls
   sandbox-kit check --dry-run --area users
   sandbox-kit check --dry-run --area service
 
@@ -159,6 +162,7 @@ async function runCheck(
     concurrency: given.concurrency,
     ratePerSecond: given.rate,
     timeoutMs: given['timeout-ms'],
+    voice: await voiceOf(given),
   };
   const out = openOutputs(given);
   const plan = judge.planned(chosen);

@@ -13,6 +13,8 @@ const demoFlags = z.object({ keep: z.boolean() });
 
 /** The fault of the demo: the commonest one, of agents that were made for another interface. */
 const MUTANT = 'chat/content-null';
+/** What is checked in a moment; of voice the demo shows a call. */
+const TEXT_AREAS = ['chat', 'health', 'users'] as const;
 const QUESTION = 'Where is my order A-1001?';
 
 /** `sandbox-kit demo`: all of it in one go; exit 0 when all held. */
@@ -22,7 +24,7 @@ export const demoVerb: CommandModule = {
   builder: (yargs) =>
     yargs
       .usage(
-        'sandbox-kit demo\n\nRuns a sandbox, checks it, breaks it, and has the service score it.',
+        'sandbox-kit demo\n\nRuns a sandbox, checks it, breaks it, calls it, and has the service score it.',
       )
       .option('keep', { type: 'boolean', default: false, describe: 'leave the servers up' })
       .epilogue(`Examples:
@@ -41,9 +43,12 @@ async function demo(keep: boolean, out: Terminal): Promise<boolean> {
   const agent = await startAgent();
   const mutant = await judge.startMutant(MUTANT, agent.url);
   if (!mutant) throw new Error(`there is no mutant ${MUTANT}`);
+  const { callSandbox, tellCall } = await import('./demo-call.ts');
   const { startDemoService, tellTheService } = await import('./demo-service.ts');
   const service = await startDemoService();
   try {
+    // A call takes as long as it takes to speak: meanwhile there is something to see.
+    const calling = callSandbox(judge, agent.url);
     chapter(out, 1, `A sandbox that obeys the interface listens at ${agent.url}`);
     await talk(agent.url, out);
 
@@ -56,7 +61,10 @@ async function demo(keep: boolean, out: Terminal): Promise<boolean> {
     chapter(out, 4, `The service takes in what the sandbox said, at ${service.url}`);
     const scored = await tellTheService(service, agent.url, out);
 
-    const held = good === 'conforming' && bad === 'not-conforming' && scored;
+    chapter(out, 5, `A simulated user has called it, at ${agent.voiceUrl ?? agent.url}`);
+    const heard = tellCall(await calling, out);
+
+    const held = good === 'conforming' && bad === 'not-conforming' && scored && heard;
     out.write(`\n${held ? out.paint('green', 'All held.') : out.paint('red', 'Not all held.')}\n`);
     out.write(nextSteps(keep, { agent: agent.url, mutant: mutant.url, service: service.adminUrl }));
     if (keep) await untilStopped();
@@ -99,6 +107,7 @@ async function checked(judge: Judge, target: string, out: Terminal): Promise<str
     target,
     kitVersion: kitVersion(),
     seed: randomSeed(),
+    areas: TEXT_AREAS,
   });
   const tookMs = systemClock.monotonicMs() - startedMs;
   const brief = {

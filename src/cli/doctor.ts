@@ -6,6 +6,7 @@ import * as flags from './flags.ts';
 import { kitVersion } from './kit-version.ts';
 import { openOutputs } from './outputs.ts';
 import { exitCodes } from './usage-error.ts';
+import { voiceFlags } from './voice-flags.ts';
 
 const doctorFlags = z.object({
   url: flags.sandboxUrl,
@@ -14,6 +15,7 @@ const doctorFlags = z.object({
   'api-key-file': flags.filePath.optional(),
   'api-key-header': flags.headerName,
   ca: flags.filePath.optional(),
+  'voice-url': voiceFlags['voice-url'],
   'timeout-ms': flags.wholeNumber(100, 600_000),
 });
 
@@ -25,6 +27,7 @@ function checkCommand(given: DoctorFlags): string {
   const options = [
     ['--area', given.area?.join(',')],
     ['--ca', given.ca],
+    ['--voice-url', given['voice-url']],
     ['--api-key-file', given['api-key-file']],
     ['--api-key-header', header === flags.API_KEY_HEADER ? undefined : header],
   ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
@@ -41,7 +44,10 @@ export const doctorVerb: CommandModule = {
         'sandbox-kit doctor URL\n\nTries the way to a sandbox, or to the service: address, TLS, key, answers.',
       )
       .positional('url', { type: 'string', describe: 'base address of what is tried' })
-      .option('area', { type: 'string', describe: 'only these: chat,health,users; or service' })
+      .option('area', {
+        type: 'string',
+        describe: 'only these: chat,health,users,voice; or service',
+      })
       .option('json', { type: 'string', describe: 'write what was seen as JSON; - is stdout' })
       .option('api-key-file', { type: 'string', describe: 'file that holds the key' })
       .option('api-key-header', {
@@ -50,6 +56,7 @@ export const doctorVerb: CommandModule = {
         describe: "header of the service's key",
       })
       .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' })
+      .option('voice-url', { type: 'string', describe: 'of the WebSocket; else /voice of URL' })
       .option('timeout-ms', { type: 'number', default: 30_000, describe: 'for chat and users' })
       .epilogue(`Examples:
   sandbox-kit doctor https://sandbox.example.com
@@ -71,6 +78,7 @@ SANDBOX_KIT_SERVICE_API_KEY, or either with --api-key-file.`),
       ...flags.keysOf(given),
       ca,
       timeoutMs: given['timeout-ms'],
+      ...(given['voice-url'] !== undefined && { voice: { url: given['voice-url'] } }),
     });
     out.write(judge.diagnosisText(diagnosis, checkCommand(given), out));
     if (given.json !== undefined) {

@@ -38,6 +38,15 @@ export function writeTextFile(path: string, text: string, flag: string): void {
 }
 
 /**
+ * Writes bytes to a file.
+ *
+ * @throws {UsageError} as `writeTextFile` does.
+ */
+export function writeBinaryFile(path: string, bytes: Uint8Array, flag: string): void {
+  orUnwritable(path, flag, () => writeFileSync(path, bytes));
+}
+
+/**
  * Makes sure that a file can be written later, so that no run is lost for want of a folder. Leaves
  * an empty file where there was none.
  *

@@ -128,7 +128,9 @@ export const everyArea = someOf(everyAreaName);
 
 /** The areas of a check: those of a sandbox, or `service` alone, which is another server. */
 export const checkedAreas = z
-  .union([z.string(), z.array(z.string())], { error: 'expected chat, health, users, or service' })
+  .union([z.string(), z.array(z.string())], {
+    error: 'expected chat, health, users, voice, or service',
+  })
   .transform((given, context): Area[] => {
     const names = [given].flat().flatMap((text) => text.split(','));
     if (names.every((name) => name === 'service')) return ['service'];
@@ -139,7 +141,7 @@ export const checkedAreas = z
     }
     const parsed = areas.safeParse(given);
     if (parsed.success) return parsed.data;
-    const message = (parsed.error.issues[0]?.message ?? '').replace('users,', 'users, or service,');
+    const message = (parsed.error.issues[0]?.message ?? '').replace('voice,', 'voice, or service,');
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
   });

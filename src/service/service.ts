@@ -111,13 +111,7 @@ export function buildService(parts: ServiceParts): Service {
     ingestRoute(api, { ...ingest, suffer: suffer('traces') });
     closeRoute(api, { gate, close, ingestLog, suffer: suffer('end') });
     resultsRoutes(api, { store, gate, appUrl, suffer: suffer('results') });
-    refuseOtherMethods(api, '/v1/traces', ['POST']);
-    refuseOtherMethods(api, '/v1/sessions/:conversation_id/end', ['POST']);
-    for (const path of Object.values(resultsPaths)) {
-      refuseOtherMethods(api, path, ['GET', 'HEAD']);
-      refuseOtherMethods(api, `${path}/`, ['GET', 'HEAD']);
-    }
-    refuseOtherMethods(api, '/', ['GET', 'HEAD'], '; traces go to /v1/traces');
+    refuseWrongMethods(api);
     api.setNotFoundHandler((request) => {
       throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
     });
@@ -167,6 +161,16 @@ function workUnderWay(parts: ServiceParts) {
     isTalking: (): boolean => !simulator.isIdle(),
     cancelSimulation: (ownerId: string, id: string) => simulator.cancel(ownerId, id),
   };
+}
+
+function refuseWrongMethods(api: FastifyInstance): void {
+  refuseOtherMethods(api, '/v1/traces', ['POST']);
+  refuseOtherMethods(api, '/v1/sessions/:conversation_id/end', ['POST']);
+  for (const path of Object.values(resultsPaths)) {
+    refuseOtherMethods(api, path, ['GET', 'HEAD']);
+    refuseOtherMethods(api, `${path}/`, ['GET', 'HEAD']);
+  }
+  refuseOtherMethods(api, '/', ['GET', 'HEAD'], '; traces go to /v1/traces');
 }
 
 function createApp(log: Log): FastifyInstance {

@@ -75,7 +75,19 @@ function specifierOf(node: ts.Node): string | undefined {
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
     return node.arguments[0] && textOf(node.arguments[0]);
   }
-  return undefined;
+  return ts.isNewExpression(node) ? threadOf(node) : undefined;
+}
+
+/** The entry of a thread or a process: new URL(`name${extname(import.meta.url)}`, ...). */
+function threadOf({
+  expression,
+  arguments: [first] = [] as never,
+}: ts.NewExpression): string | undefined {
+  const isEntry = expression.getText() === 'URL' && first && ts.isTemplateExpression(first);
+  if (!isEntry || first.templateSpans[0]?.expression.getText() !== 'extname(import.meta.url)') {
+    return undefined;
+  }
+  return `./${first.head.text}.ts`;
 }
 
 function textOf(node: ts.Node): string | undefined {

@@ -24,7 +24,7 @@ p { margin: 0.3rem 0; overflow-wrap: anywhere; }
 .pass { color: var(--good); } .fail { color: var(--bad); } .unknown { color: var(--warn); }
 .untested { color: var(--soft); }
 .callout { border-left: 4px solid var(--warn); background: var(--panel); margin: 1rem 0;
-  padding: 0.6rem 0.9rem; border-radius: 0 0.4rem 0.4rem 0; }
+  padding: 0.6rem 0.9rem; border-radius: 0 0.4rem 0.4rem 0; overflow-wrap: anywhere; }
 .callout.fail { border-color: var(--bad); color: inherit; }
 .callout.pass { border-color: var(--good); color: inherit; }
 table { border-collapse: collapse; width: 100%; margin: 0.6rem 0; font-size: 0.92rem; }

@@ -3,7 +3,6 @@ import { isIPv6 } from 'node:net';
 import {
   MediaStreamTrack,
   RTCPeerConnection,
-  RtpHeader,
   type RTCDtlsTransport,
   type RTCRtpTransceiver,
   type RtpPacket,
@@ -14,11 +13,13 @@ import {
   hearChecks,
   hearSockets,
   isPathFound,
+  keepTrying,
   latchSenders,
   pingPath,
   useKeyObjects,
   waitForSomething,
 } from './inside-werift.ts';
+import { leanHeader } from './lean-headers.ts';
 import { configOf, loopback } from './peer-config.ts';
 import {
   PeerFailed,
@@ -48,7 +49,7 @@ export function createPeer(options: PeerOptions): Peer {
 class WeriftPeer implements Peer {
   readonly #options: PeerOptions;
   readonly #connection: RTCPeerConnection;
-  readonly #header = new RtpHeader({ sequenceNumber: 0, timestamp: 0 });
+  readonly #header = leanHeader();
   #payloadType = 0;
   #state: PeerState = 'new';
   #dtls: RTCDtlsTransport | undefined;
@@ -173,6 +174,7 @@ class WeriftPeer implements Peer {
   #prepare(transceiver: RTCRtpTransceiver): void {
     assertInside(this.#connection);
     if (!this.#options.network?.servers?.length) askNoServer(this.#connection);
+    keepTrying(this.#connection);
     const [dtls] = this.#connection.dtlsTransports;
     if (!dtls) throw new PeerFailed('there is no transport for the audio');
     this.#dtls = dtls;

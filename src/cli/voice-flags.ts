@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import type { Argv } from 'yargs';
+import { z } from 'zod';
+import type { Area } from '../contract/index.ts';
+import { makeFolder, writeBinaryFile } from './files.ts';
+import * as flags from './flags.ts';
+import { UsageError } from './usage-error.ts';
+
+type CheckOptions = Parameters<typeof import('../../conformance/index.ts').check>[0];
+type Voice = NonNullable<CheckOptions['voice']>;
+
+const NO_VOICE_URL = 'expected the address of a WebSocket such as wss://sandbox.example.com/voice';
+
+const voiceUrl = z
+  .string({ error: NO_VOICE_URL })
+  .refine((text) => /^wss?:\/\/[^@?#]+$/i.test(text) && URL.canParse(text), {
+    error: ({ input }) => `${NO_VOICE_URL}, got ${JSON.stringify(input)}`,
+  });
+
+/** The flags of how calls are placed. */
+export const voiceFlags = {
+  'voice-url': voiceUrl.optional(),
+  'voice-answer-type': flags.word.optional(),
+  'voice-answer-field': flags.word.optional(),
+  'media-address': flags.ipAddress.optional(),
+  'save-audio': flags.filePath.optional(),
+};
+
+/** What they may be. */
+type VoiceFlags = z.infer<z.ZodObject<typeof voiceFlags>> & { area?: readonly Area[] | undefined };
+
+/** The options of how calls are placed, for the parser. */
+export function voiceOptions(yargs: Argv): Argv {
+  return yargs
+    .option('voice-url', { type: 'string', describe: 'of the WebSocket; else /voice of URL' })
+    .option('voice-answer-type', {
+      type: 'string',
+      describe: 'type of the message that answers an offer; webrtc_answer',
+    })
+    .option('voice-answer-field', {
+      type: 'string',
+      describe: 'its field that holds the answer; webrtc_answer',
+    })
+    .option('media-address', { type: 'string', describe: 'IP of this machine for the media' })
+    .option('save-audio', { type: 'string', describe: 'folder for what was said, Ogg files' });
+}
+
+/**
+ * How calls are placed, as the flags say it. Makes the folder for audio.
+ *
+ * @throws {UsageError} where there are no calls that a flag could be about.
+ */
+export async function voiceOf(given: VoiceFlags): Promise<Voice> {
+  const named = Object.keys(voiceFlags).find((name) => given[name as keyof typeof voiceFlags]);
+  if (named !== undefined && given.area && !given.area.includes('voice')) {
+    throw new UsageError(`--${named}: expected only together with --area voice.`);
+  }
+  const type = given['voice-answer-type'] ?? 'webrtc_answer';
+  const field = given['voice-answer-field'] ?? 'webrtc_answer';
+  const folder = given['save-audio'];
+  return {
+    ...(given['voice-url'] !== undefined && { url: given['voice-url'] }),
+    answerForm: { type, field },
+    mediaAddress: given['media-address'],
+    ...(folder !== undefined && { onAudio: await audioWriter(folder) }),
+  };
+}
+
+/** Writes each direction of each call: `01-conversation-sandbox.opus`. */
+async function audioWriter(folder: string): Promise<NonNullable<Voice['onAudio']>> {
+  makeFolder(folder, '--save-audio');
+  const { writeOgg } = await import('../shared/opus/index.ts');
+  let written = 0;
+  return (step, audio) => {
+    const name = `${String(++written).padStart(2, '0')}-${step.replaceAll(/[^a-z0-9]+/gi, '-')}`;
+    for (const side of ['sandbox', 'kit'] as const) {
+      if (audio[side].length === 0) continue;
+      const file = join(folder, `${name}-${side}.opus`);
+      writeBinaryFile(file, writeOgg(audio[side]), '--save-audio');
+    }
+  };
+}

@@ -43,6 +43,24 @@ interface Sent {
   body: string | null;
 }
 
+/** How fast a round went. */
+interface Rate {
+  perSecond: number;
+  /** Microseconds of processor time that this process spent on a turn. */
+  cpuMicros: number;
+}
+
+/** Measures from now until it is asked. */
+function measured(sessions: number): () => Rate {
+  const [startedMs, before] = [performance.now(), process.cpuUsage()];
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    const count = sessions * turns;
+    const perSecond = count / ((performance.now() - startedMs) / 1000);
+    return { perSecond, cpuMicros: (user + system) / count };
+  };
+}
+
 /** The requests of one session, in order. */
 type Recorded = Sent[][];
 
@@ -85,20 +103,20 @@ function serve(): void {
   server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
 }
 
-async function simulated(url: string, samples = sessionsOfRound): Promise<number> {
-  const startedMs = performance.now();
+async function simulated(url: string, samples = sessionsOfRound): Promise<Rate> {
+  const stop = measured(samples);
   const report = await simulate({
     ...{ sandbox: url, scenarios: [scenario], personas: [], evals: [], samples, concurrency },
     ...{ seed: 'bench', kitVersion: 'bench' },
   });
   if (report.counts.passed !== samples) throw new Error('a session of the benchmark failed');
-  return (samples * turns) / ((performance.now() - startedMs) / 1000);
+  return stop();
 }
 
 /** Sends the requests of each session one after the other, so many sessions at a time. */
-async function bare(url: string, recorded: Recorded): Promise<number> {
+async function bare(url: string, recorded: Recorded): Promise<Rate> {
   const pool = new Pool(url, { connections: concurrency, pipelining: 1 });
-  const startedMs = performance.now();
+  const stop = measured(recorded.length);
   let next = 0;
   const place = async (): Promise<void> => {
     for (let own = recorded[next++]; own; own = recorded[next++]) {
@@ -110,9 +128,9 @@ async function bare(url: string, recorded: Recorded): Promise<number> {
     }
   };
   await Promise.all(Array.from({ length: concurrency }, place));
-  const perSecond = (recorded.length * turns) / ((performance.now() - startedMs) / 1000);
+  const rate = stop();
   await pool.close();
-  return perSecond;
+  return rate;
 }
 
 /** The requests of a round, session by session: of one session, by its user and its session id. */
@@ -144,13 +162,15 @@ async function run(rounds: number): Promise<void> {
   for (let nth = 1; nth <= rounds; nth += 1) {
     const one = { simulated: await simulated(url), bare: await bare(url, recorded) };
     rates.push(one);
-    const shown = Object.entries(one).map(([name, rate]) => `${name} ${Math.round(rate)}`);
+    const shown = Object.entries(one).map(([name, rate]) => {
+      return `${name} ${Math.round(rate.perSecond)} (${rate.cpuMicros.toFixed(0)} us cpu)`;
+    });
     console.log(`round ${nth}, turns/s: ${shown.join(', ')}`);
   }
   agent.kill();
-  const ratio = median(rates.map((one) => one.simulated / one.bare));
+  const ratio = median(rates.map((one) => one.simulated.perSecond / one.bare.perSecond));
   console.log(
-    `median: ${Math.round(median(rates.map((one) => one.simulated)))} simulated turns/s, ` +
+    `median: ${Math.round(median(rates.map((one) => one.simulated.perSecond)))} simulated turns/s, ` +
       `${ratio.toFixed(2)} of the bare loop's (${sessionsOfRound} sessions of ${turns} turns, ${concurrency} at a time)`,
   );
 }

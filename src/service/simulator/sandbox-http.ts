@@ -1,6 +1,7 @@
 import { rootCertificates } from 'node:tls';
 import { Pool } from 'undici';
-import { DeadlinePassed, type Clock } from '../../shared/clock.ts';
+import { DeadlinePassed } from '../../shared/clock.ts';
+import { limitedBy } from './limited-by.ts';
 import type { SandboxOptions } from './sandbox.ts';
 import { SessionFault } from './simulated-session.ts';
 
@@ -69,27 +70,6 @@ export function openHttp({ url, ca, connections, clock }: SandboxOptions): Sandb
       }
     },
     close: () => pool.destroy(),
-  };
-}
-
-/** A signal that aborts with another, or after a time; disposing of it lets go of both. */
-function limitedBy(
-  clock: Clock,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Disposable & { signal: AbortSignal } {
-  const deadline = clock.deadline(timeoutMs);
-  const either = new AbortController();
-  const passOn = (): void => either.abort(signal.reason);
-  const end = (): void => either.abort(deadline.signal.reason);
-  signal.addEventListener('abort', passOn, { once: true });
-  deadline.signal.addEventListener('abort', end, { once: true });
-  return {
-    signal: either.signal,
-    [Symbol.dispose]() {
-      signal.removeEventListener('abort', passOn);
-      deadline[Symbol.dispose]();
-    },
   };
 }
 

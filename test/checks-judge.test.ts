@@ -173,7 +173,6 @@ void t.test('a scenario costs what it declares', async (t) => {
     );
     const declared = cost(prompts);
     const chats = own.filter((one) => one.endpoint === 'chat' && one.intent !== 'refuse');
-    // What is said in a call reaches a model as well.
     const turns = own.flatMap(({ call }) => call?.events.filter(({ kind }) => kind === 'speech'));
     const modelCalls = [...chats, ...turns.filter((one) => one !== undefined)];
     const calls = own.filter(({ endpoint }) => endpoint === 'voice');

@@ -144,8 +144,12 @@ export class Signalling {
 }
 
 function errorIn({ error }: CallMessage): string {
-  const { code, message } = (typeof error === 'object' && error !== null ? error : {}) as CallMessage;
-  return `${String(code ?? 'without a code')} ${String(message ?? '')}`.trim().slice(0, detailLengthMax);
+  const { code, message } = (
+    typeof error === 'object' && error !== null ? error : {}
+  ) as CallMessage;
+  return `${String(code ?? 'without a code')} ${String(message ?? '')}`
+    .trim()
+    .slice(0, detailLengthMax);
 }
 
 function refusalOf({ answer, error }: AskedFor): CallFailed {

@@ -5,12 +5,12 @@ import type { ToCallers } from './fleet-messages.ts';
 
 const placed = callers(systemClock, (message) => {
   // Whoever has gone needs no answer; `disconnect` tells of it.
-  if (process.connected) process.send?.(message, () => {});
+  if (process.connected) process.send?.(message);
 });
 
 process.on('message', (message: ToCallers) => {
   void placed.hear(message).then(() => {
-    if (message.kind === 'finish' && process.connected) process.disconnect();
+    if (message.kind === 'finish' && process.connected) process.disconnect?.();
   });
 });
 process.on('disconnect', () => void placed.leave());

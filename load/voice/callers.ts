@@ -78,7 +78,10 @@ class ProcessCallers implements Callers {
 
   #beginWindow(): void {
     const [cost, share] = [meter(this.#clock), watchKit()];
-    this.#ofWindow = () => ({ cpuPercent: cost().cpuPercent, loopLateP99Ms: share().loopLateP99Ms });
+    this.#ofWindow = () => ({
+      cpuPercent: cost().cpuPercent,
+      loopLateP99Ms: share().loopLateP99Ms,
+    });
     for (const call of this.#calls) call.beginWindow();
   }
 

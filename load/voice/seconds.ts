@@ -45,6 +45,13 @@ export class Seconds {
     const epochS = Math.floor(this.#clock.nowMs() / 1_000);
     if (this.#current?.epochS === epochS) return this.#current;
     if (this.#current) this.#over.push({ ...this.#current, up: this.#up() });
-    return (this.#current = { epochS, up: this.#up(), sent: 0, received: 0, gaps: 0, sendLateMaxMs: 0 });
+    return (this.#current = {
+      epochS,
+      up: this.#up(),
+      sent: 0,
+      received: 0,
+      gaps: 0,
+      sendLateMaxMs: 0,
+    });
   }
 }

@@ -60,8 +60,7 @@ export class TurnEar {
     this.#nth += 1;
     const windows = this.#windows;
     if (!windows && this.#nth % lookEvery !== 0) return;
-    const samples =
-      payload.length > silentBytesMax ? this.#decoder.decode(payload) : undefined;
+    const samples = payload.length > silentBytesMax ? this.#decoder.decode(payload) : undefined;
     let isLoud = false;
     const ticks = samples?.length ?? 2 * windowTicks;
     for (let at = 0; at < ticks; at += windowTicks) {

@@ -29,7 +29,7 @@ export function processesFor(calls: number): number {
 }
 
 /** Runs what the window is made of; the signal ends it before its time. */
-export type Meanwhile<Result> = (signal: AbortSignal) => Promise<Result>;
+export type Meanwhile<Result> = (signal: AbortSignal, fleet: Fleet) => Promise<Result>;
 
 /**
  * Places the calls of a plan one after the other, lets the window pass once all are connected or have
@@ -57,7 +57,7 @@ export async function voiceRun<Result>(
       fleet.beginWindow();
       windowStartMs = clock.nowMs();
       const startedMs = clock.monotonicMs();
-      result = await meanwhile(over);
+      result = await meanwhile(over, fleet);
       ranMs = clock.monotonicMs() - startedMs;
     }
   } finally {
@@ -72,13 +72,13 @@ export async function voiceRun<Result>(
 
 /** The window of calls alone: time passes, and is told. */
 export function quietWindow({ clock, onTick }: LoadOptions, windowMs: number): Meanwhile<void> {
-  return async (signal) => {
+  return async (signal, fleet) => {
     const endMs = clock.monotonicMs() + windowMs;
     for (;;) {
       const leftMs = endMs - clock.monotonicMs();
       if (leftMs <= 0 || signal.aborted) return;
       await clock.sleep(Math.min(TICK_MS, leftMs), signal).catch(() => undefined);
-      onTick({ ...begun('window'), leftMs: Math.max(0, endMs - clock.monotonicMs()) });
+      onTick({ ...liveOf(fleet, 'window'), leftMs: Math.max(0, endMs - clock.monotonicMs()) });
     }
   };
 }
@@ -120,10 +120,10 @@ function targetOf({ voice, sandbox, apiKey, ca }: LoadOptions): VoiceTarget {
   };
 }
 
-function liveOf({ counts }: Fleet, phase: LiveFigures['phase']): LiveFigures {
-  return { ...begun(phase), inFlight: counts.connected, errors: counts.failed };
+function liveOf({ counts, lastSecond }: Fleet, phase: LiveFigures['phase']): LiveFigures {
+  return {
+    ...{ phase, perSecond: 0, inFlight: counts.connected, p50Ms: null, p99Ms: null, leftMs: 0 },
+    errors: counts.failed,
+    calls: { up: lastSecond.up, packetsPerSecond: lastSecond.received },
+  };
 }
-
-const begun = (phase: LiveFigures['phase']): LiveFigures => ({
-  ...{ phase, perSecond: 0, inFlight: 0, p50Ms: null, p99Ms: null, errors: 0, leftMs: 0 },
-});

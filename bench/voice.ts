@@ -12,7 +12,7 @@ import { once } from 'node:events';
 import { cpus } from 'node:os';
 import wrtc from '@roamhq/wrtc';
 import { WebSocket } from 'ws';
-import { pacer } from '../reference-agent/voice/pacer.ts';
+import { pacer } from '../src/shared/pacer.ts';
 import { startAgent } from '../reference-agent/index.ts';
 import { percentileOf } from '../src/shared/audio-latency/index.ts';
 import { systemClock } from '../src/shared/clock.ts';

@@ -8,3 +8,4 @@ export { junitReport } from './report/junit.ts';
 export { markdownReport } from './report/markdown.ts';
 export { terminalReport } from './report/terminal.ts';
 export { htmlReport } from './report/page/page.ts';
+export { hasRun } from './report/what-ran.ts';

@@ -8,8 +8,10 @@ import type { LiveFigures, LoadOptions } from './options.ts';
 import { pacedRun } from './phases/paced-run.ts';
 import { planOf, WARM_UP_CONNECTIONS } from './phases/plan.ts';
 import { profileOf, type Profile } from './profiles/profile.ts';
-import { reportOf, reportOfGate, type ReportedRun } from './report/report.ts';
+import { reportOf, reportOfGate, reportOfNothing, type ReportedRun } from './report/report.ts';
+import { withVoice } from './report/with-voice.ts';
 import { GENERATOR_LIMITS } from './self-check/self-check.ts';
+import { quietWindow, voiceRun } from './voice/voice-run.ts';
 import { withMaxRate } from './report/max-rate.ts';
 
 /**
@@ -25,11 +27,43 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
   const found = await options.preflight(signal);
   if (found.gate) return reportOfGate(options, { plan, startedAtMs }, found.gate);
   const chance = seededChance(seed);
+  if (plan.profile === 'voice') return calledAlone(options, { plan, startedAtMs }, chance);
   onTick(begins('warm-up', totalMs));
   const warmUp = await warmedUp(options, plan, profileFor(options, plan, found.hasUsers, chance));
   const parts = { options, startedAtMs, warmUp, hasUsers: found.hasUsers };
   if (options.findMax) return searched(parts, plan, chance);
-  return reportOf(options, await runOf(parts, plan, chance.fork('run')));
+  if (plan.calls === undefined)
+    return reportOf(options, await runOf(parts, plan, chance.fork('run')));
+  return calledBeside(parts, plan, chance);
+}
+
+/** Calls and nothing else. */
+async function calledAlone(
+  options: LoadOptions,
+  run: { plan: LoadPlan; startedAtMs: number },
+  chance: Chance,
+): Promise<LoadReport> {
+  const { plan } = run;
+  const parts = { options, plan, chance: chance.fork('voice') };
+  const { voice } = await voiceRun(parts, quietWindow(options, plan.windowMs));
+  return withVoice(reportOfNothing(options, run), voice, options);
+}
+
+/** Requests while all calls are up: the window of the calls begins with the ramp of the requests. */
+async function calledBeside(
+  { options, ...parts }: RunParts,
+  plan: LoadPlan,
+  chance: Chance,
+): Promise<LoadReport> {
+  const { voice, result } = await voiceRun(
+    { options, plan, chance: chance.fork('voice') },
+    (signal) => runOf({ ...parts, options: { ...options, signal } }, plan, chance.fork('run')),
+  );
+  const { startedAtMs } = parts;
+  const report = result
+    ? reportOf(options, result)
+    : reportOfNothing(options, { plan, startedAtMs });
+  return withVoice(report, voice, options);
 }
 
 /** What all paced runs of a load share. */

@@ -1,6 +1,8 @@
 import type { Arrivals, LoadEngineName, LoadProfileName } from '../src/contract/index.ts';
 import type { Clock } from '../src/shared/clock.ts';
+import type { AnswerForm } from '../src/shared/voice-call/index.ts';
 import type { Judge } from './profiles/examine.ts';
+import type { CallerLimits } from './self-check/caller-check.ts';
 import type { GeneratorLimits } from './self-check/self-check.ts';
 
 /** What a preflight found: a cause for which nothing is sent, or what there is. */
@@ -8,6 +10,23 @@ export interface Preflight {
   gate?: { says: string; cure: string } | undefined;
   /** The sandbox has `/users`. */
   hasUsers: boolean;
+}
+
+/** Which calls to place, and how. */
+export interface VoicePlan {
+  /** At once. */
+  calls: number;
+  /** Placed a second, until all are. */
+  callsPerSecond: number;
+  /** Address of the voice WebSocket; `/voice` of the sandbox when undefined. */
+  url?: string | undefined;
+  answerForm?: AnswerForm | undefined;
+  /** Of this machine, for the media; the one by which the sandbox is reached when undefined. */
+  mediaAddress?: string | undefined;
+  /** Processes that place them; by default as many as the calls need. */
+  processes?: number | undefined;
+  /** Beyond these the processes were the bottleneck. */
+  callerLimits?: CallerLimits | undefined;
 }
 
 /** What to load, and how. */
@@ -25,6 +44,8 @@ export interface LoadOptions {
   ratePerSecond: number;
   /** Of the profile conversation. */
   simulatedUsers: number;
+  /** Of the profiles voice and all. */
+  voice?: VoicePlan | undefined;
   /** Length of the judged window, in milliseconds. */
   windowMs: number;
   /** Length of warm-up and ramp together; by default what fits the window. */
@@ -60,6 +81,8 @@ export interface LiveFigures {
   p50Ms: number | null;
   p99Ms: number | null;
   errors: number;
+  /** Of calls alone: those that are connected, and what comes of them. */
+  calls?: { up: number; packetsPerSecond: number };
   /** Milliseconds until the window is over. */
   leftMs: number;
 }

@@ -60,7 +60,7 @@ void t.test('encoded answers are decoded; ones that are not what they say are to
 });
 
 void t.test('an answer that is too large is told as such, not as broken JSON', async (t) => {
-  const agent = await startAgent();
+  const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const large = JSON.stringify({ choices: [], filler: 'x'.repeat(5 * 1024 * 1024) });
   const url = await serve(t, (request, response) => {
@@ -88,7 +88,7 @@ void t.test('chat that is put off for good is one cause', async (t) => {
 });
 
 void t.test('an interrupted run deletes what it created and is not judged', async (t) => {
-  const agent = await startAgent();
+  const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const controller = new AbortController();
   let seen = 0;

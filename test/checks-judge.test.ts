@@ -17,11 +17,16 @@ import { damaged, randomJson } from './helpers/random-json.ts';
 
 const prompts = ['Where is my order A-1001?', 'What are your opening hours?'];
 
+// A run with calls takes as long as it takes to speak.
+t.setTimeout(180_000);
+
 /** A run against the reference agent, the same for every test that needs one. */
-async function recorded(t: Test): Promise<Transcript> {
+let run: Promise<Transcript> | undefined;
+const recorded = (): Promise<Transcript> => (run ??= driven());
+
+async function driven(): Promise<Transcript> {
   const agent = await startAgent();
-  t.teardown(() => agent.stop());
-  return drive({
+  const transcript = await drive({
     target: agent.url,
     areas,
     apiKey: undefined,
@@ -37,6 +42,8 @@ async function recorded(t: Test): Promise<Transcript> {
     preflightOnly: false,
     onExchange() {},
   });
+  await agent.stop();
+  return transcript;
 }
 
 /** The recording with every record changed, read anew. */
@@ -56,7 +63,7 @@ const subsets: Area[][] = areas.reduce<Area[][]>(
 );
 
 void t.test('nothing recorded is nothing judged, for every choice of areas', async (t) => {
-  const { run } = await recorded(t);
+  const { run } = await recorded();
   for (const chosen of subsets) {
     const judgement = judge({ run: { ...run, areas: chosen }, exchanges: [] });
     t.equal(judgement.counts.pass, 0, chosen.join());
@@ -66,12 +73,12 @@ void t.test('nothing recorded is nothing judged, for every choice of areas', asy
 });
 
 void t.test('a run of no area is never green, whatever was recorded', async (t) => {
-  const { run, exchanges } = await recorded(t);
+  const { run, exchanges } = await recorded();
   t.equal(judge({ run: { ...run, areas: [] }, exchanges }).exitCode, 3);
 });
 
 void t.test('a check that throws is the fault of the kit', async (t) => {
-  const transcript = await recorded(t);
+  const transcript = await recorded();
   const boom = (): never => {
     throw new Error('boom');
   };
@@ -90,7 +97,7 @@ void t.test('a check that throws is the fault of the kit', async (t) => {
 });
 
 void t.test('a pass rests on an exchange, and a report names it', async (t) => {
-  const transcript = await recorded(t);
+  const transcript = await recorded();
   for (const [id, judged] of judge(transcript).requirements) {
     if (judged.verdict === 'pass') t.ok(judged.evidence.length > 0, id);
   }
@@ -101,8 +108,10 @@ void t.test('a pass rests on an exchange, and a report names it', async (t) => {
 });
 
 void t.test('a refusal proves nothing where its control was not accepted', async (t) => {
-  const transcript = await recorded(t);
-  const refusals = requirementIds.filter((id) => /^CHAT-06|^USERS-06|^USERS-075/.test(id));
+  const transcript = await recorded();
+  const refusals = requirementIds.filter((id) =>
+    /^CHAT-06|^USERS-06|^USERS-075|^VOICE-004/.test(id),
+  );
   const controls = new Set(transcript.exchanges.map(({ control }) => control));
   const refusedControl = changed(transcript, (record) =>
     controls.has(record.id)
@@ -132,7 +141,7 @@ void t.test('every row of the ledger cites statements that exist', (t) => {
 });
 
 void t.test('a recording that is read again is judged alike', async (t) => {
-  const transcript = await recorded(t);
+  const transcript = await recorded();
   const text = writeTranscript(transcript);
   const again = readTranscript(text);
   t.equal(writeTranscript(again), text, 'it is written as it was');
@@ -141,7 +150,7 @@ void t.test('a recording that is read again is judged alike', async (t) => {
 });
 
 void t.test('a scenario leaves the evidence that it declares', async (t) => {
-  const { requirements: judged } = judge(await recorded(t));
+  const { requirements: judged } = judge(await recorded());
   for (const { id, area, exercises } of scenarios) {
     for (const requirement of exercises) {
       const found = judged.get(requirement);
@@ -153,14 +162,21 @@ void t.test('a scenario leaves the evidence that it declares', async (t) => {
 });
 
 void t.test('a scenario costs what it declares', async (t) => {
-  const { exchanges } = await recorded(t);
+  const { exchanges } = await recorded();
   for (const { id, area, cost } of scenarios) {
     const own = exchanges.filter(
       ({ scenario, endpoint }) =>
-        scenario === id && (area === 'users' ? !/chat|health/.test(endpoint) : endpoint === area),
+        scenario === id &&
+        (area === 'users'
+          ? !/chat|health|voice/.test(endpoint)
+          : endpoint === area || id === 'voice/after'),
     );
     const declared = cost(prompts);
-    const modelCalls = own.filter((one) => one.endpoint === 'chat' && one.intent !== 'refuse');
+    const chats = own.filter((one) => one.endpoint === 'chat' && one.intent !== 'refuse');
+    const turns = own.flatMap(({ call }) => call?.events.filter(({ kind }) => kind === 'speech'));
+    const modelCalls = [...chats, ...turns.filter((one) => one !== undefined)];
+    const calls = own.filter(({ endpoint }) => endpoint === 'voice');
+    t.equal(calls.length, declared.calls, `${id} of ${area}: calls`);
     const created = own.filter((one) => one.endpoint === 'create' && accepted(one));
     // What there is to delete depends on what the sandbox created where it need not.
     if (id === 'users/cleanup') t.ok(own.length <= declared.requests, `${id}: requests`);
@@ -205,18 +221,34 @@ function otherAnswer(record: ExchangeRecord, chance: Chance): ExchangeRecord {
   }
 }
 
+/** Other things said in a call, some of them not at all, and other sound. */
+function otherCall(record: ExchangeRecord, chance: Chance): ExchangeRecord {
+  if (!record.call) return record;
+  const { events, media } = record.call;
+  const said = events.flatMap((event) => {
+    if (event.text === undefined || chance.integer(0, 3) > 0) return [event];
+    const text = chance.integer(0, 1) === 0 ? randomJson(chance) : damaged(event.text, chance);
+    return chance.integer(0, 4) === 0 ? [] : [{ ...event, text }];
+  });
+  const packets = (media?.packets ?? []).map((packet) => ({
+    ...packet,
+    sequence: chance.integer(0, 65_535),
+    timestamp: chance.integer(0, 2 ** 32 - 1),
+  }));
+  const scrambled = media && chance.integer(0, 1) === 0 ? { ...media, packets } : media;
+  const kept = chance.integer(0, 9) > 0 && scrambled ? { media: scrambled } : {};
+  return { ...record, call: { events: said, ...kept } };
+}
+
 void t.test('checks are total: no recording makes one throw', async (t) => {
-  const transcript = await recorded(t);
+  const transcript = await recorded();
   const seed = randomSeed();
   t.comment(`seed ${seed}`);
   for (let round = 1; round <= 60; round++) {
     const chance = seededChance(`${seed}/${round}`);
     const says = `seed ${seed}, round ${round}`;
-    holds(
-      t,
-      changed(transcript, (record) => otherAnswer(record, chance)),
-      says,
-    );
+    const answers = changed(transcript, (record) => otherAnswer(record, chance));
+    holds(t, answers, says);
     const answersAlone = changed(transcript, (record) =>
       record.response
         ? {
@@ -235,11 +267,13 @@ void t.test('checks are total: no recording makes one throw', async (t) => {
       },
     }));
     holds(t, requests, `${says}, other requests`);
+    const calls = changed(transcript, (record) => otherCall(record, chance));
+    holds(t, calls, `${says}, other calls`);
   }
 });
 
 void t.test('checks are total: what the answer is does not matter', async (t) => {
-  const transcript = await recorded(t);
+  const transcript = await recorded();
   const bodies = ['', ' ', 'null', '0', '""', '[]', '{}', '[null]', '{"choices":[[]]}', '\u0000'];
   for (const body of bodies) {
     for (const status of [100, 200, 204, 302, 400, 401, 404, 422, 429, 500, 503]) {

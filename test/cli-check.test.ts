@@ -16,8 +16,9 @@ import { root } from './helpers/source-tree.ts';
 const NOWHERE = 'http://127.0.0.1:1';
 const KEY = 'sk-Very/secret~key.0123456789';
 
+/** Without voice unless it is asked for: calls take as long as it takes to speak. */
 async function agentFor(t: Test, options: Partial<AgentOptions> = {}): Promise<string> {
-  const agent = await startAgent(options);
+  const agent = await startAgent({ voice: null, ...options });
   t.teardown(() => agent.stop());
   return agent.url;
 }

@@ -138,12 +138,15 @@ void t.test('demo: all of it holds', async (t) => {
   const { code, stdout, stderr } = await run(['demo'], { timeoutMs: 60_000 });
   t.equal(code, 0, stdout + stderr);
   t.match(stdout, /1 {2}A sandbox[^]*2 {2}The judge[^]*3 {2}The same[^]*\nAll held\.\n/);
+  t.match(stdout, /5 {2}A simulated user[^]*agent {2}Your order has shipped[^]*Heard: \d/);
   t.ok(within80(stdout), 'fits a terminal');
 });
 
 void t.test('help: fits a terminal, and its examples work', async (t) => {
-  const agent = await startAgent();
+  const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
+  const talking = await startAgent();
+  t.teardown(() => talking.stop());
   const service = await startService();
   t.teardown(() => service.stop());
   const env = { SANDBOX_KIT_SERVICE_API_KEY: service.apiKey };
@@ -157,8 +160,9 @@ void t.test('help: fits a terminal, and its examples work', async (t) => {
     const shown = stdout.includes('Examples:') && examples.length > 0;
     t.ok(shown, `${verb} --help has examples`);
     for (const [, line = ''] of stdout.includes('Commands:') ? [] : examples) {
+      const sandbox = line.includes('--area voice') ? talking : agent;
       const args = wordsOf(line).map((word) =>
-        word === 'SERVICE_URL' ? service.url : /^(URL|https?:.*)$/.test(word) ? agent.url : word,
+        word === 'SERVICE_URL' ? service.url : /^(URL|https?:.*)$/.test(word) ? sandbox.url : word,
       );
       if (byHelp(args) || args.includes('--ca')) continue;
       const ran = await run(args, { cwd: folder, env });

@@ -86,6 +86,8 @@ void t.test('no violation shows a key', (t) => {
 void t.test('what a part of another schema wants is told like its own', (t) => {
   const call = { type: 'start_call', audio_config: 'opus' };
   t.equal(violations('StartCall', call)[0]?.expected, 'an object');
+  const seed = violations('SeedDocument', { scenarios: [{ id: 'a', name: 'A' }] });
+  t.same(seed, [{ pointer: '/scenarios/0/user', expected: 'an object', received: 'nothing' }]);
   const health = { status: 'healthy', timestamp: '2026-01-01', metrics: { cpu_usage: 101 } };
   t.equal(violations('Health', health)[0]?.expected, 'a number from 0 to 100');
   t.end();

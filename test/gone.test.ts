@@ -48,7 +48,7 @@ function oneCauseAtCuts(t: Test, transcript: Transcript, every = 1): void {
 }
 
 void t.test('wherever a sandbox dies, it is one cause and no finding', async (t) => {
-  const agent = await startAgent();
+  const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const run = {
     areas: ['chat', 'health', 'users'] as const,
@@ -63,7 +63,7 @@ void t.test('wherever a service dies, it is one cause and no finding', async (t)
 });
 
 void t.test('what was found before stays found, beside the cause', async (t) => {
-  const agent = await startAgent();
+  const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const { url } = agent;
   const whole = (await check({ target: url, kitVersion: 'test', seed: 'found' })).transcript;
@@ -81,7 +81,7 @@ void t.test('what was found before stays found, beside the cause', async (t) => 
 });
 
 void t.test('one that comes up again is not gone', async (t) => {
-  const agent = await startAgent();
+  const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'up again' }))
     .transcript;

@@ -69,7 +69,7 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
   ];
 
 void t.test('each failure has the hint that fits it', async (t) => {
-  const agent = await startAgent();
+  const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const service = await withCheckedService(t);
   for (const [id, requirement, hint] of rows) {
@@ -94,7 +94,7 @@ const skews: readonly (readonly [offMs: number, received: RegExp, hint: RegExp])
 ];
 
 void t.test('a clock that is off is told in units that people use', async (t) => {
-  const agent = await startAgent();
+  const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   for (const [offMs, received, hint] of skews) {
     const now = (): string => isoTime(systemClock.nowMs() + offMs);

@@ -29,7 +29,7 @@ const EVIL = [
 
 /** Checks a sandbox that puts markup wherever it can; gives the pages of `check` and of `grade`. */
 async function hostilePages(t: Test): Promise<{ checked: string; graded: string; record: string }> {
-  const agent = await startAgent();
+  const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const transform = chain(
     onChat(set('/choices/0/message/role', EVIL), set('/choices/0/message/content', EVIL)),

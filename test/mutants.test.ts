@@ -3,7 +3,13 @@
  * exactly its requirements red, no legal variant any, and every dead peer gives its one cause.
  */
 import t, { type Test } from 'tap';
-import { deadPeers, mutants, serviceDeadPeers, variants } from '../conformance/mutants/index.ts';
+import {
+  deadPeers,
+  mutants,
+  serviceDeadPeers,
+  variants,
+  voiceDeadPeers,
+} from '../conformance/mutants/index.ts';
 import { EVERYTHING } from '../conformance/mutants/judged-peer.ts';
 import {
   killable,
@@ -11,6 +17,7 @@ import {
   selftestSize,
   type SelftestRow,
 } from '../conformance/mutants/selftest.ts';
+import type { Area } from '../src/contract/index.ts';
 import { startAgent } from '../reference-agent/index.ts';
 import { withPlainSandbox } from './helpers/plain-sandbox.ts';
 
@@ -33,16 +40,19 @@ void t.test('there is a mutant for every requirement that can turn red', (t) => 
 });
 
 void t.test('every id is given once, and says its kind', (t) => {
-  const ids = [...mutants, ...variants, ...deadPeers, ...serviceDeadPeers].map(({ id }) => id);
+  const dead = [...deadPeers, ...voiceDeadPeers, ...serviceDeadPeers];
+  const ids = [...mutants, ...variants, ...dead].map(({ id }) => id);
   t.equal(new Set(ids).size, ids.length, 'ids differ');
   for (const { id, kills } of mutants) {
-    t.match(id, /^(chat|health|users)\/[a-z0-9-]+$/);
+    t.match(id, /^(chat|health|users|voice)\/[a-z0-9-]+$/);
     t.equal(new Set(kills).size, kills.length, `${id} names each requirement once`);
     t.ok(kills.length > 0, `${id} kills something`);
   }
   for (const { id } of variants) t.match(id, /^legal\/[a-z0-9-]+$/);
-  for (const { id } of [...deadPeers, ...serviceDeadPeers]) t.match(id, /^dead\/[a-z0-9-]+$/);
-  const size = ids.length - serviceDeadPeers.length;
+  for (const { id } of dead) t.match(id, /^dead\/[a-z0-9-]+$/);
+  const isSeen = (one: { areas: readonly Area[] }): boolean =>
+    one.areas.some((area) => areas.includes(area));
+  const size = [...mutants, ...variants, ...dead].filter(isSeen).length;
   t.equal(selftestSize({ areas }), size, 'the size of a self-test is known before it runs');
   t.equal(selftestSize({ areas, only: 'dead/' }), deadPeers.length);
   t.end();

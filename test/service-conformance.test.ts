@@ -259,7 +259,7 @@ void t.test('check --area service: what can not be asked for', async (t) => {
     [['--area', 'service,chat'], /--area: expected service alone/],
     [
       ['--area', 'voices'],
-      /--area: expected some of chat, health, users, voice, or service, got "voices"/,
+      /--area: expected some of chat, health, users, voice, or\s+service, got "voices"/,
     ],
     [['--intrusive'], /--intrusive: expected only together with --area service/],
   ] as const) {

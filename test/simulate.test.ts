@@ -66,7 +66,7 @@ void t.test(
     const [, created, first, second, removed] = double.seen;
     t.same(violations('UserCreateRequest', created?.body), []);
     const { user_id: userId } = created?.body as { user_id: string };
-    t.match(userId, /^sim_user_[a-z0-9]{16}$/);
+    t.match(userId, /^sim_user_[a-z0-9]{20}$/);
     t.match(created?.body, {
       metadata: {
         ...{ scenario_id: 'a', persona: 'Impatient', session_type: 'chat' },

@@ -24,11 +24,7 @@ async function talk(
   replies: (string | Act)[],
   more: Partial<Scenario> = {},
 ) {
-  const session = await sessionOn(
-    t,
-    await saying(t, ...replies),
-    aUser(user as Scenario['user'], more),
-  );
+  const session = await sessionOn(t, await saying(t, ...replies), aUser(user, more));
   return { session, lines: linesOf(session), end: session.end_reason };
 }
 

@@ -80,7 +80,7 @@ const owners: Record<string, RegExp> = {
   autocannon: /^(load|bench)\//,
   'hdr-histogram-js': /^load\//,
   werift: /^src\/shared\/peer(\/|\.ts$)/,
-  ws: /^(reference-agent\/voice|conformance\/(drive|mutants)|load|src\/service\/simulator|test|bench)\//,
+  ws: /^(reference-agent\/voice|conformance\/(drive|mutants)|src\/shared\/voice-call|load|src\/service\/simulator|test|bench)\//,
   'opus-decoder': /^src\/shared\/opus\//,
   '@roamhq': /^(test|bench)\//,
   '@sparticuz': /^test\//,

@@ -103,7 +103,7 @@ export const stepsBy = (name: 'run' | 'agent' | 'eval'): readonly string[] => [
   ...(name === 'agent' ? ['agent by scenario'] : []),
 ];
 
-/** What stands for any text or character in the languages that filters are made with. */
+/** What stands for any text or character in the patterns that filters are made with. */
 const WILDCARDS = ['%', '_', '.'];
 
 /** An eval scored the session whose name contains what was asked for. */

@@ -62,18 +62,26 @@ function takesAnswers({ exchanges }: Transcript): boolean {
   return exchanges.some(
     (one) =>
       isVoice(one) &&
-      (isConnected(one) || one.call?.media?.hasPath === true || saysNotConnected(one)),
+      (isConnected(one) || one.call?.media?.hasPath === true || saysAtOnce(one, exchanges)),
   );
 }
 
-/** Whether a call was ended, after the answer, because no connection came about. */
-function saysNotConnected(one: Exchange): boolean {
-  const [answered] = eventsOf(one, 'answered');
+/** Who does not know the answer's message may wait for another, and say in the end that none came. */
+const AT_ONCE_MS_MAX = 3_000;
+
+/**
+ * Whether an answer was met at once with connection_failed, by a sandbox that does not say so of any
+ * message that it does not know.
+ */
+function saysAtOnce(one: Exchange, exchanges: readonly Exchange[]): boolean {
+  const unknown = exchanges.find((other) => isVoice(other) && other.step === 'unknown type');
+  const passesOver = unknown && readyOf(unknown) && saidBySandbox(unknown, 'error').length === 0;
+  const answeredMs = eventsOf(one, 'answered')[0]?.atMs;
+  if (!passesOver || answeredMs === undefined || one.intent !== 'valid') return false;
   return saidBySandbox(one, 'error').some(
     ({ event, json }) =>
-      answered !== undefined &&
-      event.atMs >= answered.atMs &&
-      one.intent === 'valid' &&
+      event.atMs >= answeredMs &&
+      event.atMs <= answeredMs + AT_ONCE_MS_MAX &&
       valueAt(json, '/error/code') === 'connection_failed',
   );
 }

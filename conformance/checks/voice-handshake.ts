@@ -85,7 +85,9 @@ function withoutProtocol(): Check {
   return each(
     (one, transcript) => {
       const control = controlOf(one, transcript);
-      return isEdit(one) && control !== undefined && readyOf(control) !== undefined;
+      return (
+        isEdit(one) && control !== undefined && isOpened(control) && readyOf(control) !== undefined
+      );
     },
     (one) =>
       readyOf(one)

@@ -68,11 +68,9 @@ export function httpClient({ target, clock, ca }: HttpClientOptions): HttpClient
   const sendAlone = async (outgoing: Outgoing, deadlineMs: number): Promise<Outcome> => {
     // Requests of one agent wait for each other while a connection comes about.
     const alone = new Agent({ ...bounds, pipelining: 0 });
-    try {
-      return await sendBy(alone, outgoing, deadlineMs);
-    } finally {
-      await alone.destroy();
-    }
+    const came = await sendBy(alone, outgoing, deadlineMs);
+    await (came.failure ? alone.destroy() : alone.close());
+    return came;
   };
   return {
     async send(outgoing, deadlineMs, connection) {

@@ -1,9 +1,14 @@
 import type { Clock } from '../../src/shared/clock.ts';
+import {
+  ownAddress,
+  type AnswerForm,
+  type SocketListener,
+} from '../../src/shared/voice-call/index.ts';
 import type { Step } from '../scenarios/index.ts';
 import type { Outcome, Outgoing } from './http-client.ts';
-import { Line, type AnswerForm } from './voice-line.ts';
+import { Line } from './voice-line.ts';
 import type { CallAudio, MediaEnd } from './voice-media.ts';
-import { askForSocket, type SocketListener } from './voice-socket.ts';
+import { askForSocket } from './voice-socket.ts';
 
 /** What a caller is made of. */
 export interface CallerOptions {
@@ -104,16 +109,3 @@ async function mediaEnd(
   const address = mediaAddress ?? ownAddress(localAddress, offer);
   return new MediaEnd({ clock, sinceRunMs, address, onPacket });
 }
-
-/**
- * The address of this machine by which media reaches a sandbox: that of its WebSocket, and on this
- * machine one of the family that is offered, since `localhost` may be either.
- */
-function ownAddress(localAddress: string, offer: string): string {
-  const own = localAddress.replace(/^::ffff:/i, '');
-  if (!/^(127\.|::1$|$)/.test(own)) return own;
-  const offersIpv6Alone = / [0-9a-f:]*:[0-9a-f:]* \d+ typ /i.test(offer) && !IPV4.test(offer);
-  return offersIpv6Alone ? '::1' : '127.0.0.1';
-}
-
-const IPV4 = / \d{1,3}(\.\d{1,3}){3} \d+ typ /;

@@ -2,18 +2,16 @@ import type { WebSocket } from 'ws';
 import type { CallEvent, RecordedCall } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { Clip } from '../../src/shared/opus/index.ts';
+import {
+  answerTo,
+  candidateIn,
+  offerIn,
+  parseMessage,
+  type AnswerForm,
+  type SocketListener,
+} from '../../src/shared/voice-call/index.ts';
 import type { CallLine, CallMessage, Connection } from '../scenarios/index.ts';
-import { isObject } from '../transcript/reading.ts';
 import type { CallAudio, MediaEnd } from './voice-media.ts';
-import type { SocketListener } from './voice-socket.ts';
-
-/** How the answer to an offer goes to the sandbox: the specification shows no message for it. */
-export interface AnswerForm {
-  /** `type` of the message; `webrtc_answer`. */
-  type: string;
-  /** Name of the field that holds `{type, sdp}`; `webrtc_answer`. */
-  field: string;
-}
 
 /** What a line is made of. */
 export interface LineParts {
@@ -83,7 +81,7 @@ export class Line implements CallLine, SocketListener {
       ...(text.length > TEXT_LENGTH_MAX && { bytes: data.length }),
       ...(isBinary && { isBinary }),
     });
-    const message = parsed(text);
+    const message = parseMessage(text);
     if (!message || this.#waiting.length >= EVENTS_MAX) return;
     const candidate = message['type'] === 'ice_candidate' ? candidateIn(message) : undefined;
     if (candidate === undefined) this.#waiting.push(message);
@@ -125,9 +123,8 @@ export class Line implements CallLine, SocketListener {
   }
 
   async connect(ready: CallMessage, change = (answer: string) => answer): Promise<Connection> {
-    const { type, field } = this.#parts.answerForm;
-    const offer = isObject(ready['webrtc_offer']) ? ready['webrtc_offer']['sdp'] : undefined;
-    if (typeof offer !== 'string' || this.#media || !this.isOpen) return 'none';
+    const offer = offerIn(ready);
+    if (offer === undefined || this.#media || !this.isOpen) return 'none';
     let sdp: string;
     try {
       this.#media = await this.#parts.mediaEnd(offer, () => this.#wake());
@@ -137,10 +134,7 @@ export class Line implements CallLine, SocketListener {
       this.#note({ from: 'kit', kind: 'unusable', detail: messageOf(error) });
       return 'none';
     }
-    const ids = Object.fromEntries(
-      ['session_id', 'call_id'].flatMap((key) => (key in ready ? [[key, ready[key]]] : [])),
-    );
-    this.send({ type, ...ids, [field]: { type: 'answer', sdp } });
+    this.send(answerTo(ready, sdp, this.#parts.answerForm));
     this.#note({ from: 'kit', kind: 'answered' });
     const over = new AbortController();
     const whyNot = await Promise.race([
@@ -270,21 +264,6 @@ export class Line implements CallLine, SocketListener {
     const isLast = event.kind === 'close';
     if (this.#events.length < EVENTS_MAX || isLast) this.#events.push(event);
   }
-}
-
-function parsed(text: string): CallMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The line of an `ice_candidate`, which some write flat and some as an object. */
-function candidateIn({ candidate }: CallMessage): string | undefined {
-  const line = isObject(candidate) ? candidate['candidate'] : candidate;
-  return typeof line === 'string' ? line : undefined;
 }
 
 const rounded = (ms: number): number => Math.round(ms * 100) / 100;

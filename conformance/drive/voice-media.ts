@@ -1,9 +1,11 @@
 import type { CallMedia } from '../../src/contract/index.ts';
+import { percentileOf } from '../../src/shared/audio-latency/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { createDecoder, ticksOfPacket, type Clip } from '../../src/shared/opus/index.ts';
+import { pacer } from '../../src/shared/pacer.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/shared/peer/index.ts';
+import { Microphone, type Said } from '../../src/shared/voice-call/index.ts';
 import { Ear, type Sound } from './voice-ear.ts';
-import { Microphone, type Said } from './voice-microphone.ts';
 
 /** What the kit's end of the media is made of. */
 export interface MediaParts {
@@ -34,6 +36,8 @@ export class MediaEnd {
   readonly #peer: Peer;
   readonly #life = new AbortController();
   readonly #roundTripsMs: number[] = [];
+  readonly #sent: Buffer[] = [];
+  readonly #lateMs: number[] = [];
   readonly #heard: Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc'>[] = [];
   #ear: Ear | undefined;
   #microphone: Microphone | undefined;
@@ -74,7 +78,16 @@ export class MediaEnd {
       return error instanceof Error ? error.message : String(error);
     }
     this.#hasPath = true;
-    this.#microphone = new Microphone(this.#peer, this.#parts.clock);
+    const { clock } = this.#parts;
+    this.#microphone = new Microphone({
+      peer: this.#peer,
+      clock,
+      pacer: pacer(clock),
+      onSent: (payload, lateMs) => {
+        this.#sent.push(payload);
+        this.#lateMs.push(lateMs);
+      },
+    });
     void this.#ask();
     return undefined;
   }
@@ -113,13 +126,13 @@ export class MediaEnd {
       hasPath: this.#hasPath,
       packets: this.#ear?.packets ?? [],
       roundTripsMs: this.#roundTripsMs.map((ms) => Math.round(ms * 100) / 100),
-      sent: this.#microphone?.sent.length ?? 0,
-      lateMs: Math.round((this.#microphone?.lateMs ?? 0) * 100) / 100,
+      sent: this.#sent.length,
+      lateMs: Math.round((percentileOf(this.#lateMs, 99) ?? 0) * 100) / 100,
     };
   }
 
   audio(): CallAudio {
-    return { sandbox: inTime(this.#heard), kit: this.#microphone?.sent ?? [] };
+    return { sandbox: inTime(this.#heard), kit: this.#sent };
   }
 
   #hear(packet: AudioPacket): void {

@@ -1,4 +1,4 @@
-import type { AnswerForm } from './voice-line.ts';
+import type { AnswerForm } from '../../src/shared/voice-call/index.ts';
 import type { CallAudio } from './voice-media.ts';
 
 /** How the voice endpoint is reached. */

@@ -129,12 +129,16 @@ const answers: Mutant[] = [
     'SERVICE-049',
     first(where('/evaluations_queued', (count) => count === 2, set('/evaluations_queued', 1))),
   ),
-  closed(
-    'queues-six',
-    'Queues six evals.',
-    ['SERVICE-049', 'SERVICE-050'],
-    first(where('/evaluations_queued', (count) => count === 2, set('/evaluations_queued', 6))),
-  ),
+  {
+    ...closed(
+      'queues-six',
+      'Queues six evals.',
+      ['SERVICE-049', 'SERVICE-050'],
+      first(where('/evaluations_queued', (count) => count === 2, set('/evaluations_queued', 6))),
+    ),
+    // The judge waits for as many evaluations.
+    clockFactor: 20,
+  },
   closed(
     'queues-none-as-two',
     'Queues evals that nobody configured.',

@@ -32,8 +32,6 @@ export const strangerMutants: readonly Mutant[] = [
   strange('queues-less', 'Says that it queues less than it does.', 'SERVICE-122', queues(1)),
   strange('queues-more', 'Says that it queues more than it does.', 'SERVICE-122', queues(3)),
   ...strangely('agent-elsewhere', 'SERVICE-146'),
-  ...strangely('agent-by-end', 'SERVICE-146'),
-  ...strangely('eval-percent', 'SERVICE-148'),
   ...strangely('after-by-end', 'SERVICE-153'),
   ...strangely('before-by-end', 'SERVICE-154'),
 ];

@@ -7,6 +7,7 @@ import {
   type Variant,
 } from './mutant.ts';
 import { valueAt } from '../../src/contract/index.ts';
+import { chain } from './combinators.ts';
 import { asks, idIn, listOf, onItems, partOf, type Item, type Results } from './service-edits.ts';
 import { put, written, type Row } from './service-rules.ts';
 
@@ -226,32 +227,22 @@ const oneLess: TransformFactory = () => {
   })();
 };
 
+const roundsRate = onSummary((summary) => {
+  summary['pass_rate'] = Math.round(Number(summary['pass_rate']) * 10) / 10;
+});
+
+function otherwise(item: Item): void {
+  roundsRate(item);
+  onLink((url) => url.replace('/production-eval', '/#/production-eval'))(item);
+  if (Array.isArray(item['traces'])) item['traces'] = listOf(item, 'traces').reverse();
+}
+
 /** Legal variants of it. */
 export const serviceSumVariants: readonly Variant[] = [
   variant('eval-without-outcome', 'Has no outcome of an eval that broke.', oneLess, slow),
   variant(
-    'rate-rounded',
-    'Rounds rates to one digit.',
-    onItems(
-      'simulations',
-      onSummary((summary) => {
-        summary['pass_rate'] = Math.round(Number(summary['pass_rate']) * 10) / 10;
-      }),
-    ),
-  ),
-  variant(
-    'turns-last-first',
-    'Lists the last turn first, by its number.',
-    onItems('production', (item) => {
-      if (Array.isArray(item['traces'])) item['traces'] = listOf(item, 'traces').reverse();
-    }),
-  ),
-  variant(
-    'url-behind-hash',
-    'Links to an application that has its paths behind a #.',
-    onItems(
-      'production',
-      onLink((url) => url.replace('/production-eval', '/#/production-eval')),
-    ),
+    'written-otherwise',
+    'Rounds rates to one digit, lists the last turn first, and has its pages behind a #.',
+    chain(onItems('simulations', roundsRate), onItems('production', otherwise)),
   ),
 ];

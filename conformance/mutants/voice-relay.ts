@@ -111,9 +111,8 @@ class Relay implements CallTwist {
   #toKit(packet: AudioPacket): void {
     this.#last = packet;
     const nth = this.#nth++;
-    const { toKit } = this.#twist;
-    if (toKit) toKit(packet, (one, changed) => this.#send(one, changed), nth);
-    else this.#send(packet);
+    if (!this.#twist.toKit) this.#send(packet);
+    else this.#twist.toKit(packet, (one, changed) => this.#send(one, changed), nth);
   }
 
   #send(packet: AudioPacket, changed: Partial<AudioPacket> = {}): void {

@@ -117,8 +117,7 @@ const messages: Variant[] = [
     'closes-unknown',
     'Closes on what it does not know.',
     answers(
-      ({ type }, text) =>
-        type === undefined || !/^(start_call|webrtc_answer)$/.test(String(type)) || text === '',
+      ({ type }) => type !== 'start_call' && type !== 'webrtc_answer',
       (ends) => {
         ends.closeKit(1003);
         ends.closeSandbox();

@@ -64,10 +64,7 @@ function setupOf(one: Exchange): Partial<CallSummary> {
   };
 }
 
-function known<Name extends keyof CallSummary>(
-  name: Name,
-  ms: number | undefined,
-): Partial<CallSummary> {
+function known(name: keyof CallSummary, ms: number | undefined): Partial<CallSummary> {
   return ms === undefined ? {} : { [name]: rounded(ms) };
 }
 

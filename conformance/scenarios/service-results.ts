@@ -65,7 +65,7 @@ const production: Scenario = {
   phase: 'after',
   needs: ['service/conversations'],
   exercises: ['SERVICE-070', 'SERVICE-080', 'SERVICE-112'],
-  cost: cost(25),
+  cost: cost(23),
   async drive(world) {
     if (world.service.control) await world.send(admin('drain', '/drain'));
     await readAll(world, 'production');
@@ -80,7 +80,7 @@ const simulations: Scenario = {
   area: 'service',
   phase: 'after',
   exercises: ['SERVICE-130'],
-  cost: cost(25),
+  cost: cost(23),
   async drive(world) {
     await readAll(world, 'simulations');
     if (!world.service.control) return;

@@ -10,8 +10,8 @@ import type { World } from './world.ts';
 type Endpoint = 'production' | 'simulations';
 type Item = Record<string, unknown>;
 
-/** What stands for any text, or any character, in the pattern languages that filters are made with. */
-export const WILDCARDS = ['%', '_', '.'] as const;
+/** What stands for any text in patterns, and for any character: in those of SQL, and in regular ones. */
+const WILDCARDS = { name: ['%', '.'], eval: ['%', '_'] } as const;
 
 /** The filters to read an endpoint by, from what is listed there; one by an empty word is none. */
 export function filtersOf(
@@ -34,8 +34,8 @@ export function filtersOf(
     'eval none': { eval: 'no such eval' },
     [name]: { [name]: word.toUpperCase() },
     eval: { eval: evalWord.toUpperCase() },
-    ...withWildcards(name, word),
-    ...withWildcards('eval', evalWord),
+    ...withWildcards(name, word, WILDCARDS.name),
+    ...withWildcards('eval', evalWord, WILDCARDS.eval),
     [`${name} by ${other}`]: { [name]: otherWord(list, name, keyOf[other]) },
     'started after': { started_after: bound },
     'started before': { started_before: bound },
@@ -55,12 +55,16 @@ function textAt(item: Item | undefined, pointer: string): string {
 const inner = (text: string): string => (text.length > 2 ? text.slice(1, -1) : text);
 
 /** The word with a character in its middle that stands for itself alone. */
-function withWildcards(name: string, word: string): Record<string, Record<string, string>> {
+function withWildcards(
+  name: string,
+  word: string,
+  wildcards: readonly string[],
+): Record<string, Record<string, string>> {
   const middle = Math.floor(word.length / 2);
   const put = (wildcard: string): string =>
     word.length < 2 ? '' : `${word.slice(0, middle)}${wildcard}${word.slice(middle + 1)}`;
   return Object.fromEntries(
-    WILDCARDS.map((wildcard) => [`${name} with ${wildcard}`, { [name]: put(wildcard) }]),
+    wildcards.map((wildcard) => [`${name} with ${wildcard}`, { [name]: put(wildcard) }]),
   );
 }
 

@@ -29,7 +29,7 @@ const handshake: Scenario = {
   area: 'voice',
   phase: 'refused',
   exercises: ['VOICE-004', 'VOICE-005'],
-  cost: cost(4, 0, 0, 4),
+  cost: cost(5, 0, 0, 5),
   async drive(world) {
     if (world.voice.absent) return;
     const control = await world.send(calling('control', 'valid', asking(minimalStart)));

@@ -18,6 +18,7 @@ export type Planned = Pick<
   | 'windowMs'
   | 'warmUpMs'
   | 'percentile'
+  | 'voice'
 >;
 
 /** Connections of the closed-loop warm-up. */
@@ -30,6 +31,28 @@ const PREFLIGHT = { requests: 5, modelCalls: 2 };
 
 /** The plan of a run: fixed before the first request. */
 export function planOf(given: Planned): LoadPlan {
+  const requests = planOfRequests(given);
+  const { voice, windowMs, profile } = given;
+  if (!voice) return requests;
+  const { calls, callsPerSecond } = voice;
+  const talkMs = calls * (requests.rampMs + windowMs + (calls * 1_000) / callsPerSecond / 2);
+  // Each call is asked for, and each turn of it reaches a model.
+  return {
+    ...requests,
+    ...(profile === 'voice' ? VOICE_ALONE : {}),
+    calls,
+    callsPerSecond,
+    requests: calls + (profile === 'voice' ? PREFLIGHT.requests : requests.requests),
+    modelCalls: Math.ceil(talkMs / TURN_MS) + (profile === 'voice' ? 0 : requests.modelCalls),
+  };
+}
+
+/** A turn of a call, with its answer, takes about so long. */
+const TURN_MS = 5_000;
+/** Calls have a ramp of their own, and no rate. */
+const VOICE_ALONE = { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: 95 };
+
+function planOfRequests(given: Planned): LoadPlan {
   const { profile, ratePerSecond: rate, simulatedUsers, windowMs } = given;
   const before = given.warmUpMs ?? Math.min(WARM_UP_MS_MAX, windowMs / 6);
   // Users who wait for answers need no ramp but their own.
@@ -40,11 +63,14 @@ export function planOf(given: Planned): LoadPlan {
   // autocannon sends what a second allows at the beginning of it.
   const warmUp = Math.ceil(warmUpMs / 1000) * rate;
   const spanS = (rampMs + windowMs) / 1000;
+  const besideChat = spanS * (HEALTH_BESIDE_PER_SECOND + 2 * USERS_BESIDE_PER_SECOND);
   const beside = {
     chat: 0,
     conversation: 0,
     health: 0,
-    mixed: spanS * (HEALTH_BESIDE_PER_SECOND + 2 * USERS_BESIDE_PER_SECOND),
+    voice: 0,
+    mixed: besideChat,
+    all: besideChat,
   }[profile];
   const closed = (simulatedUsers * spanS * 1000) / THINK_MS;
   const paced = profile === 'conversation' ? closed : main;

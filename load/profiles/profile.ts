@@ -63,6 +63,9 @@ export function profileOf(options: ProfileOptions): Profile {
       return { ...base, main: 'chat', streams: ['chat'], open: [chat] };
     case 'health':
       return { ...base, main: 'health', streams: ['health'], open: [health] };
+    case 'voice':
+      return { ...base, main: 'chat', streams: [], open: [] };
+    case 'all':
     case 'mixed': {
       const beside = { ...health, perSecond: HEALTH_BESIDE_PER_SECOND };
       const open = hasUsers ? [chat, beside, people] : [chat, beside];

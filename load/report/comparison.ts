@@ -48,6 +48,7 @@ function differences(now: LoadReport, before: LoadReport): string[] {
     ['profile', before.plan.profile, now.plan.profile],
     ['engine', before.plan.engine, now.plan.engine],
     ['rate', before.plan.ratePerSecond, now.plan.ratePerSecond],
+    ['number of calls', before.plan.calls ?? 0, now.plan.calls ?? 0],
     ['arrivals', before.plan.arrivals, now.plan.arrivals],
     ['window', `${before.plan.windowMs / 1000} s`, `${now.plan.windowMs / 1000} s`],
     ['percentile', before.plan.percentile, now.plan.percentile],

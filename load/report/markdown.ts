@@ -1,6 +1,8 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
-import { instant } from '../verdict/amounts.ts';
+import { instant, seconds } from '../verdict/amounts.ts';
 import { amount } from './terminal.ts';
+import { callsWords, callTimes, packetWords } from './terminal-voice.ts';
+import { hasRun, loadWords } from './what-ran.ts';
 import { showable } from './showable.ts';
 
 const marks = {
@@ -24,10 +26,11 @@ export function markdownReport(given: LoadReport): string {
     ...cause,
     ...(aborted === undefined ? [] : [`**${cell(aborted)}**`, '']),
     ...(selfCheck.valid || gate ? [] : selfCheck.reasons.map((reason) => `> ${cell(reason)}\n`)),
-    ...(report.streams.length === 0 ? [] : [...HEAD, ...targets.map(rowOf), '']),
+    ...(hasRun(report) ? [...HEAD, ...targets.map(rowOf), ''] : []),
+    ...voiceOf(report),
     ...(findMax ? [cell(findMax.says), ''] : []),
     ...comparisonOf(report),
-    `${cell(report.sandbox)}, ${plan.ratePerSecond}/s for ${plan.windowMs / 1000} s, profile ${plan.profile}, engine ${plan.engine}, seed ${cell(report.seed)}.`,
+    `${cell(report.sandbox)}, ${loadWords(report)} for ${plan.windowMs / 1000} s, profile ${plan.profile}, engine ${plan.engine}, seed ${cell(report.seed)}.`,
     ...(notes.length === 0 ? [] : ['', ...notes.map((note) => `- ${cell(note)}`)]),
   ];
   return `${lines.join('\n')}\n`;
@@ -51,6 +54,28 @@ function rowOf(target: LoadTarget): string {
     reason,
   ];
   return `| ${cells.map(cell).join(' | ')} |`;
+}
+
+function voiceOf({ voice }: LoadReport): string[] {
+  if (!voice) return [];
+  const figure = (ms: number | null): string => (ms === null ? '' : seconds(ms));
+  return [
+    `### ${cell(callsWords(voice))}`,
+    '',
+    '| | p50 | p95 | max |',
+    '|---|---|---|---|',
+    ...callTimes.map(([key, title]) => {
+      const { p50, p95, max } = voice[key];
+      return `| ${[title, figure(p50), figure(p95), figure(max)].map(cell).join(' | ')} |`;
+    }),
+    '',
+    cell(packetWords(voice)),
+    '',
+    ...voice.faultSamples.map(
+      ({ kind, call, detail }) => `- ${cell(`${kind}, call ${call + 1}: ${detail}`)}`,
+    ),
+    ...(voice.faultSamples.length === 0 ? [] : ['']),
+  ];
 }
 
 function comparisonOf({ comparison }: LoadReport): string[] {

@@ -109,9 +109,33 @@ export function reportOfGate(
   };
 }
 
+/** The report of a run that sends no requests: nothing but what it was to be. */
+export function reportOfNothing(
+  options: LoadOptions,
+  run: Pick<ReportedRun, 'plan' | 'startedAtMs'>,
+): LoadReport {
+  const reason = 'It is not part of this profile.';
+  return {
+    verdict: 'NOT TESTED',
+    exitCode: 3,
+    sentence: 'Nothing was tested.',
+    ...headOf(options, run),
+    plan: run.plan,
+    targets: Object.values(rows).map((row) => notTested(row, reason)),
+    selfCheck: { valid: true, reasons: [], figures: [] },
+    streams: [],
+    timeline: [],
+    faultSamples: [],
+    notes: [],
+  };
+}
+
 function askedOf({ profile }: LoadPlan): string[] {
+  const voice = ['voice-latency', 'voice-connections'];
+  if (profile === 'voice') return voice;
   const chat = ['chat-latency', 'chat-throughput', 'chat-sessions', 'availability'];
   if (profile === 'health') return ['health-latency', 'availability'];
+  if (profile === 'all') return [...chat, 'health-latency', ...voice];
   return profile === 'mixed' ? [...chat, 'health-latency'] : chat;
 }
 

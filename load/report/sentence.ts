@@ -30,6 +30,11 @@ function allThatHolds({ targets, plan }: Told): string {
     const rate = trimmed(throughput.target, 2);
     return `Chat holds ${rate} requests/s, p${plan.percentile} ${seconds(latency.measured ?? 0)}.`;
   }
+  const connections = passed.find(({ id }) => id === 'voice-connections');
+  const audio = passed.find(({ id }) => id === 'voice-latency');
+  if (connections && audio) {
+    return `Voice holds ${connections.measured ?? 0} calls at once, the audio takes ${seconds(audio.measured ?? 0)}.`;
+  }
   const [first] = passed;
   return first ? `Holds: ${first.says}` : '';
 }

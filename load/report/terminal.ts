@@ -8,6 +8,8 @@ import { wrap, type Paint, type Style } from '../../src/shared/paint.ts';
 import { faultWords } from '../record/fault-words.ts';
 import { grouped, instant, seconds, trimmed } from '../verdict/amounts.ts';
 import { showable } from './showable.ts';
+import { voiceBlock } from './terminal-voice.ts';
+import { hasRun } from './what-ran.ts';
 
 /** How a report is written for people. */
 export interface TerminalOptions {
@@ -32,6 +34,7 @@ export function terminalReport(given: LoadReport, options: TerminalOptions): str
     ...gateBlock(report, options),
     ...targetsBlock(report, options),
     ...streamBlocks(report, options),
+    ...voiceBlock(report, options),
     ...outageBlock(report, options),
     ...findMaxBlock(report, options),
     ...comparisonBlock(report, options),
@@ -55,9 +58,8 @@ const WORD_WIDTH = 11;
 const INDENT = ' '.repeat(WORD_WIDTH + 2);
 
 function targetsBlock(report: LoadReport, { paint, width }: TerminalOptions): string[] {
-  const { targets, streams } = report;
-  // Where nothing was sent, each row would say the cause again.
-  if (streams.length === 0) return [];
+  const { targets } = report;
+  if (!hasRun(report)) return [];
   const lines = targets.flatMap((target) => {
     const style = verdictStyles[target.verdict];
     const word = paint(style, target.verdict.padEnd(WORD_WIDTH));

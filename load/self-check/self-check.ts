@@ -54,19 +54,21 @@ export function selfCheck(
     row('processor', cost.cpuPercent, limits.cpuPercentMax, '% of a core'),
   ];
   const broken = rows.filter(({ holds }) => !holds);
-  const reasons = [...more, ...(broken.length === 0 ? [] : [inWords(broken)])];
+  const reasons = [...more, ...(broken.length === 0 ? [] : [lateSentence(broken, '--rate')])];
   return { valid: reasons.length === 0, reasons, figures: rows };
 }
 
-function row(name: string, value: number, limit: number, unit: string): SelfCheckFigure {
+/** One figure against what is allowed of it. */
+export function row(name: string, value: number, limit: number, unit: string): SelfCheckFigure {
   return { name, value: Math.round(value * 100) / 100, limit, unit, holds: value <= limit };
 }
 
-function inWords(broken: readonly SelfCheckFigure[]): string {
+/** That the generator could not keep up, and where; `flag` makes it do less. */
+export function lateSentence(broken: readonly SelfCheckFigure[], flag: string): string {
   const amount = (value: number, unit: string): string =>
     unit === 'ms' ? seconds(value) : `${trimmed(value, 1)} ${unit}`.trimEnd();
   const said = broken.map(
     ({ name, value, limit, unit }) => `${name} ${amount(value, unit)} (${limit} allowed)`,
   );
-  return `The generator could not keep up: ${said.join(', ')}. Run it on a quieter or faster machine, or at a lower --rate.`;
+  return `The generator could not keep up: ${said.join(', ')}. Run it on a quieter or faster machine, or with a lower ${flag}.`;
 }

@@ -4,7 +4,7 @@ import type { LoadReport, LoadTarget, LoadVerdict, SelfCheck } from '../../src/c
 export function underSelfCheck(targets: readonly LoadTarget[], check: SelfCheck): LoadTarget[] {
   if (check.valid) return [...targets];
   return targets.map((target) =>
-    target.verdict === 'NOT TESTED'
+    target.verdict === 'NOT TESTED' || target.verdict === 'INVALID RUN'
       ? target
       : { ...target, verdict: 'INVALID RUN', reason: `The run is not valid. ${target.reason}` },
   );

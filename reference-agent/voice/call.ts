@@ -26,7 +26,7 @@ import {
   type CallerMessage,
   type CallIds,
 } from './messages.ts';
-import type { Pacer } from './pacer.ts';
+import type { Pacer } from '../../src/shared/pacer.ts';
 import type { SoundParts } from './sound-parts.ts';
 import { Talk } from './talk.ts';
 import type { VoiceLimits } from './voice-limits.ts';

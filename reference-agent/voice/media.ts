@@ -1,5 +1,5 @@
 import type { AudioPacket } from '../../src/shared/peer/index.ts';
-import type { Paced } from './pacer.ts';
+import type { Paced } from '../../src/shared/pacer.ts';
 
 /** What a call does with sound while it lasts: hears packets, and sends some when it is time. */
 export interface Media extends Paced {

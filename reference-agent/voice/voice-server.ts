@@ -13,7 +13,7 @@ import type { Journal } from '../journal.ts';
 import { Call, type CallParts } from './call.ts';
 import { callFaults } from './call-faults.ts';
 import { callBook, callRecord } from './call-record.ts';
-import { pacer } from './pacer.ts';
+import { pacer } from '../../src/shared/pacer.ts';
 import { soundParts } from './sound-parts.ts';
 import {
   checkProtocol,

@@ -109,8 +109,12 @@ async function runAgent(given: AgentFlags): Promise<void> {
   const stopped = untilStopped();
   try {
     if (agent.caPem !== null) writeTextFile(given['ca-out'], agent.caPem, '--ca-out');
-    // What a mutant breaks shows behind its own address, where there is no voice.
-    const broken = mutant && { url: mutant.url, breaks: mutant.breaks, voiceUrl: null };
+    // What a mutant breaks shows behind its own address, that of its calls as well.
+    const broken = mutant && {
+      url: mutant.url,
+      breaks: mutant.breaks,
+      voiceUrl: agent.voiceUrl === null ? null : `${mutant.url.replace('http', 'ws')}/voice`,
+    };
     introduce({ ...agent, ...broken }, given);
     await stopped;
   } finally {

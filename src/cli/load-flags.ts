@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import { z } from 'zod';
 import * as flags from './flags.ts';
+import { callFlags, callOptions } from './voice-flags.ts';
 
 const RATE_MAX = 10_000;
 const DAY_MS = 86_400_000;
@@ -26,13 +27,18 @@ const oneOf = <const Names extends readonly [string, ...string[]]>(names: Names)
 export const loadFlags = z.object({
   url: flags.sandboxUrl,
   engine: oneOf(['open', 'autocannon']),
-  profile: oneOf(['chat', 'conversation', 'health', 'mixed']).optional(),
+  profile: oneOf(['chat', 'conversation', 'health', 'mixed', 'voice', 'all']).optional(),
   'find-max': z.boolean(),
   step: timeSpan(1_000).optional(),
   rate: flags.positive
     .refine((rate) => rate <= RATE_MAX, `expected a number above 0, ${RATE_MAX} at most`)
     .optional(),
   users: flags.wholeNumber(1, 5_000).optional(),
+  calls: flags.wholeNumber(1, 1_000).optional(),
+  'calls-per-second': flags.positive
+    .refine((rate) => rate <= 100, 'expected a number above 0, 100 at most')
+    .optional(),
+  ...callFlags,
   duration: timeSpan(1_000).optional(),
   quick: z.boolean(),
   'warm-up': timeSpan(0).optional(),
@@ -58,14 +64,14 @@ export type LoadFlags = z.infer<typeof loadFlags>;
 /** The options of `load` for the parser. */
 export function loadOptions(yargs: Argv): Argv {
   return reportOptions(
-    yargs
+    callOptions(callsOptions(yargs))
       .positional('url', { type: 'string', describe: 'base address of the sandbox' })
       .option('rate', { type: 'number', describe: 'requests a second; 100, of health 10' })
       .option('duration', { type: 'string', describe: 'judged window such as 60s; 5m' })
       .option('quick', { type: 'boolean', default: false, describe: 'a window of 60 s' })
       .option('profile', {
         type: 'string',
-        describe: 'chat, conversation, health; mixed: chat, health and users',
+        describe: 'chat, conversation, health, voice; mixed: chat, health, users; all',
       })
       .option('find-max', {
         type: 'boolean',
@@ -84,6 +90,12 @@ export function loadOptions(yargs: Argv): Argv {
       .option('percentile', { type: 'number', default: 99, describe: 'of the times to judge' })
       .option('yes', { type: 'boolean', default: false, describe: 'send as many as it says' }),
   );
+}
+
+function callsOptions(yargs: Argv): Argv {
+  return yargs
+    .option('calls', { type: 'number', describe: 'calls at once, of voice and all; 100' })
+    .option('calls-per-second', { type: 'number', describe: 'calls placed a second; 10' });
 }
 
 function reportOptions(yargs: Argv): Argv {
@@ -109,6 +121,7 @@ const EPILOGUE = `Examples:
   sandbox-kit load URL --rate 20 --duration 5s --accept-not-proven
   sandbox-kit load URL --json run.json --baseline earlier.json
   sandbox-kit load URL --find-max --step 10s
+  sandbox-kit load URL --profile voice --calls 100 --duration 60s
 
 Verdicts: PASS, FAIL, NOT PROVEN (too few samples to tell), INVALID RUN (this
 machine was the bottleneck, or the run broke off), NOT TESTED.

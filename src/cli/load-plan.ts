@@ -1,6 +1,7 @@
 import type { LoadReport } from '../contract/index.ts';
 import type { planOf } from '../../load/index.ts';
 import type { LoadFlags } from './load-flags.ts';
+import { voicePlanOf } from './load-voice-plan.ts';
 import { UsageError } from './usage-error.ts';
 
 type Plan = LoadReport['plan'];
@@ -26,7 +27,8 @@ export function plannedOf(given: LoadFlags): Planned & { findMax?: { stepMs: num
   const search = given['find-max'];
   const profile = given.profile ?? (search ? 'chat' : 'mixed');
   const ratePerSecond = given.rate ?? (profile === 'health' ? HEALTH_RATE : RATE);
-  const short = given.quick || search;
+  const voice = voicePlanOf(given);
+  const short = given.quick || search || voice !== undefined;
   return {
     engine,
     profile,
@@ -36,6 +38,7 @@ export function plannedOf(given: LoadFlags): Planned & { findMax?: { stepMs: num
     windowMs: duration ?? (short ? QUICK_WINDOW_MS : WINDOW_MS),
     warmUpMs: given['warm-up'],
     percentile,
+    ...(voice ? { voice } : {}),
     ...(search ? { findMax: { stepMs: given.step ?? STEP_MS } } : {}),
   };
 }
@@ -96,13 +99,18 @@ export function planSentence(
   findMax: { stepMs: number } | undefined,
 ): string {
   const { profile, engine, ratePerSecond, windowMs, warmUpMs, rampMs, simulatedUsers } = plan;
+  const { calls, callsPerSecond } = plan;
   if (findMax) {
     return `Looks for the rate that is held, by steps of ${findMax.stepMs / 1000} s and ${windowMs / 1000} s to confirm it: ${size.requests} requests at most, all of which reach a model (engine ${engine}).`;
   }
+  if (profile === 'voice') {
+    return `Places ${calls} calls, ${callsPerSecond} a second, and holds them for ${windowMs / 1000} s: about ${size.modelCalls} turns, all of which reach a model (profile voice).`;
+  }
+  const beside = calls === undefined ? '' : `, beside ${calls} calls`;
   const what =
     simulatedUsers === undefined
       ? `${ratePerSecond} requests a second`
       : `${simulatedUsers} users who talk`;
   const before = ((warmUpMs + rampMs) / 1000).toFixed(1);
-  return `Sends about ${size.requests} requests, ${size.modelCalls} of which reach a model: ${what} for ${windowMs / 1000} s after ${before} s of warm-up and ramp (profile ${profile}, engine ${engine}).`;
+  return `Sends about ${size.requests} requests, ${size.modelCalls} of which reach a model: ${what}${beside} for ${windowMs / 1000} s after ${before} s of warm-up and ramp (profile ${profile}, engine ${engine}).`;
 }

@@ -13,6 +13,8 @@ export interface PreflightOptions {
   apiKey: string | undefined;
   ca: string | undefined;
   profile: LoadProfileName;
+  /** How calls are placed. */
+  voice?: Parameters<Judge['diagnose']>[0]['voice'];
 }
 
 /** The preflight of `doctor`, and whether it is a sandbox that answers: chat, or health, is taken. */
@@ -22,8 +24,8 @@ export async function preflight(
   signal: AbortSignal,
 ): Promise<Preflight> {
   const { gate, exchanges } = await judge.diagnose({ ...options, areas: areasOf[profile], signal });
-  const endpoint = profile === 'health' ? 'health' : 'chat';
-  return { gate: gate ?? notTaken(endpoint, exchanges), hasUsers: hasUsers(exchanges) };
+  const needed = neededBy[profile].map((endpoint) => notTaken(endpoint, exchanges));
+  return { gate: gate ?? needed.find((cause) => cause), hasUsers: hasUsers(exchanges) };
 }
 
 const areasOf: Record<LoadProfileName, Area[]> = {
@@ -31,17 +33,33 @@ const areasOf: Record<LoadProfileName, Area[]> = {
   conversation: ['chat', 'health'],
   health: ['health'],
   mixed: ['chat', 'health', 'users'],
+  voice: ['voice'],
+  all: ['chat', 'health', 'users', 'voice'],
 };
+
+const neededBy: Record<LoadProfileName, Endpoint[]> = {
+  chat: ['chat'],
+  conversation: ['chat'],
+  health: ['health'],
+  mixed: ['chat'],
+  voice: ['voice'],
+  all: ['chat', 'voice'],
+};
+
+type Endpoint = 'chat' | 'health' | 'voice';
 
 const isGood = ({ response }: Exchange): boolean =>
   response !== undefined && response.status >= 200 && response.status < 300;
 
 function notTaken(
-  endpoint: 'chat' | 'health',
+  endpoint: Endpoint,
   exchanges: readonly Exchange[],
 ): Preflight['gate'] | undefined {
-  const last = exchanges.findLast((one) => one.endpoint === endpoint);
-  if (last && isGood(last)) return undefined;
+  const all = exchanges.filter((one) => one.endpoint === endpoint);
+  // Of voice a path that leads nowhere is asked for as well, to know whether it is refused alike.
+  const opened = all.find(({ response }) => response?.status === 101);
+  const last = endpoint === 'voice' ? (opened ?? all[0]) : all.at(-1);
+  if (last && (isGood(last) || opened)) return undefined;
   const came = last?.response
     ? `is answered with HTTP ${last.response.status}`
     : `gets no answer (${last?.failure?.message ?? 'it was not sent'})`;

@@ -19,7 +19,12 @@ export function loadProgress(terminal: Terminal, clock: Clock): (live: LiveFigur
   };
 }
 
-function lineOf({ phase, perSecond, inFlight, p50Ms, p99Ms, leftMs }: LiveFigures): string {
+function lineOf(live: LiveFigures): string {
+  const { phase, perSecond, inFlight, p50Ms, p99Ms, leftMs, calls } = live;
+  if (calls) {
+    const when = phase === 'window' ? `${minutes(leftMs)} left` : phase;
+    return `${when}, ${inFlight} calls connected, ${calls.packetsPerSecond} packets/s`;
+  }
   if (phase === 'preflight' || phase === 'warm-up') return phase;
   if (phase === 'drain') return `drain, ${inFlight} in flight`;
   const times = p50Ms === null ? '' : `, p50 ${inMs(p50Ms)}, p99 ${inMs(p99Ms)}`;

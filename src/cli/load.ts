@@ -55,12 +55,21 @@ export const loadVerb: CommandModule = {
       acceptNotProven: given['accept-not-proven'],
       judge: judge.brokenMusts,
       preflight: (signal) =>
-        preflight(judge, { ...reached, target: given.url, profile: planned.profile }, signal),
+        preflight(
+          judge,
+          {
+            ...reached,
+            target: given.url,
+            profile: planned.profile,
+            voice: { ...(planned.voice?.url !== undefined && { url: planned.voice.url }) },
+          },
+          signal,
+        ),
       onTick: loadProgress(errors, systemClock),
       signal: interrupt.signal,
     });
     errors.live('');
-    const isComparable = baseline !== undefined && report.streams.length > 0;
+    const isComparable = baseline !== undefined && wing.hasRun(report);
     deliver(isComparable ? wing.withComparison(report, baseline) : report, { wing, out, given });
   },
 };

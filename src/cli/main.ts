@@ -18,6 +18,7 @@ import { explainVerb } from './explain.ts';
 import { gradeVerb } from './grade.ts';
 import { lintTracesVerb } from './lint-traces.ts';
 import { loadVerb } from './load.ts';
+import { scenarioVerb } from './scenario.ts';
 import { schemasVerb } from './schemas.ts';
 import { selftestVerb } from './selftest.ts';
 import { serveVerb } from './serve.ts';
@@ -28,6 +29,7 @@ const verbs: readonly CommandModule[] = [
   doctorVerb,
   loadVerb,
   simulateVerb,
+  scenarioVerb,
   agentVerb,
   serveVerb,
   execVerb,

@@ -18,19 +18,32 @@ const voiceUrl = z
   });
 
 /** The flags of how calls are placed. */
-export const voiceFlags = {
+export const callFlags = {
   'voice-url': voiceUrl.optional(),
   'voice-answer-type': flags.word.optional(),
   'voice-answer-field': flags.word.optional(),
   'media-address': flags.ipAddress.optional(),
+};
+
+/** Those, and what becomes of their audio. */
+export const voiceFlags = {
+  ...callFlags,
   'save-audio': flags.filePath.optional(),
 };
 
 /** What they may be. */
 type VoiceFlags = z.infer<z.ZodObject<typeof voiceFlags>> & { area?: readonly Area[] | undefined };
 
-/** The options of how calls are placed, for the parser. */
+/** The options of how calls are placed and kept, for the parser. */
 export function voiceOptions(yargs: Argv): Argv {
+  return callOptions(yargs).option('save-audio', {
+    type: 'string',
+    describe: 'folder for what was said, Ogg files',
+  });
+}
+
+/** The options of how calls are placed. */
+export function callOptions(yargs: Argv): Argv {
   return yargs
     .option('voice-url', { type: 'string', describe: 'of the WebSocket; else /voice of URL' })
     .option('voice-answer-type', {
@@ -41,8 +54,7 @@ export function voiceOptions(yargs: Argv): Argv {
       type: 'string',
       describe: 'its field that holds the answer; webrtc_answer',
     })
-    .option('media-address', { type: 'string', describe: 'IP of this machine for the media' })
-    .option('save-audio', { type: 'string', describe: 'folder for what was said, Ogg files' });
+    .option('media-address', { type: 'string', describe: 'IP of this machine for the media' });
 }
 
 /**

@@ -108,20 +108,40 @@ function toViolation(error: AjvError, name: MessageName, value: unknown): Violat
   const isTooLong = error.keyword === 'maxItems' && Array.isArray(found);
   return {
     pointer,
-    expected: expectedBy(error, name),
+    expected: expectedBy(error, name, pointer),
     received: isTooLong ? `${found.length} of them` : brief(withoutKeys(last, found)),
   };
 }
 
-function expectedBy({ keyword, schemaPath, params }: AjvError, name: MessageName): string {
+function expectedBy(
+  { keyword, schemaPath, params }: AjvError,
+  name: MessageName,
+  pointer: string,
+): string {
   if (keyword === 'false schema' || keyword === 'additionalProperties') return 'absent';
   // Either "#/properties/..." of this message or "other.schema.json/properties/..." of a part.
   const [, file, path = ''] = /^([^#/]*)#?(.*)$/.exec(schemaPath) ?? [];
   const parent = path.slice(0, path.lastIndexOf('/'));
   const node = valueAt(documents[file || schemas[name].$id], parent) as SchemaNode | undefined;
   const wanted = params.missingProperty ? node?.properties?.[params.missingProperty] : node;
-  return describe(wanted ?? {});
+  const described = describe(wanted ?? {});
+  // Within a part that is a schema of its own, the path begins at that part, and does not say so.
+  return described === anyValue ? describe(nodeAt(name, pointer)) : described;
 }
+
+/** What the schema says of a place in a message; an empty node where it says nothing there. */
+function nodeAt(name: MessageName, pointer: string): SchemaNode {
+  let node = schemas[name] as unknown as SchemaNode;
+  for (const key of pointer.split('/').slice(1)) {
+    const whole = (node['else'] ?? node) as SchemaNode;
+    const target = typeof whole['$ref'] === 'string' ? resolve(whole['$ref']) : whole;
+    const items = target['items'] as SchemaNode | undefined;
+    node = target.properties?.[key] ?? items ?? {};
+  }
+  return node;
+}
+
+const anyValue = 'a value';
 
 const typeWords: Record<string, string> = {
   string: 'a string',
@@ -139,7 +159,7 @@ function describe(node: SchemaNode): string {
   if (target.enum) return `one of ${target.enum.map((item) => JSON.stringify(item)).join(', ')}`;
   if (target['format'] === 'iso8601') return 'an ISO 8601 time';
   if (typeof target['pattern'] === 'string') return `a string like ${target['pattern']}`;
-  const words = typeWords[target.type ?? ''] ?? 'a value';
+  const words = typeWords[target.type ?? ''] ?? anyValue;
   const { minimum, maximum, minItems, maxItems } = target as Record<string, number | undefined>;
   if (minimum !== undefined && maximum !== undefined)
     return `${words} from ${minimum} to ${maximum}`;

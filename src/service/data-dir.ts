@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import { withFileOf } from './start-failure.ts';
 
 /**
- * The folder to keep the data in; without one, a temporary folder that is removed at the stop.
- *
- * @throws {CannotStart} when it can't be made.
+ * The folder that everything is kept in, made where there is none; without one a folder that is
+ * removed in the end.
+ * @throws CannotStart.
  */
 export async function openDataDir(
   given: string | undefined,

@@ -12,3 +12,5 @@ export { simulate, type SimulateOptions } from './simulate.ts';
 export { withComparison } from './simulator/report/comparison.ts';
 export { junitReport } from './simulator/report/junit.ts';
 export { sessionLine, terminalReport } from './simulator/report/terminal.ts';
+export type { ConversationScenario } from './conversation-scenario.ts';
+export { scenarioOfKept } from './kept-conversation.ts';

@@ -10,7 +10,7 @@ import {
 } from './close/close-conversation.ts';
 import { startIdleCloser, type IdleCloser } from './close/idle-closer.ts';
 import { closeRoute } from './close/route.ts';
-import { faultBoard, type FaultBoard, type FaultRoute } from './control/fault-board.ts';
+import { faultBoard, type FaultRoute } from './control/fault-board.ts';
 import { requestJournal, type Journal } from './control/journal.ts';
 import { ownersByName } from './control/owners.ts';
 import { controlRoutes, type ControlDeps } from './control/routes.ts';
@@ -86,7 +86,7 @@ const journalEntriesMax = 1000;
 
 /** The service: every room and every route on one screen (spec 4.1 to 4.4). */
 export function buildService(parts: ServiceParts): Service {
-  const { clock, log, gate, store, runner, makeId, appUrl, stopping } = parts;
+  const { clock, log, gate, store, writer, runner, makeId, appUrl, stopping } = parts;
   const app = createApp(log);
   const rate = rateWindow(clock);
   const faults = faultBoard({ clock, stopping });
@@ -103,8 +103,19 @@ export function buildService(parts: ServiceParts): Service {
   const idleCloser = startIdleCloser({ conversations: store.conversations, clock, log, close });
 
   void app.register((api, _options, registered) => {
+    leaveBodiesAlone(api);
     keepJournal(api, clock, journal);
-    areaA(api, parts, { rate, suffer, close });
+    drainRefused(api);
+    const budget = byteBudget(bytesInFlightMax);
+    const { ingestLog } = store;
+    const ingest = { clock, log, gate, rate, budget, writer, ingestLog };
+    ingestRoute(api, { ...ingest, suffer: suffer('traces') });
+    closeRoute(api, { gate, close, ingestLog, suffer: suffer('end') });
+    resultsRoutes(api, { store, gate, appUrl, suffer: suffer('results') });
+    refuseWrongMethods(api);
+    api.setNotFoundHandler((request) => {
+      throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
+    });
     registered();
   });
   void app.register((pages, _options, registered) => {
@@ -124,20 +135,10 @@ export function buildService(parts: ServiceParts): Service {
     await idleCloser.sweep();
     wake();
   };
-  const { simulator } = parts;
-  const simulations = simulationDesk({ ...parts, runner: simulator });
-  const work = {
-    ...{ store, clock, owners, sessionIdOf, wake },
-    drain: async () => {
-      await simulator.drain();
-      await runner.drain();
-    },
-    isTalking: () => !simulator.isIdle(),
-    cancelSimulation: (ownerId: string, id: string) => simulator.cancel(ownerId, id),
-  };
+  const work = { store, clock, owners, sessionIdOf, wake, ...workUnderWay(parts) };
   const seeds = seedBed(work);
   const warnings = settingsWarnings({ evals: store.evals, hasJudge: parts.hasJudge, log });
-  const shown = { faults, journal, warnings, simulations, appUrl };
+  const shown = { faults, journal, warnings, appUrl };
   const control: ControlDeps = { ...work, gate, seeds, ...shown, settle, forget };
   void app.register(
     (admin, _options, registered) => {
@@ -149,27 +150,21 @@ export function buildService(parts: ServiceParts): Service {
   return { app, idleCloser, seeds, warnings };
 }
 
-interface AreaA {
-  rate: ReturnType<typeof rateWindow>;
-  /** What faults do to a route. */
-  suffer: (route: FaultRoute) => () => ReturnType<FaultBoard['suffer']>;
-  close: (conversation: ConversationRef) => ReturnType<typeof closeConversation>;
+/** What is talked and scored, in this order: what is said is scored after. */
+function workUnderWay(parts: ServiceParts) {
+  const { simulator, runner } = parts;
+  return {
+    simulations: simulationDesk({ ...parts, runner: simulator }),
+    drain: async (): Promise<void> => {
+      await simulator.drain();
+      await runner.drain();
+    },
+    isTalking: (): boolean => !simulator.isIdle(),
+    cancelSimulation: (ownerId: string, id: string) => simulator.cancel(ownerId, id),
+  };
 }
 
-/** What clients of the interface call (spec 4.1 to 4.4). */
-function areaA(
-  api: FastifyInstance,
-  { clock, log, gate, store, writer, appUrl }: ServiceParts,
-  { rate, suffer, close }: AreaA,
-): void {
-  const { ingestLog } = store;
-  leaveBodiesAlone(api);
-  drainRefused(api);
-  const budget = byteBudget(bytesInFlightMax);
-  const ingest = { clock, log, gate, rate, budget, writer, ingestLog };
-  ingestRoute(api, { ...ingest, suffer: suffer('traces') });
-  closeRoute(api, { gate, close, ingestLog, suffer: suffer('end') });
-  resultsRoutes(api, { store, gate, appUrl, suffer: suffer('results') });
+function refuseWrongMethods(api: FastifyInstance): void {
   refuseOtherMethods(api, '/v1/traces', ['POST']);
   refuseOtherMethods(api, '/v1/sessions/:conversation_id/end', ['POST']);
   for (const path of Object.values(resultsPaths)) {
@@ -177,9 +172,6 @@ function areaA(
     refuseOtherMethods(api, `${path}/`, ['GET', 'HEAD']);
   }
   refuseOtherMethods(api, '/', ['GET', 'HEAD'], '; traces go to /v1/traces');
-  api.setNotFoundHandler((request) => {
-    throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
-  });
 }
 
 function createApp(log: Log): FastifyInstance {

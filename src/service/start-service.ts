@@ -13,14 +13,14 @@ import { CannotStart, Misfit, Refusal } from './errors.ts';
 import { gate, isKey, isLoopback, keyDigestOf } from './gate.ts';
 import { idsFrom } from './ids.ts';
 import { startWriter } from './ingest/writer.ts';
-import { createJudge, type Judge, type JudgeOptions } from './scoring/judge.ts';
+import { createJudge, type JudgeOptions } from './scoring/judge.ts';
 import { erroredEvals } from './scoring/errored-evals.ts';
 import { startRunner } from './scoring/runner.ts';
 import { scoredSessionOf } from './scored-session-of.ts';
 import { serviceOptionKinds } from './service-option-kinds.ts';
 import { buildService, type Service } from './service.ts';
-import { startSimulationRunner } from './simulator/simulation-runner.ts';
-import { openUserModel, type UserModel, type UserModelOptions } from './simulator/user-model.ts';
+import { startSimulator } from './simulator/start-simulator.ts';
+import type { UserModelOptions } from './simulator/user-model.ts';
 import { withFileOf } from './start-failure.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/store.ts';
@@ -146,15 +146,16 @@ async function start(
   undo.push(() => writer.close());
 
   const chanceSeed = options.chanceSeed ?? randomSeed();
-  const { judge, model } = modelsOf(options, chanceSeed);
+  const chance = seededChance(chanceSeed).fork('judge');
+  // The judge's endpoint lives in real time, wherever the service's clock stands or is moved.
+  const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, chance });
   const sessionOf = scoredSessionOf(store);
   const worker = `service-${randomSeed()}`;
   const errored = erroredEvals({ ingestLog: store.ingestLog, clock, log });
   const runner = startRunner({ store, sessionOf, judge, errored, clock, log, worker });
   undo.push(() => runner.stop());
   const onKept = (): void => runner.wake();
-  const machineClock = systemClock;
-  const simulator = startSimulationRunner({ store, model, clock, machineClock, log, onKept });
+  const simulator = startSimulator(options.userModel, { store, clock, log, onKept });
   undo.push(() => simulator.stop());
 
   const stopping = new AbortController();
@@ -174,7 +175,7 @@ async function start(
     simulator,
     errored,
     hasJudge: judge !== undefined,
-    hasUserModel: model !== undefined,
+    hasUserModel: options.userModel !== undefined,
     makeId: idsFrom(chanceSeed),
     ownerName,
     appUrl,
@@ -192,19 +193,6 @@ async function start(
     appUrl: appUrl(),
     adminUrl: `${address.url}/__admin`,
     stop: () => (stopped ??= undoAll()),
-  };
-}
-
-/** Endpoints of models live in real time, wherever the service's clock stands or is moved. */
-function modelsOf(
-  { judge, userModel }: Given,
-  chanceSeed: string,
-): { judge: Judge | undefined; model: UserModel | undefined } {
-  const clock = systemClock;
-  const chance = seededChance(chanceSeed).fork('judge');
-  return {
-    judge: judge && createJudge({ ...judge, clock, chance }),
-    model: userModel && openUserModel({ ...userModel, clock }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** Where chance comes from: everything it gives follows from its seed and the order of the calls. */
 export interface Chance {
@@ -23,7 +23,7 @@ const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 export function seededChance(seed: string): Chance {
   let drawn = 0;
   const fraction = (): number => {
-    const bytes = createHash('sha256').update(`${seed}\n${drawn++}`).digest();
+    const bytes = hash('sha256', `${seed}\n${drawn++}`, 'buffer');
     return bytes.readUIntBE(0, 6) / 2 ** 48;
   };
   return {

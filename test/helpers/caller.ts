@@ -12,7 +12,7 @@ import {
   type Clip,
 } from '../../src/shared/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/shared/peer/index.ts';
-import { pacer } from '../../reference-agent/voice/pacer.ts';
+import { pacer } from '../../src/shared/pacer.ts';
 import { until } from './until.ts';
 
 const waitMsMax = 10_000;

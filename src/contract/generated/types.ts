@@ -72,8 +72,28 @@ export type FaultKind =
   | 'nonconforming'
   | 'mixed_up'
   | 'local';
+/**
+ * What became of a call that was not held.
+ */
+export type CallFaultKind =
+  | 'unreachable'
+  | 'refused'
+  | 'unauthorized'
+  | 'too_many_calls'
+  | 'no_offer'
+  | 'call_error'
+  | 'bad_offer'
+  | 'no_path'
+  | 'no_media'
+  | 'dropped'
+  | 'path_lost'
+  | 'media_stopped'
+  | 'local';
 export type LoadEngineName = 'open' | 'autocannon';
-export type LoadProfileName = 'chat' | 'conversation' | 'health' | 'mixed';
+/**
+ * all: mixed and voice together.
+ */
+export type LoadProfileName = 'chat' | 'conversation' | 'health' | 'mixed' | 'voice' | 'all';
 export type Arrivals = 'uniform' | 'poisson';
 export type LoadTargetId =
   | 'chat-latency'
@@ -1019,6 +1039,24 @@ export interface StreamReport {
   [k: string]: unknown;
 }
 /**
+ * How often each kind of error came; none that did not come.
+ */
+export interface CallFaultCounts {
+  [k: string]: number;
+}
+/**
+ * Milliseconds; null where nothing was measured.
+ */
+export interface VoiceSummary {
+  p50: number | null;
+  p90: number | null;
+  p95: number | null;
+  p99: number | null;
+  max: number | null;
+  mean: number | null;
+  [k: string]: unknown;
+}
+/**
  * The verdict of a load run. Times are milliseconds. Latency is from the intended start of a request. Keys may be added in later versions; none is renamed or removed within a major version.
  */
 export interface LoadReport {
@@ -1077,6 +1115,7 @@ export interface LoadReport {
    * What a reader must know besides: blind spots, waivers.
    */
   notes: string[];
+  voice?: VoiceLoad;
   [k: string]: unknown;
 }
 /**
@@ -1126,6 +1165,14 @@ export interface LoadPlan {
    * Those of them that reach a model.
    */
   modelCalls: number;
+  /**
+   * Of the profiles voice and all: calls at once.
+   */
+  calls?: number;
+  /**
+   * Calls placed a second, until all are.
+   */
+  callsPerSecond?: number;
   [k: string]: unknown;
 }
 export interface LoadTarget {
@@ -1385,6 +1432,192 @@ export interface GeneratorMachine {
    */
   cpuPercent: number;
   engineVersion: string;
+  [k: string]: unknown;
+}
+/**
+ * What became of the calls. readyMs: start_call to call_ready. setupMs: From when a call was due until media could flow. firstPacketMs: From when it was due until audio came. audioPathLatencyMs: The way of the audio of each call: half its round trip at p95, a packet, and the buffer that its jitter asks for. Blind to buffers inside the agent. roundTripMs: By STUN on the path of the media, all of them. jitterMs: Of each call: by how much one packet in a hundred was late against its neighbours. turnResponseMs: From the end of our speech until the agent was audible, all turns; negative where it spoke before.
+ */
+export interface VoiceLoad {
+  /**
+   * Calls that were to be placed.
+   */
+  calls: number;
+  /**
+   * Calls whose media path was connected.
+   */
+  connected: number;
+  /**
+   * Calls that were connected all through the judged window, with audio that came in it.
+   */
+  held: number;
+  /**
+   * Calls that were connected and then lost.
+   */
+  lost: number;
+  errors: CallFaultCounts;
+  latencyVerdicts: CallLatencyVerdicts;
+  readyMs: VoiceSummary;
+  setupMs: VoiceSummary;
+  firstPacketMs: VoiceSummary;
+  audioPathLatencyMs: VoiceSummary;
+  roundTripMs: VoiceSummary;
+  jitterMs: VoiceSummary;
+  turnResponseMs: VoiceSummary;
+  /**
+   * Turns of ours in the window that were over in time to be answered in it.
+   */
+  turns: number;
+  /**
+   * Those of them that nothing audible followed.
+   */
+  unansweredTurns: number;
+  packets: CallPackets;
+  callers: CallerCosts;
+  /**
+   * Call by call, in the order in which they were placed.
+   */
+  perCall: CallVerdict[];
+  /**
+   * The first of each kind of error.
+   */
+  faultSamples: CallFaultSample[];
+  /**
+   * Second by second, from the first call to the last hang-up.
+   */
+  timeline: VoiceSecond[];
+  [k: string]: unknown;
+}
+/**
+ * Calls that were held, by what is known of their audio latency against the target.
+ */
+export interface CallLatencyVerdicts {
+  /**
+   * Below the target, buffers inside the agent included.
+   */
+  met: number;
+  /**
+   * The way of the audio alone takes as long as the target, or longer.
+   */
+  missed: number;
+  /**
+   * Nothing stands against it, and nothing shows it.
+   */
+  notProven: number;
+  [k: string]: unknown;
+}
+/**
+ * Packets of audio in the window.
+ */
+export interface CallPackets {
+  /**
+   * Frames of 20 ms that left.
+   */
+  sent: number;
+  /**
+   * Without those that came twice.
+   */
+  received: number;
+  /**
+   * Packets that never came, between the first and the last of a call.
+   */
+  lost: number;
+  /**
+   * Packets that came after one that was sent later.
+   */
+  reordered: number;
+  /**
+   * Packets that came over 40 ms later after the one before than they were sent after it.
+   */
+  gaps: number;
+  /**
+   * By how much, at most.
+   */
+  longestGapMs: number;
+  [k: string]: unknown;
+}
+/**
+ * The processes of the kit that placed the calls, at their worst.
+ */
+export interface CallerCosts {
+  /**
+   * How many there were.
+   */
+  processes: number;
+  /**
+   * Those of them that ended before their time.
+   */
+  ended: number;
+  /**
+   * Of one core.
+   */
+  cpuPercent: number;
+  /**
+   * By which they came late to what was due; what is received is seen so late.
+   */
+  loopLateP99Ms: number;
+  /**
+   * By which frames left late.
+   */
+  sendLateP99Ms: number;
+  sendLateMaxMs: number;
+  [k: string]: unknown;
+}
+export interface CallVerdict {
+  /**
+   * 0 for the first.
+   */
+  call: number;
+  verdict: LoadVerdict;
+  reason: string;
+  fault?: CallFaultKind;
+  setupMs: number | null;
+  audioPathLatencyMs: number | null;
+  /**
+   * Median over its turns.
+   */
+  turnResponseMs: number | null;
+  /**
+   * Packets that never came.
+   */
+  lostPackets: number;
+  [k: string]: unknown;
+}
+export interface CallFaultSample {
+  kind: CallFaultKind;
+  /**
+   * 0 for the first.
+   */
+  call: number;
+  /**
+   * Since the judged window began.
+   */
+  atMs: number;
+  session: string;
+  detail: string;
+  [k: string]: unknown;
+}
+export interface VoiceSecond {
+  /**
+   * Seconds since the judged window began; negative in the ramp.
+   */
+  second: number;
+  /**
+   * Calls that were connected at its end.
+   */
+  up: number;
+  /**
+   * Frames that left.
+   */
+  sent: number;
+  /**
+   * Packets that came.
+   */
+  received: number;
+  /**
+   * As in packets.
+   */
+  gaps: number;
+  sendLateMaxMs: number;
   [k: string]: unknown;
 }
 /**

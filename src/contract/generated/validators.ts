@@ -7544,10 +7544,13 @@ return errors === 0;
 }
 
 export const LoadReport = validate29;
-const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are milliseconds. Latency is from the intended start of a request. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"LoadGate","description":"Why nothing, or no more, was sent, and what to do about it.","type":"object","required":["says","cure"],"properties":{"says":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended before its time; its verdict rests on what was seen by then.","type":"string"},"plan":{"title":"LoadPlan","description":"What was to be sent, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed"]},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests a second; of the profile health, health requests.","type":"number"},"simulatedUsers":{"description":"Of the profile conversation: users who talk at once.","type":"integer","minimum":0},"windowMs":{"description":"Length of the judged window.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up before it.","type":"number"},"rampMs":{"description":"Length of the ramp between the two, at rising rates.","type":"number"},"percentile":{"description":"Which percentile of the response times is judged.","type":"number"},"requests":{"description":"Requests of the whole run, to a few.","type":"integer","minimum":0},"modelCalls":{"description":"Those of them that reach a model.","type":"integer","minimum":0}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","says","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"says":{"description":"What is asked, in words.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"null where nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95 % bound on the side of the target: what the measured value is at worst. null where the samples are too few for one.","type":["number","null"]},"range95":{"description":"Both one-sided 95 % bounds, lower first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the generator itself could keep up. If not, no target is judged.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"reasons":{"description":"Why it is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"Which of chat, health, users were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon; not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Connections.","type":"integer","minimum":0},"requests":{"description":"Answers that came.","type":"integer","minimum":0},"errors":{"description":"Errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures lay in time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Seconds of the judged window.","type":"integer","minimum":0},"cleanSeconds":{"description":"Those without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest time in which every request that began failed.","type":"number"},"incidents":{"description":"Runs of failures in a row.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"How chat requests in flight rose over the last two thirds of the window (Theil-Sen).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Requests a second by which they rose.","type":"number"},"range95":{"description":"One-sided 95 % bounds of it, lower first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"In flight when the window began.","type":"number"},"atEnd":{"description":"In flight when it ended.","type":"number"},"rising":{"description":"They rose for certain, and by more than 1 % of the offered rate.","type":"boolean"}}},"timeline":{"description":"Second by second, from the ramp to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the judged window began; negative in the ramp.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Requests that were due.","type":"integer","minimum":0},"sent":{"description":"Requests that left.","type":"integer","minimum":0},"done":{"description":"Requests that ended, well or not.","type":"integer","minimum":0},"ok":{"description":"Requests that ended well.","type":"integer","minimum":0},"inFlight":{"description":"In flight at its end, at most.","type":"integer","minimum":0},"p50":{"description":"Response time of the main stream by the second in which it was due; null where none came.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"How many response times fell into each of the bounds of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat; the last class has none.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first of each kind of error.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When it ended, since the judged window began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The rate that is sustained, from --find-max.","type":"object","required":["sustains","fails","confirmed","says","steps"],"properties":{"probePerSecond":{"description":"Answers a second in a closed loop; where the search began follows from it.","type":"number"},"sustains":{"description":"The highest rate that held; null where none did.","type":["number","null"]},"fails":{"description":"The lowest rate that did not; null where all held.","type":["number","null"]},"confirmed":{"description":"The rate held for the whole confirmation, too.","type":"boolean"},"says":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run against an earlier one.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run began.","type":"string"},"differences":{"description":"Settings that differ, for which the runs say less about the sandbox.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only where the 95 % ranges of the two runs do not meet.","type":"string","enum":["better","worse","alike","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"Where the load came from.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"What the generator used of one core during the window.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What a reader must know besides: blind spots, waivers.","type":"array","items":{"type":"string"}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","says":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
+const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are milliseconds. Latency is from the intended start of a request. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"LoadGate","description":"Why nothing, or no more, was sent, and what to do about it.","type":"object","required":["says","cure"],"properties":{"says":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended before its time; its verdict rests on what was seen by then.","type":"string"},"plan":{"title":"LoadPlan","description":"What was to be sent, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests a second; of the profile health, health requests.","type":"number"},"simulatedUsers":{"description":"Of the profile conversation: users who talk at once.","type":"integer","minimum":0},"windowMs":{"description":"Length of the judged window.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up before it.","type":"number"},"rampMs":{"description":"Length of the ramp between the two, at rising rates.","type":"number"},"percentile":{"description":"Which percentile of the response times is judged.","type":"number"},"requests":{"description":"Requests of the whole run, to a few.","type":"integer","minimum":0},"modelCalls":{"description":"Those of them that reach a model.","type":"integer","minimum":0},"calls":{"description":"Of the profiles voice and all: calls at once.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed a second, until all are.","type":"number"}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","says","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"says":{"description":"What is asked, in words.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"null where nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95 % bound on the side of the target: what the measured value is at worst. null where the samples are too few for one.","type":["number","null"]},"range95":{"description":"Both one-sided 95 % bounds, lower first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the generator itself could keep up. If not, no target is judged.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"reasons":{"description":"Why it is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"Which of chat, health, users were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon; not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Connections.","type":"integer","minimum":0},"requests":{"description":"Answers that came.","type":"integer","minimum":0},"errors":{"description":"Errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures lay in time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Seconds of the judged window.","type":"integer","minimum":0},"cleanSeconds":{"description":"Those without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest time in which every request that began failed.","type":"number"},"incidents":{"description":"Runs of failures in a row.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"How chat requests in flight rose over the last two thirds of the window (Theil-Sen).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Requests a second by which they rose.","type":"number"},"range95":{"description":"One-sided 95 % bounds of it, lower first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"In flight when the window began.","type":"number"},"atEnd":{"description":"In flight when it ended.","type":"number"},"rising":{"description":"They rose for certain, and by more than 1 % of the offered rate.","type":"boolean"}}},"timeline":{"description":"Second by second, from the ramp to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the judged window began; negative in the ramp.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Requests that were due.","type":"integer","minimum":0},"sent":{"description":"Requests that left.","type":"integer","minimum":0},"done":{"description":"Requests that ended, well or not.","type":"integer","minimum":0},"ok":{"description":"Requests that ended well.","type":"integer","minimum":0},"inFlight":{"description":"In flight at its end, at most.","type":"integer","minimum":0},"p50":{"description":"Response time of the main stream by the second in which it was due; null where none came.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"How many response times fell into each of the bounds of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat; the last class has none.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first of each kind of error.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When it ended, since the judged window began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The rate that is sustained, from --find-max.","type":"object","required":["sustains","fails","confirmed","says","steps"],"properties":{"probePerSecond":{"description":"Answers a second in a closed loop; where the search began follows from it.","type":"number"},"sustains":{"description":"The highest rate that held; null where none did.","type":["number","null"]},"fails":{"description":"The lowest rate that did not; null where all held.","type":["number","null"]},"confirmed":{"description":"The rate held for the whole confirmation, too.","type":"boolean"},"says":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run against an earlier one.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run began.","type":"string"},"differences":{"description":"Settings that differ, for which the runs say less about the sandbox.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only where the 95 % ranges of the two runs do not meet.","type":"string","enum":["better","worse","alike","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"Where the load came from.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"What the generator used of one core during the window.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What a reader must know besides: blind spots, waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"What became of the calls. readyMs: start_call to call_ready. setupMs: From when a call was due until media could flow. firstPacketMs: From when it was due until audio came. audioPathLatencyMs: The way of the audio of each call: half its round trip at p95, a packet, and the buffer that its jitter asks for. Blind to buffers inside the agent. roundTripMs: By STUN on the path of the media, all of them. jitterMs: Of each call: by how much one packet in a hundred was late against its neighbours. turnResponseMs: From the end of our speech until the agent was audible, all turns; negative where it spoke before.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Calls that were to be placed.","type":"integer","minimum":0},"connected":{"description":"Calls whose media path was connected.","type":"integer","minimum":0},"held":{"description":"Calls that were connected all through the judged window, with audio that came in it.","type":"integer","minimum":0},"lost":{"description":"Calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Calls that were held, by what is known of their audio latency against the target.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, buffers inside the agent included.","type":"integer","minimum":0},"missed":{"description":"The way of the audio alone takes as long as the target, or longer.","type":"integer","minimum":0},"notProven":{"description":"Nothing stands against it, and nothing shows it.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Turns of ours in the window that were over in time to be answered in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Those of them that nothing audible followed.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Packets of audio in the window.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Frames of 20 ms that left.","type":"integer","minimum":0},"received":{"description":"Without those that came twice.","type":"integer","minimum":0},"lost":{"description":"Packets that never came, between the first and the last of a call.","type":"integer","minimum":0},"reordered":{"description":"Packets that came after one that was sent later.","type":"integer","minimum":0},"gaps":{"description":"Packets that came over 40 ms later after the one before than they were sent after it.","type":"integer","minimum":0},"longestGapMs":{"description":"By how much, at most.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes of the kit that placed the calls, at their worst.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"How many there were.","type":"integer","minimum":0},"ended":{"description":"Those of them that ended before their time.","type":"integer","minimum":0},"cpuPercent":{"description":"Of one core.","type":"number"},"loopLateP99Ms":{"description":"By which they came late to what was due; what is received is seen so late.","type":"number"},"sendLateP99Ms":{"description":"By which frames left late.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"Call by call, in the order in which they were placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"0 for the first.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over its turns.","type":["number","null"]},"lostPackets":{"description":"Packets that never came.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first of each kind of error.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"0 for the first.","type":"integer","minimum":0},"atMs":{"description":"Since the judged window began.","type":"number"},"session":{"type":"string"},"detail":{"type":"string"}}}},"timeline":{"description":"Second by second, from the first call to the last hang-up.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the judged window began; negative in the ramp.","type":"integer"},"up":{"description":"Calls that were connected at its end.","type":"integer","minimum":0},"sent":{"description":"Frames that left.","type":"integer","minimum":0},"received":{"description":"Packets that came.","type":"integer","minimum":0},"gaps":{"description":"As in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"What became of a call that was not held.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","says":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
 const schema45 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
 const schema48 = {"title":"FaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
 const schema54 = {"title":"FaultKind","description":"What became of a request that did not end well.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]};
+const schema57 = {"title":"CallFaultCounts","description":"How often each kind of error came; none that did not come.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
+const schema58 = {"title":"VoiceSummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
+const schema66 = {"title":"CallFaultKind","description":"What became of a call that was not held.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]};
 const schema47 = {"title":"StreamReport","description":"What became of the requests of one kind that were due in the judged window.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Due in the window.","type":"integer","minimum":0},"sent":{"description":"Sent; fewer than offered only where the generator failed.","type":"integer","minimum":0},"ok":{"description":"Answered in time, with 2xx, as the interface asks, and with its own session.","type":"integer","minimum":0},"goodput":{"description":"Those of them that came within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429.","type":"number"},"findings":{"description":"Requirements that answers did not meet, by how often.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
 const schema49 = {"title":"LatencySummary","description":"Milliseconds; null where nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
 
@@ -9020,7 +9023,7 @@ vErrors.push(err45);
 }
 errors++;
 }
-if(!((((data14 === "chat") || (data14 === "conversation")) || (data14 === "health")) || (data14 === "mixed"))){
+if(!((((((data14 === "chat") || (data14 === "conversation")) || (data14 === "health")) || (data14 === "mixed")) || (data14 === "voice")) || (data14 === "all"))){
 const err46 = {instancePath:instancePath+"/plan/profile",schemaPath:"#/properties/plan/properties/profile/enum",keyword:"enum",params:{allowedValues: schema44.properties.plan.properties.profile.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
@@ -9194,9 +9197,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err60 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data12.calls !== undefined){
+let data24 = data12.calls;
+if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
+const err60 = {instancePath:instancePath+"/plan/calls",schemaPath:"#/properties/plan/properties/calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -9205,16 +9209,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-}
-if(data.targets !== undefined){
-let data24 = data.targets;
-if(Array.isArray(data24)){
-const len0 = data24.length;
-for(let i0=0; i0<len0; i0++){
-let data25 = data24[i0];
-if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
-if(data25.id === undefined){
-const err61 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 < 1 || isNaN(data24)){
+const err61 = {instancePath:instancePath+"/plan/calls",schemaPath:"#/properties/plan/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -9223,8 +9220,12 @@ vErrors.push(err61);
 }
 errors++;
 }
-if(data25.says === undefined){
-const err62 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+}
+}
+if(data12.callsPerSecond !== undefined){
+let data25 = data12.callsPerSecond;
+if(!((typeof data25 == "number") && (isFinite(data25)))){
+const err62 = {instancePath:instancePath+"/plan/callsPerSecond",schemaPath:"#/properties/plan/properties/callsPerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -9233,8 +9234,10 @@ vErrors.push(err62);
 }
 errors++;
 }
-if(data25.section === undefined){
-const err63 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
+}
+}
+else {
+const err63 = {instancePath:instancePath+"/plan",schemaPath:"#/properties/plan/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -9243,8 +9246,16 @@ vErrors.push(err63);
 }
 errors++;
 }
-if(data25.target === undefined){
-const err64 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "target"},message:"must have required property '"+"target"+"'"};
+}
+if(data.targets !== undefined){
+let data26 = data.targets;
+if(Array.isArray(data26)){
+const len0 = data26.length;
+for(let i0=0; i0<len0; i0++){
+let data27 = data26[i0];
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.id === undefined){
+const err64 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -9253,8 +9264,8 @@ vErrors.push(err64);
 }
 errors++;
 }
-if(data25.unit === undefined){
-const err65 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+if(data27.says === undefined){
+const err65 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -9263,8 +9274,8 @@ vErrors.push(err65);
 }
 errors++;
 }
-if(data25.measured === undefined){
-const err66 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "measured"},message:"must have required property '"+"measured"+"'"};
+if(data27.section === undefined){
+const err66 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -9273,8 +9284,8 @@ vErrors.push(err66);
 }
 errors++;
 }
-if(data25.bound95 === undefined){
-const err67 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "bound95"},message:"must have required property '"+"bound95"+"'"};
+if(data27.target === undefined){
+const err67 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "target"},message:"must have required property '"+"target"+"'"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -9283,8 +9294,8 @@ vErrors.push(err67);
 }
 errors++;
 }
-if(data25.range95 === undefined){
-const err68 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
+if(data27.unit === undefined){
+const err68 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -9293,8 +9304,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(data25.samples === undefined){
-const err69 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "samples"},message:"must have required property '"+"samples"+"'"};
+if(data27.measured === undefined){
+const err69 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "measured"},message:"must have required property '"+"measured"+"'"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -9303,8 +9314,8 @@ vErrors.push(err69);
 }
 errors++;
 }
-if(data25.verdict === undefined){
-const err70 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(data27.bound95 === undefined){
+const err70 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "bound95"},message:"must have required property '"+"bound95"+"'"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -9313,8 +9324,8 @@ vErrors.push(err70);
 }
 errors++;
 }
-if(data25.reason === undefined){
-const err71 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(data27.range95 === undefined){
+const err71 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -9323,10 +9334,8 @@ vErrors.push(err71);
 }
 errors++;
 }
-if(data25.id !== undefined){
-let data26 = data25.id;
-if(typeof data26 !== "string"){
-const err72 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.samples === undefined){
+const err72 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "samples"},message:"must have required property '"+"samples"+"'"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -9335,8 +9344,8 @@ vErrors.push(err72);
 }
 errors++;
 }
-if(!(((((((data26 === "chat-latency") || (data26 === "chat-throughput")) || (data26 === "availability")) || (data26 === "health-latency")) || (data26 === "chat-sessions")) || (data26 === "voice-latency")) || (data26 === "voice-connections"))){
-const err73 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/enum",keyword:"enum",params:{allowedValues: schema44.properties.targets.items.properties.id.enum},message:"must be equal to one of the allowed values"};
+if(data27.verdict === undefined){
+const err73 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -9345,10 +9354,8 @@ vErrors.push(err73);
 }
 errors++;
 }
-}
-if(data25.says !== undefined){
-if(typeof data25.says !== "string"){
-const err74 = {instancePath:instancePath+"/targets/" + i0+"/says",schemaPath:"#/properties/targets/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.reason === undefined){
+const err74 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -9357,10 +9364,10 @@ vErrors.push(err74);
 }
 errors++;
 }
-}
-if(data25.section !== undefined){
-if(typeof data25.section !== "string"){
-const err75 = {instancePath:instancePath+"/targets/" + i0+"/section",schemaPath:"#/properties/targets/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.id !== undefined){
+let data28 = data27.id;
+if(typeof data28 !== "string"){
+const err75 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -9369,11 +9376,8 @@ vErrors.push(err75);
 }
 errors++;
 }
-}
-if(data25.target !== undefined){
-let data29 = data25.target;
-if(!((typeof data29 == "number") && (isFinite(data29)))){
-const err76 = {instancePath:instancePath+"/targets/" + i0+"/target",schemaPath:"#/properties/targets/items/properties/target/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(!(((((((data28 === "chat-latency") || (data28 === "chat-throughput")) || (data28 === "availability")) || (data28 === "health-latency")) || (data28 === "chat-sessions")) || (data28 === "voice-latency")) || (data28 === "voice-connections"))){
+const err76 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/enum",keyword:"enum",params:{allowedValues: schema44.properties.targets.items.properties.id.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -9383,10 +9387,9 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data25.unit !== undefined){
-let data30 = data25.unit;
-if(typeof data30 !== "string"){
-const err77 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.says !== undefined){
+if(typeof data27.says !== "string"){
+const err77 = {instancePath:instancePath+"/targets/" + i0+"/says",schemaPath:"#/properties/targets/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -9395,8 +9398,10 @@ vErrors.push(err77);
 }
 errors++;
 }
-if(!((((data30 === "ms") || (data30 === "requests/s")) || (data30 === "%")) || (data30 === "connections"))){
-const err78 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema44.properties.targets.items.properties.unit.enum},message:"must be equal to one of the allowed values"};
+}
+if(data27.section !== undefined){
+if(typeof data27.section !== "string"){
+const err78 = {instancePath:instancePath+"/targets/" + i0+"/section",schemaPath:"#/properties/targets/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -9406,10 +9411,10 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data25.measured !== undefined){
-let data31 = data25.measured;
-if((!((typeof data31 == "number") && (isFinite(data31)))) && (data31 !== null)){
-const err79 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.measured.type},message:"must be number,null"};
+if(data27.target !== undefined){
+let data31 = data27.target;
+if(!((typeof data31 == "number") && (isFinite(data31)))){
+const err79 = {instancePath:instancePath+"/targets/" + i0+"/target",schemaPath:"#/properties/targets/items/properties/target/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -9419,10 +9424,10 @@ vErrors.push(err79);
 errors++;
 }
 }
-if(data25.bound95 !== undefined){
-let data32 = data25.bound95;
-if((!((typeof data32 == "number") && (isFinite(data32)))) && (data32 !== null)){
-const err80 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.bound95.type},message:"must be number,null"};
+if(data27.unit !== undefined){
+let data32 = data27.unit;
+if(typeof data32 !== "string"){
+const err80 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -9431,12 +9436,8 @@ vErrors.push(err80);
 }
 errors++;
 }
-}
-if(data25.range95 !== undefined){
-let data33 = data25.range95;
-if(Array.isArray(data33)){
-if(data33.length < 2){
-const err81 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
+if(!((((data32 === "ms") || (data32 === "requests/s")) || (data32 === "%")) || (data32 === "connections"))){
+const err81 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema44.properties.targets.items.properties.unit.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -9445,11 +9446,11 @@ vErrors.push(err81);
 }
 errors++;
 }
-const len1 = data33.length;
-for(let i1=0; i1<len1; i1++){
-let data34 = data33[i1];
-if((!((typeof data34 == "number") && (isFinite(data34)))) && (data34 !== null)){
-const err82 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.range95.items.type},message:"must be number,null"};
+}
+if(data27.measured !== undefined){
+let data33 = data27.measured;
+if((!((typeof data33 == "number") && (isFinite(data33)))) && (data33 !== null)){
+const err82 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.measured.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -9459,9 +9460,10 @@ vErrors.push(err82);
 errors++;
 }
 }
-}
-else {
-const err83 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data27.bound95 !== undefined){
+let data34 = data27.bound95;
+if((!((typeof data34 == "number") && (isFinite(data34)))) && (data34 !== null)){
+const err83 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.bound95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -9471,10 +9473,11 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data25.samples !== undefined){
-let data35 = data25.samples;
-if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
-const err84 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data27.range95 !== undefined){
+let data35 = data27.range95;
+if(Array.isArray(data35)){
+if(data35.length < 2){
+const err84 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -9483,9 +9486,11 @@ vErrors.push(err84);
 }
 errors++;
 }
-if((typeof data35 == "number") && (isFinite(data35))){
-if(data35 < 0 || isNaN(data35)){
-const err85 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const len1 = data35.length;
+for(let i1=0; i1<len1; i1++){
+let data36 = data35[i1];
+if((!((typeof data36 == "number") && (isFinite(data36)))) && (data36 !== null)){
+const err85 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema44.properties.targets.items.properties.range95.items.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -9496,10 +9501,8 @@ errors++;
 }
 }
 }
-if(data25.verdict !== undefined){
-let data36 = data25.verdict;
-if(typeof data36 !== "string"){
-const err86 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err86 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -9508,8 +9511,11 @@ vErrors.push(err86);
 }
 errors++;
 }
-if(!(((((data36 === "PASS") || (data36 === "FAIL")) || (data36 === "NOT PROVEN")) || (data36 === "INVALID RUN")) || (data36 === "NOT TESTED"))){
-const err87 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
+}
+if(data27.samples !== undefined){
+let data37 = data27.samples;
+if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
+const err87 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -9518,10 +9524,9 @@ vErrors.push(err87);
 }
 errors++;
 }
-}
-if(data25.reason !== undefined){
-if(typeof data25.reason !== "string"){
-const err88 = {instancePath:instancePath+"/targets/" + i0+"/reason",schemaPath:"#/properties/targets/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data37 == "number") && (isFinite(data37))){
+if(data37 < 0 || isNaN(data37)){
+const err88 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -9532,8 +9537,10 @@ errors++;
 }
 }
 }
-else {
-const err89 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data27.verdict !== undefined){
+let data38 = data27.verdict;
+if(typeof data38 !== "string"){
+const err89 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -9542,10 +9549,8 @@ vErrors.push(err89);
 }
 errors++;
 }
-}
-}
-else {
-const err90 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(!(((((data38 === "PASS") || (data38 === "FAIL")) || (data38 === "NOT PROVEN")) || (data38 === "INVALID RUN")) || (data38 === "NOT TESTED"))){
+const err90 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -9555,11 +9560,9 @@ vErrors.push(err90);
 errors++;
 }
 }
-if(data.selfCheck !== undefined){
-let data38 = data.selfCheck;
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-if(data38.valid === undefined){
-const err91 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "valid"},message:"must have required property '"+"valid"+"'"};
+if(data27.reason !== undefined){
+if(typeof data27.reason !== "string"){
+const err91 = {instancePath:instancePath+"/targets/" + i0+"/reason",schemaPath:"#/properties/targets/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -9568,8 +9571,10 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data38.reasons === undefined){
-const err92 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"},message:"must have required property '"+"reasons"+"'"};
+}
+}
+else {
+const err92 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -9578,8 +9583,10 @@ vErrors.push(err92);
 }
 errors++;
 }
-if(data38.figures === undefined){
-const err93 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "figures"},message:"must have required property '"+"figures"+"'"};
+}
+}
+else {
+const err93 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -9588,9 +9595,12 @@ vErrors.push(err93);
 }
 errors++;
 }
-if(data38.valid !== undefined){
-if(typeof data38.valid !== "boolean"){
-const err94 = {instancePath:instancePath+"/selfCheck/valid",schemaPath:"#/properties/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+if(data.selfCheck !== undefined){
+let data40 = data.selfCheck;
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+if(data40.valid === undefined){
+const err94 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "valid"},message:"must have required property '"+"valid"+"'"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -9599,14 +9609,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-}
-if(data38.reasons !== undefined){
-let data40 = data38.reasons;
-if(Array.isArray(data40)){
-const len2 = data40.length;
-for(let i2=0; i2<len2; i2++){
-if(typeof data40[i2] !== "string"){
-const err95 = {instancePath:instancePath+"/selfCheck/reasons/" + i2,schemaPath:"#/properties/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data40.reasons === undefined){
+const err95 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"},message:"must have required property '"+"reasons"+"'"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -9615,10 +9619,8 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-}
-else {
-const err96 = {instancePath:instancePath+"/selfCheck/reasons",schemaPath:"#/properties/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data40.figures === undefined){
+const err96 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "figures"},message:"must have required property '"+"figures"+"'"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -9627,16 +9629,9 @@ vErrors.push(err96);
 }
 errors++;
 }
-}
-if(data38.figures !== undefined){
-let data42 = data38.figures;
-if(Array.isArray(data42)){
-const len3 = data42.length;
-for(let i3=0; i3<len3; i3++){
-let data43 = data42[i3];
-if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
-if(data43.name === undefined){
-const err97 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data40.valid !== undefined){
+if(typeof data40.valid !== "boolean"){
+const err97 = {instancePath:instancePath+"/selfCheck/valid",schemaPath:"#/properties/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -9645,8 +9640,14 @@ vErrors.push(err97);
 }
 errors++;
 }
-if(data43.value === undefined){
-const err98 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+}
+if(data40.reasons !== undefined){
+let data42 = data40.reasons;
+if(Array.isArray(data42)){
+const len2 = data42.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data42[i2] !== "string"){
+const err98 = {instancePath:instancePath+"/selfCheck/reasons/" + i2,schemaPath:"#/properties/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -9655,8 +9656,10 @@ vErrors.push(err98);
 }
 errors++;
 }
-if(data43.limit === undefined){
-const err99 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"},message:"must have required property '"+"limit"+"'"};
+}
+}
+else {
+const err99 = {instancePath:instancePath+"/selfCheck/reasons",schemaPath:"#/properties/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -9665,8 +9668,16 @@ vErrors.push(err99);
 }
 errors++;
 }
-if(data43.unit === undefined){
-const err100 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+}
+if(data40.figures !== undefined){
+let data44 = data40.figures;
+if(Array.isArray(data44)){
+const len3 = data44.length;
+for(let i3=0; i3<len3; i3++){
+let data45 = data44[i3];
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+if(data45.name === undefined){
+const err100 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -9675,8 +9686,8 @@ vErrors.push(err100);
 }
 errors++;
 }
-if(data43.holds === undefined){
-const err101 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
+if(data45.value === undefined){
+const err101 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -9685,9 +9696,8 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(data43.name !== undefined){
-if(typeof data43.name !== "string"){
-const err102 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/name",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.limit === undefined){
+const err102 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"},message:"must have required property '"+"limit"+"'"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -9696,11 +9706,8 @@ vErrors.push(err102);
 }
 errors++;
 }
-}
-if(data43.value !== undefined){
-let data45 = data43.value;
-if(!((typeof data45 == "number") && (isFinite(data45)))){
-const err103 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/value",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data45.unit === undefined){
+const err103 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -9709,11 +9716,8 @@ vErrors.push(err103);
 }
 errors++;
 }
-}
-if(data43.limit !== undefined){
-let data46 = data43.limit;
-if(!((typeof data46 == "number") && (isFinite(data46)))){
-const err104 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/limit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data45.holds === undefined){
+const err104 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -9722,10 +9726,9 @@ vErrors.push(err104);
 }
 errors++;
 }
-}
-if(data43.unit !== undefined){
-if(typeof data43.unit !== "string"){
-const err105 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/unit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.name !== undefined){
+if(typeof data45.name !== "string"){
+const err105 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/name",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -9735,9 +9738,10 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data43.holds !== undefined){
-if(typeof data43.holds !== "boolean"){
-const err106 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/holds",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data45.value !== undefined){
+let data47 = data45.value;
+if(!((typeof data47 == "number") && (isFinite(data47)))){
+const err106 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/value",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -9747,9 +9751,10 @@ vErrors.push(err106);
 errors++;
 }
 }
-}
-else {
-const err107 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data45.limit !== undefined){
+let data48 = data45.limit;
+if(!((typeof data48 == "number") && (isFinite(data48)))){
+const err107 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/limit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -9759,9 +9764,9 @@ vErrors.push(err107);
 errors++;
 }
 }
-}
-else {
-const err108 = {instancePath:instancePath+"/selfCheck/figures",schemaPath:"#/properties/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data45.unit !== undefined){
+if(typeof data45.unit !== "string"){
+const err108 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/unit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -9771,14 +9776,50 @@ vErrors.push(err108);
 errors++;
 }
 }
-}
-else {
-const err109 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data45.holds !== undefined){
+if(typeof data45.holds !== "boolean"){
+const err109 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/holds",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err109];
 }
 else {
 vErrors.push(err109);
+}
+errors++;
+}
+}
+}
+else {
+const err110 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+}
+}
+else {
+const err111 = {instancePath:instancePath+"/selfCheck/figures",schemaPath:"#/properties/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
+}
+errors++;
+}
+}
+}
+else {
+const err112 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
 }
 errors++;
 }
@@ -9802,49 +9843,13 @@ errors = vErrors.length;
 }
 }
 if(data.streams !== undefined){
-let data52 = data.streams;
-if(Array.isArray(data52)){
-const len4 = data52.length;
+let data54 = data.streams;
+if(Array.isArray(data54)){
+const len4 = data54.length;
 for(let i4=0; i4<len4; i4++){
-let data53 = data52[i4];
-if(typeof data53 !== "string"){
-const err110 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err110];
-}
-else {
-vErrors.push(err110);
-}
-errors++;
-}
-if(!(((data53 === "chat") || (data53 === "health")) || (data53 === "users"))){
-const err111 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema44.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err111];
-}
-else {
-vErrors.push(err111);
-}
-errors++;
-}
-}
-}
-else {
-const err112 = {instancePath:instancePath+"/streams",schemaPath:"#/properties/streams/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err112];
-}
-else {
-vErrors.push(err112);
-}
-errors++;
-}
-}
-if(data.warmUp !== undefined){
-let data54 = data.warmUp;
-if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
-if(data54.connections === undefined){
-const err113 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "connections"},message:"must have required property '"+"connections"+"'"};
+let data55 = data54[i4];
+if(typeof data55 !== "string"){
+const err113 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -9853,8 +9858,8 @@ vErrors.push(err113);
 }
 errors++;
 }
-if(data54.requests === undefined){
-const err114 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "requests"},message:"must have required property '"+"requests"+"'"};
+if(!(((data55 === "chat") || (data55 === "health")) || (data55 === "users"))){
+const err114 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema44.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -9863,8 +9868,10 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(data54.errors === undefined){
-const err115 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+}
+}
+else {
+const err115 = {instancePath:instancePath+"/streams",schemaPath:"#/properties/streams/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -9873,8 +9880,12 @@ vErrors.push(err115);
 }
 errors++;
 }
-if(data54.p50Ms === undefined){
-const err116 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "p50Ms"},message:"must have required property '"+"p50Ms"+"'"};
+}
+if(data.warmUp !== undefined){
+let data56 = data.warmUp;
+if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
+if(data56.connections === undefined){
+const err116 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "connections"},message:"must have required property '"+"connections"+"'"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -9883,10 +9894,8 @@ vErrors.push(err116);
 }
 errors++;
 }
-if(data54.connections !== undefined){
-let data55 = data54.connections;
-if(!(((typeof data55 == "number") && (!(data55 % 1) && !isNaN(data55))) && (isFinite(data55)))){
-const err117 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data56.requests === undefined){
+const err117 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "requests"},message:"must have required property '"+"requests"+"'"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -9895,9 +9904,8 @@ vErrors.push(err117);
 }
 errors++;
 }
-if((typeof data55 == "number") && (isFinite(data55))){
-if(data55 < 0 || isNaN(data55)){
-const err118 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data56.errors === undefined){
+const err118 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -9906,12 +9914,8 @@ vErrors.push(err118);
 }
 errors++;
 }
-}
-}
-if(data54.requests !== undefined){
-let data56 = data54.requests;
-if(!(((typeof data56 == "number") && (!(data56 % 1) && !isNaN(data56))) && (isFinite(data56)))){
-const err119 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data56.p50Ms === undefined){
+const err119 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "p50Ms"},message:"must have required property '"+"p50Ms"+"'"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -9920,9 +9924,10 @@ vErrors.push(err119);
 }
 errors++;
 }
-if((typeof data56 == "number") && (isFinite(data56))){
-if(data56 < 0 || isNaN(data56)){
-const err120 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data56.connections !== undefined){
+let data57 = data56.connections;
+if(!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))){
+const err120 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -9931,12 +9936,9 @@ vErrors.push(err120);
 }
 errors++;
 }
-}
-}
-if(data54.errors !== undefined){
-let data57 = data54.errors;
-if(!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))){
-const err121 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data57 == "number") && (isFinite(data57))){
+if(data57 < 0 || isNaN(data57)){
+const err121 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -9945,9 +9947,12 @@ vErrors.push(err121);
 }
 errors++;
 }
-if((typeof data57 == "number") && (isFinite(data57))){
-if(data57 < 0 || isNaN(data57)){
-const err122 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data56.requests !== undefined){
+let data58 = data56.requests;
+if(!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))){
+const err122 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -9956,12 +9961,9 @@ vErrors.push(err122);
 }
 errors++;
 }
-}
-}
-if(data54.p50Ms !== undefined){
-let data58 = data54.p50Ms;
-if((!((typeof data58 == "number") && (isFinite(data58)))) && (data58 !== null)){
-const err123 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema44.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
+if((typeof data58 == "number") && (isFinite(data58))){
+if(data58 < 0 || isNaN(data58)){
+const err123 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -9972,8 +9974,10 @@ errors++;
 }
 }
 }
-else {
-const err124 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data56.errors !== undefined){
+let data59 = data56.errors;
+if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
+const err124 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -9982,12 +9986,9 @@ vErrors.push(err124);
 }
 errors++;
 }
-}
-if(data.outages !== undefined){
-let data59 = data.outages;
-if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
-if(data59.seconds === undefined){
-const err125 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "seconds"},message:"must have required property '"+"seconds"+"'"};
+if((typeof data59 == "number") && (isFinite(data59))){
+if(data59 < 0 || isNaN(data59)){
+const err125 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -9996,8 +9997,12 @@ vErrors.push(err125);
 }
 errors++;
 }
-if(data59.cleanSeconds === undefined){
-const err126 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "cleanSeconds"},message:"must have required property '"+"cleanSeconds"+"'"};
+}
+}
+if(data56.p50Ms !== undefined){
+let data60 = data56.p50Ms;
+if((!((typeof data60 == "number") && (isFinite(data60)))) && (data60 !== null)){
+const err126 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema44.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -10006,8 +10011,10 @@ vErrors.push(err126);
 }
 errors++;
 }
-if(data59.longestMs === undefined){
-const err127 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "longestMs"},message:"must have required property '"+"longestMs"+"'"};
+}
+}
+else {
+const err127 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -10016,8 +10023,12 @@ vErrors.push(err127);
 }
 errors++;
 }
-if(data59.incidents === undefined){
-const err128 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "incidents"},message:"must have required property '"+"incidents"+"'"};
+}
+if(data.outages !== undefined){
+let data61 = data.outages;
+if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
+if(data61.seconds === undefined){
+const err128 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "seconds"},message:"must have required property '"+"seconds"+"'"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -10026,10 +10037,8 @@ vErrors.push(err128);
 }
 errors++;
 }
-if(data59.seconds !== undefined){
-let data60 = data59.seconds;
-if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
-const err129 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data61.cleanSeconds === undefined){
+const err129 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "cleanSeconds"},message:"must have required property '"+"cleanSeconds"+"'"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -10038,9 +10047,8 @@ vErrors.push(err129);
 }
 errors++;
 }
-if((typeof data60 == "number") && (isFinite(data60))){
-if(data60 < 0 || isNaN(data60)){
-const err130 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data61.longestMs === undefined){
+const err130 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "longestMs"},message:"must have required property '"+"longestMs"+"'"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -10049,12 +10057,8 @@ vErrors.push(err130);
 }
 errors++;
 }
-}
-}
-if(data59.cleanSeconds !== undefined){
-let data61 = data59.cleanSeconds;
-if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
-const err131 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data61.incidents === undefined){
+const err131 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "incidents"},message:"must have required property '"+"incidents"+"'"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -10063,9 +10067,10 @@ vErrors.push(err131);
 }
 errors++;
 }
-if((typeof data61 == "number") && (isFinite(data61))){
-if(data61 < 0 || isNaN(data61)){
-const err132 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data61.seconds !== undefined){
+let data62 = data61.seconds;
+if(!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))){
+const err132 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -10074,12 +10079,9 @@ vErrors.push(err132);
 }
 errors++;
 }
-}
-}
-if(data59.longestMs !== undefined){
-let data62 = data59.longestMs;
-if(!((typeof data62 == "number") && (isFinite(data62)))){
-const err133 = {instancePath:instancePath+"/outages/longestMs",schemaPath:"#/properties/outages/properties/longestMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if((typeof data62 == "number") && (isFinite(data62))){
+if(data62 < 0 || isNaN(data62)){
+const err133 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -10089,10 +10091,11 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data59.incidents !== undefined){
-let data63 = data59.incidents;
+}
+if(data61.cleanSeconds !== undefined){
+let data63 = data61.cleanSeconds;
 if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
-const err134 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err134 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -10103,7 +10106,7 @@ errors++;
 }
 if((typeof data63 == "number") && (isFinite(data63))){
 if(data63 < 0 || isNaN(data63)){
-const err135 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const err135 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -10114,9 +10117,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err136 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data61.longestMs !== undefined){
+let data64 = data61.longestMs;
+if(!((typeof data64 == "number") && (isFinite(data64)))){
+const err136 = {instancePath:instancePath+"/outages/longestMs",schemaPath:"#/properties/outages/properties/longestMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -10126,11 +10130,10 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data.trend !== undefined){
-let data64 = data.trend;
-if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
-if(data64.perSecond === undefined){
-const err137 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "perSecond"},message:"must have required property '"+"perSecond"+"'"};
+if(data61.incidents !== undefined){
+let data65 = data61.incidents;
+if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
+const err137 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -10139,8 +10142,9 @@ vErrors.push(err137);
 }
 errors++;
 }
-if(data64.range95 === undefined){
-const err138 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
+if((typeof data65 == "number") && (isFinite(data65))){
+if(data65 < 0 || isNaN(data65)){
+const err138 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -10149,8 +10153,11 @@ vErrors.push(err138);
 }
 errors++;
 }
-if(data64.atStart === undefined){
-const err139 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atStart"},message:"must have required property '"+"atStart"+"'"};
+}
+}
+}
+else {
+const err139 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -10159,8 +10166,12 @@ vErrors.push(err139);
 }
 errors++;
 }
-if(data64.atEnd === undefined){
-const err140 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atEnd"},message:"must have required property '"+"atEnd"+"'"};
+}
+if(data.trend !== undefined){
+let data66 = data.trend;
+if(data66 && typeof data66 == "object" && !Array.isArray(data66)){
+if(data66.perSecond === undefined){
+const err140 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "perSecond"},message:"must have required property '"+"perSecond"+"'"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -10169,8 +10180,8 @@ vErrors.push(err140);
 }
 errors++;
 }
-if(data64.rising === undefined){
-const err141 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "rising"},message:"must have required property '"+"rising"+"'"};
+if(data66.range95 === undefined){
+const err141 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -10179,10 +10190,8 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(data64.perSecond !== undefined){
-let data65 = data64.perSecond;
-if(!((typeof data65 == "number") && (isFinite(data65)))){
-const err142 = {instancePath:instancePath+"/trend/perSecond",schemaPath:"#/properties/trend/properties/perSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data66.atStart === undefined){
+const err142 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atStart"},message:"must have required property '"+"atStart"+"'"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -10191,12 +10200,8 @@ vErrors.push(err142);
 }
 errors++;
 }
-}
-if(data64.range95 !== undefined){
-let data66 = data64.range95;
-if(Array.isArray(data66)){
-if(data66.length < 2){
-const err143 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
+if(data66.atEnd === undefined){
+const err143 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atEnd"},message:"must have required property '"+"atEnd"+"'"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -10205,11 +10210,8 @@ vErrors.push(err143);
 }
 errors++;
 }
-const len5 = data66.length;
-for(let i5=0; i5<len5; i5++){
-let data67 = data66[i5];
-if(!((typeof data67 == "number") && (isFinite(data67)))){
-const err144 = {instancePath:instancePath+"/trend/range95/" + i5,schemaPath:"#/properties/trend/properties/range95/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data66.rising === undefined){
+const err144 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "rising"},message:"must have required property '"+"rising"+"'"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -10218,10 +10220,10 @@ vErrors.push(err144);
 }
 errors++;
 }
-}
-}
-else {
-const err145 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data66.perSecond !== undefined){
+let data67 = data66.perSecond;
+if(!((typeof data67 == "number") && (isFinite(data67)))){
+const err145 = {instancePath:instancePath+"/trend/perSecond",schemaPath:"#/properties/trend/properties/perSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -10231,10 +10233,11 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data64.atStart !== undefined){
-let data68 = data64.atStart;
-if(!((typeof data68 == "number") && (isFinite(data68)))){
-const err146 = {instancePath:instancePath+"/trend/atStart",schemaPath:"#/properties/trend/properties/atStart/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data66.range95 !== undefined){
+let data68 = data66.range95;
+if(Array.isArray(data68)){
+if(data68.length < 2){
+const err146 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -10243,11 +10246,11 @@ vErrors.push(err146);
 }
 errors++;
 }
-}
-if(data64.atEnd !== undefined){
-let data69 = data64.atEnd;
+const len5 = data68.length;
+for(let i5=0; i5<len5; i5++){
+let data69 = data68[i5];
 if(!((typeof data69 == "number") && (isFinite(data69)))){
-const err147 = {instancePath:instancePath+"/trend/atEnd",schemaPath:"#/properties/trend/properties/atEnd/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err147 = {instancePath:instancePath+"/trend/range95/" + i5,schemaPath:"#/properties/trend/properties/range95/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -10257,9 +10260,9 @@ vErrors.push(err147);
 errors++;
 }
 }
-if(data64.rising !== undefined){
-if(typeof data64.rising !== "boolean"){
-const err148 = {instancePath:instancePath+"/trend/rising",schemaPath:"#/properties/trend/properties/rising/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err148 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -10269,9 +10272,10 @@ vErrors.push(err148);
 errors++;
 }
 }
-}
-else {
-const err149 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data66.atStart !== undefined){
+let data70 = data66.atStart;
+if(!((typeof data70 == "number") && (isFinite(data70)))){
+const err149 = {instancePath:instancePath+"/trend/atStart",schemaPath:"#/properties/trend/properties/atStart/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -10281,15 +10285,10 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data.timeline !== undefined){
-let data71 = data.timeline;
-if(Array.isArray(data71)){
-const len6 = data71.length;
-for(let i6=0; i6<len6; i6++){
-let data72 = data71[i6];
-if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
-if(data72.second === undefined){
-const err150 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
+if(data66.atEnd !== undefined){
+let data71 = data66.atEnd;
+if(!((typeof data71 == "number") && (isFinite(data71)))){
+const err150 = {instancePath:instancePath+"/trend/atEnd",schemaPath:"#/properties/trend/properties/atEnd/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -10298,8 +10297,10 @@ vErrors.push(err150);
 }
 errors++;
 }
-if(data72.phase === undefined){
-const err151 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "phase"},message:"must have required property '"+"phase"+"'"};
+}
+if(data66.rising !== undefined){
+if(typeof data66.rising !== "boolean"){
+const err151 = {instancePath:instancePath+"/trend/rising",schemaPath:"#/properties/trend/properties/rising/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -10308,8 +10309,10 @@ vErrors.push(err151);
 }
 errors++;
 }
-if(data72.offered === undefined){
-const err152 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "offered"},message:"must have required property '"+"offered"+"'"};
+}
+}
+else {
+const err152 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -10318,8 +10321,16 @@ vErrors.push(err152);
 }
 errors++;
 }
-if(data72.sent === undefined){
-const err153 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+}
+if(data.timeline !== undefined){
+let data73 = data.timeline;
+if(Array.isArray(data73)){
+const len6 = data73.length;
+for(let i6=0; i6<len6; i6++){
+let data74 = data73[i6];
+if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
+if(data74.second === undefined){
+const err153 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -10328,8 +10339,8 @@ vErrors.push(err153);
 }
 errors++;
 }
-if(data72.done === undefined){
-const err154 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "done"},message:"must have required property '"+"done"+"'"};
+if(data74.phase === undefined){
+const err154 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "phase"},message:"must have required property '"+"phase"+"'"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -10338,8 +10349,8 @@ vErrors.push(err154);
 }
 errors++;
 }
-if(data72.ok === undefined){
-const err155 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "ok"},message:"must have required property '"+"ok"+"'"};
+if(data74.offered === undefined){
+const err155 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "offered"},message:"must have required property '"+"offered"+"'"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -10348,8 +10359,8 @@ vErrors.push(err155);
 }
 errors++;
 }
-if(data72.inFlight === undefined){
-const err156 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "inFlight"},message:"must have required property '"+"inFlight"+"'"};
+if(data74.sent === undefined){
+const err156 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -10358,8 +10369,8 @@ vErrors.push(err156);
 }
 errors++;
 }
-if(data72.p50 === undefined){
-const err157 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data74.done === undefined){
+const err157 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "done"},message:"must have required property '"+"done"+"'"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -10368,8 +10379,8 @@ vErrors.push(err157);
 }
 errors++;
 }
-if(data72.p95 === undefined){
-const err158 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data74.ok === undefined){
+const err158 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "ok"},message:"must have required property '"+"ok"+"'"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -10378,8 +10389,8 @@ vErrors.push(err158);
 }
 errors++;
 }
-if(data72.p99 === undefined){
-const err159 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data74.inFlight === undefined){
+const err159 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "inFlight"},message:"must have required property '"+"inFlight"+"'"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -10388,8 +10399,8 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(data72.max === undefined){
-const err160 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data74.p50 === undefined){
+const err160 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -10398,8 +10409,8 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(data72.errors === undefined){
-const err161 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(data74.p95 === undefined){
+const err161 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -10408,8 +10419,8 @@ vErrors.push(err161);
 }
 errors++;
 }
-if(data72.heat === undefined){
-const err162 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "heat"},message:"must have required property '"+"heat"+"'"};
+if(data74.p99 === undefined){
+const err162 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -10418,10 +10429,8 @@ vErrors.push(err162);
 }
 errors++;
 }
-if(data72.second !== undefined){
-let data73 = data72.second;
-if(!(((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73))) && (isFinite(data73)))){
-const err163 = {instancePath:instancePath+"/timeline/" + i6+"/second",schemaPath:"#/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data74.max === undefined){
+const err163 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -10430,11 +10439,8 @@ vErrors.push(err163);
 }
 errors++;
 }
-}
-if(data72.phase !== undefined){
-let data74 = data72.phase;
-if(typeof data74 !== "string"){
-const err164 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data74.errors === undefined){
+const err164 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -10443,8 +10449,8 @@ vErrors.push(err164);
 }
 errors++;
 }
-if(!(((data74 === "ramp") || (data74 === "window")) || (data74 === "drain"))){
-const err165 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema44.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
+if(data74.heat === undefined){
+const err165 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "heat"},message:"must have required property '"+"heat"+"'"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -10453,11 +10459,10 @@ vErrors.push(err165);
 }
 errors++;
 }
-}
-if(data72.offered !== undefined){
-let data75 = data72.offered;
+if(data74.second !== undefined){
+let data75 = data74.second;
 if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
-const err166 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err166 = {instancePath:instancePath+"/timeline/" + i6+"/second",schemaPath:"#/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -10466,9 +10471,11 @@ vErrors.push(err166);
 }
 errors++;
 }
-if((typeof data75 == "number") && (isFinite(data75))){
-if(data75 < 0 || isNaN(data75)){
-const err167 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data74.phase !== undefined){
+let data76 = data74.phase;
+if(typeof data76 !== "string"){
+const err167 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -10477,12 +10484,8 @@ vErrors.push(err167);
 }
 errors++;
 }
-}
-}
-if(data72.sent !== undefined){
-let data76 = data72.sent;
-if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
-const err168 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!(((data76 === "ramp") || (data76 === "window")) || (data76 === "drain"))){
+const err168 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema44.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -10491,9 +10494,11 @@ vErrors.push(err168);
 }
 errors++;
 }
-if((typeof data76 == "number") && (isFinite(data76))){
-if(data76 < 0 || isNaN(data76)){
-const err169 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data74.offered !== undefined){
+let data77 = data74.offered;
+if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
+const err169 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -10502,12 +10507,9 @@ vErrors.push(err169);
 }
 errors++;
 }
-}
-}
-if(data72.done !== undefined){
-let data77 = data72.done;
-if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
-const err170 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data77 == "number") && (isFinite(data77))){
+if(data77 < 0 || isNaN(data77)){
+const err170 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -10516,9 +10518,12 @@ vErrors.push(err170);
 }
 errors++;
 }
-if((typeof data77 == "number") && (isFinite(data77))){
-if(data77 < 0 || isNaN(data77)){
-const err171 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data74.sent !== undefined){
+let data78 = data74.sent;
+if(!(((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78))) && (isFinite(data78)))){
+const err171 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -10527,12 +10532,9 @@ vErrors.push(err171);
 }
 errors++;
 }
-}
-}
-if(data72.ok !== undefined){
-let data78 = data72.ok;
-if(!(((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78))) && (isFinite(data78)))){
-const err172 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data78 == "number") && (isFinite(data78))){
+if(data78 < 0 || isNaN(data78)){
+const err172 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -10541,9 +10543,12 @@ vErrors.push(err172);
 }
 errors++;
 }
-if((typeof data78 == "number") && (isFinite(data78))){
-if(data78 < 0 || isNaN(data78)){
-const err173 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data74.done !== undefined){
+let data79 = data74.done;
+if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
+const err173 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -10552,12 +10557,9 @@ vErrors.push(err173);
 }
 errors++;
 }
-}
-}
-if(data72.inFlight !== undefined){
-let data79 = data72.inFlight;
-if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
-const err174 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data79 == "number") && (isFinite(data79))){
+if(data79 < 0 || isNaN(data79)){
+const err174 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -10566,9 +10568,12 @@ vErrors.push(err174);
 }
 errors++;
 }
-if((typeof data79 == "number") && (isFinite(data79))){
-if(data79 < 0 || isNaN(data79)){
-const err175 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data74.ok !== undefined){
+let data80 = data74.ok;
+if(!(((typeof data80 == "number") && (!(data80 % 1) && !isNaN(data80))) && (isFinite(data80)))){
+const err175 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -10577,12 +10582,9 @@ vErrors.push(err175);
 }
 errors++;
 }
-}
-}
-if(data72.p50 !== undefined){
-let data80 = data72.p50;
-if((!((typeof data80 == "number") && (isFinite(data80)))) && (data80 !== null)){
-const err176 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p50.type},message:"must be number,null"};
+if((typeof data80 == "number") && (isFinite(data80))){
+if(data80 < 0 || isNaN(data80)){
+const err176 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -10592,10 +10594,11 @@ vErrors.push(err176);
 errors++;
 }
 }
-if(data72.p95 !== undefined){
-let data81 = data72.p95;
-if((!((typeof data81 == "number") && (isFinite(data81)))) && (data81 !== null)){
-const err177 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p95.type},message:"must be number,null"};
+}
+if(data74.inFlight !== undefined){
+let data81 = data74.inFlight;
+if(!(((typeof data81 == "number") && (!(data81 % 1) && !isNaN(data81))) && (isFinite(data81)))){
+const err177 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -10604,11 +10607,9 @@ vErrors.push(err177);
 }
 errors++;
 }
-}
-if(data72.p99 !== undefined){
-let data82 = data72.p99;
-if((!((typeof data82 == "number") && (isFinite(data82)))) && (data82 !== null)){
-const err178 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p99.type},message:"must be number,null"};
+if((typeof data81 == "number") && (isFinite(data81))){
+if(data81 < 0 || isNaN(data81)){
+const err178 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -10618,10 +10619,11 @@ vErrors.push(err178);
 errors++;
 }
 }
-if(data72.max !== undefined){
-let data83 = data72.max;
-if((!((typeof data83 == "number") && (isFinite(data83)))) && (data83 !== null)){
-const err179 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.max.type},message:"must be number,null"};
+}
+if(data74.p50 !== undefined){
+let data82 = data74.p50;
+if((!((typeof data82 == "number") && (isFinite(data82)))) && (data82 !== null)){
+const err179 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -10631,13 +10633,10 @@ vErrors.push(err179);
 errors++;
 }
 }
-if(data72.errors !== undefined){
-let data84 = data72.errors;
-if(data84 && typeof data84 == "object" && !Array.isArray(data84)){
-for(const key0 in data84){
-let data85 = data84[key0];
-if(!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))){
-const err180 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data74.p95 !== undefined){
+let data83 = data74.p95;
+if((!((typeof data83 == "number") && (isFinite(data83)))) && (data83 !== null)){
+const err180 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -10646,9 +10645,11 @@ vErrors.push(err180);
 }
 errors++;
 }
-if((typeof data85 == "number") && (isFinite(data85))){
-if(data85 < 1 || isNaN(data85)){
-const err181 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data74.p99 !== undefined){
+let data84 = data74.p99;
+if((!((typeof data84 == "number") && (isFinite(data84)))) && (data84 !== null)){
+const err181 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -10658,10 +10659,10 @@ vErrors.push(err181);
 errors++;
 }
 }
-}
-}
-else {
-const err182 = {instancePath:instancePath+"/timeline/" + i6+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data74.max !== undefined){
+let data85 = data74.max;
+if((!((typeof data85 == "number") && (isFinite(data85)))) && (data85 !== null)){
+const err182 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema44.properties.timeline.items.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -10671,14 +10672,13 @@ vErrors.push(err182);
 errors++;
 }
 }
-if(data72.heat !== undefined){
-let data86 = data72.heat;
-if(Array.isArray(data86)){
-const len7 = data86.length;
-for(let i7=0; i7<len7; i7++){
-let data87 = data86[i7];
+if(data74.errors !== undefined){
+let data86 = data74.errors;
+if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
+for(const key0 in data86){
+let data87 = data86[key0];
 if(!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))){
-const err183 = {instancePath:instancePath+"/timeline/" + i6+"/heat/" + i7,schemaPath:"#/properties/timeline/items/properties/heat/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err183 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -10687,10 +10687,9 @@ vErrors.push(err183);
 }
 errors++;
 }
-}
-}
-else {
-const err184 = {instancePath:instancePath+"/timeline/" + i6+"/heat",schemaPath:"#/properties/timeline/items/properties/heat/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if((typeof data87 == "number") && (isFinite(data87))){
+if(data87 < 1 || isNaN(data87)){
+const err184 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -10701,8 +10700,9 @@ errors++;
 }
 }
 }
+}
 else {
-const err185 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err185 = {instancePath:instancePath+"/timeline/" + i6+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -10712,9 +10712,14 @@ vErrors.push(err185);
 errors++;
 }
 }
-}
-else {
-const err186 = {instancePath:instancePath+"/timeline",schemaPath:"#/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data74.heat !== undefined){
+let data88 = data74.heat;
+if(Array.isArray(data88)){
+const len7 = data88.length;
+for(let i7=0; i7<len7; i7++){
+let data89 = data88[i7];
+if(!(((typeof data89 == "number") && (!(data89 % 1) && !isNaN(data89))) && (isFinite(data89)))){
+const err186 = {instancePath:instancePath+"/timeline/" + i6+"/heat/" + i7,schemaPath:"#/properties/timeline/items/properties/heat/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -10724,14 +10729,9 @@ vErrors.push(err186);
 errors++;
 }
 }
-if(data.heatBoundsMs !== undefined){
-let data88 = data.heatBoundsMs;
-if(Array.isArray(data88)){
-const len8 = data88.length;
-for(let i8=0; i8<len8; i8++){
-let data89 = data88[i8];
-if(!((typeof data89 == "number") && (isFinite(data89)))){
-const err187 = {instancePath:instancePath+"/heatBoundsMs/" + i8,schemaPath:"#/properties/heatBoundsMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err187 = {instancePath:instancePath+"/timeline/" + i6+"/heat",schemaPath:"#/properties/timeline/items/properties/heat/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -10743,7 +10743,7 @@ errors++;
 }
 }
 else {
-const err188 = {instancePath:instancePath+"/heatBoundsMs",schemaPath:"#/properties/heatBoundsMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err188 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -10753,15 +10753,9 @@ vErrors.push(err188);
 errors++;
 }
 }
-if(data.curve !== undefined){
-let data90 = data.curve;
-if(Array.isArray(data90)){
-const len9 = data90.length;
-for(let i9=0; i9<len9; i9++){
-let data91 = data90[i9];
-if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
-if(data91.percentile === undefined){
-const err189 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "percentile"},message:"must have required property '"+"percentile"+"'"};
+}
+else {
+const err189 = {instancePath:instancePath+"/timeline",schemaPath:"#/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -10770,8 +10764,15 @@ vErrors.push(err189);
 }
 errors++;
 }
-if(data91.responseMs === undefined){
-const err190 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "responseMs"},message:"must have required property '"+"responseMs"+"'"};
+}
+if(data.heatBoundsMs !== undefined){
+let data90 = data.heatBoundsMs;
+if(Array.isArray(data90)){
+const len8 = data90.length;
+for(let i8=0; i8<len8; i8++){
+let data91 = data90[i8];
+if(!((typeof data91 == "number") && (isFinite(data91)))){
+const err190 = {instancePath:instancePath+"/heatBoundsMs/" + i8,schemaPath:"#/properties/heatBoundsMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -10780,8 +10781,10 @@ vErrors.push(err190);
 }
 errors++;
 }
-if(data91.serviceMs === undefined){
-const err191 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "serviceMs"},message:"must have required property '"+"serviceMs"+"'"};
+}
+}
+else {
+const err191 = {instancePath:instancePath+"/heatBoundsMs",schemaPath:"#/properties/heatBoundsMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -10790,10 +10793,16 @@ vErrors.push(err191);
 }
 errors++;
 }
-if(data91.percentile !== undefined){
-let data92 = data91.percentile;
-if(!((typeof data92 == "number") && (isFinite(data92)))){
-const err192 = {instancePath:instancePath+"/curve/" + i9+"/percentile",schemaPath:"#/properties/curve/items/properties/percentile/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data.curve !== undefined){
+let data92 = data.curve;
+if(Array.isArray(data92)){
+const len9 = data92.length;
+for(let i9=0; i9<len9; i9++){
+let data93 = data92[i9];
+if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
+if(data93.percentile === undefined){
+const err192 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "percentile"},message:"must have required property '"+"percentile"+"'"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -10802,11 +10811,8 @@ vErrors.push(err192);
 }
 errors++;
 }
-}
-if(data91.responseMs !== undefined){
-let data93 = data91.responseMs;
-if(!((typeof data93 == "number") && (isFinite(data93)))){
-const err193 = {instancePath:instancePath+"/curve/" + i9+"/responseMs",schemaPath:"#/properties/curve/items/properties/responseMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data93.responseMs === undefined){
+const err193 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "responseMs"},message:"must have required property '"+"responseMs"+"'"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -10815,11 +10821,8 @@ vErrors.push(err193);
 }
 errors++;
 }
-}
-if(data91.serviceMs !== undefined){
-let data94 = data91.serviceMs;
-if(!((typeof data94 == "number") && (isFinite(data94)))){
-const err194 = {instancePath:instancePath+"/curve/" + i9+"/serviceMs",schemaPath:"#/properties/curve/items/properties/serviceMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data93.serviceMs === undefined){
+const err194 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "serviceMs"},message:"must have required property '"+"serviceMs"+"'"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -10828,10 +10831,10 @@ vErrors.push(err194);
 }
 errors++;
 }
-}
-}
-else {
-const err195 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data93.percentile !== undefined){
+let data94 = data93.percentile;
+if(!((typeof data94 == "number") && (isFinite(data94)))){
+const err195 = {instancePath:instancePath+"/curve/" + i9+"/percentile",schemaPath:"#/properties/curve/items/properties/percentile/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -10841,9 +10844,10 @@ vErrors.push(err195);
 errors++;
 }
 }
-}
-else {
-const err196 = {instancePath:instancePath+"/curve",schemaPath:"#/properties/curve/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data93.responseMs !== undefined){
+let data95 = data93.responseMs;
+if(!((typeof data95 == "number") && (isFinite(data95)))){
+const err196 = {instancePath:instancePath+"/curve/" + i9+"/responseMs",schemaPath:"#/properties/curve/items/properties/responseMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -10853,15 +10857,10 @@ vErrors.push(err196);
 errors++;
 }
 }
-if(data.faultSamples !== undefined){
-let data95 = data.faultSamples;
-if(Array.isArray(data95)){
-const len10 = data95.length;
-for(let i10=0; i10<len10; i10++){
-let data96 = data95[i10];
-if(data96 && typeof data96 == "object" && !Array.isArray(data96)){
-if(data96.kind === undefined){
-const err197 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(data93.serviceMs !== undefined){
+let data96 = data93.serviceMs;
+if(!((typeof data96 == "number") && (isFinite(data96)))){
+const err197 = {instancePath:instancePath+"/curve/" + i9+"/serviceMs",schemaPath:"#/properties/curve/items/properties/serviceMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -10870,8 +10869,10 @@ vErrors.push(err197);
 }
 errors++;
 }
-if(data96.stream === undefined){
-const err198 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "stream"},message:"must have required property '"+"stream"+"'"};
+}
+}
+else {
+const err198 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -10880,8 +10881,10 @@ vErrors.push(err198);
 }
 errors++;
 }
-if(data96.atMs === undefined){
-const err199 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+}
+}
+else {
+const err199 = {instancePath:instancePath+"/curve",schemaPath:"#/properties/curve/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -10890,8 +10893,16 @@ vErrors.push(err199);
 }
 errors++;
 }
-if(data96.detail === undefined){
-const err200 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+}
+if(data.faultSamples !== undefined){
+let data97 = data.faultSamples;
+if(Array.isArray(data97)){
+const len10 = data97.length;
+for(let i10=0; i10<len10; i10++){
+let data98 = data97[i10];
+if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
+if(data98.kind === undefined){
+const err200 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -10900,10 +10911,8 @@ vErrors.push(err200);
 }
 errors++;
 }
-if(data96.kind !== undefined){
-let data97 = data96.kind;
-if(typeof data97 !== "string"){
-const err201 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data98.stream === undefined){
+const err201 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "stream"},message:"must have required property '"+"stream"+"'"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -10912,8 +10921,8 @@ vErrors.push(err201);
 }
 errors++;
 }
-if(!(((((((((((((((((data97 === "timeout") || (data97 === "refused")) || (data97 === "unresolved")) || (data97 === "tls")) || (data97 === "reset")) || (data97 === "stale_connection")) || (data97 === "cut_off")) || (data97 === "protocol")) || (data97 === "too_large")) || (data97 === "rate_limited")) || (data97 === "unauthorized")) || (data97 === "client_error")) || (data97 === "server_error")) || (data97 === "other_status")) || (data97 === "nonconforming")) || (data97 === "mixed_up")) || (data97 === "local"))){
-const err202 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema54.enum},message:"must be equal to one of the allowed values"};
+if(data98.atMs === undefined){
+const err202 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -10922,10 +10931,8 @@ vErrors.push(err202);
 }
 errors++;
 }
-}
-if(data96.stream !== undefined){
-if(typeof data96.stream !== "string"){
-const err203 = {instancePath:instancePath+"/faultSamples/" + i10+"/stream",schemaPath:"#/properties/faultSamples/items/properties/stream/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data98.detail === undefined){
+const err203 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -10934,11 +10941,10 @@ vErrors.push(err203);
 }
 errors++;
 }
-}
-if(data96.atMs !== undefined){
-let data99 = data96.atMs;
-if(!((typeof data99 == "number") && (isFinite(data99)))){
-const err204 = {instancePath:instancePath+"/faultSamples/" + i10+"/atMs",schemaPath:"#/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data98.kind !== undefined){
+let data99 = data98.kind;
+if(typeof data99 !== "string"){
+const err204 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -10947,10 +10953,8 @@ vErrors.push(err204);
 }
 errors++;
 }
-}
-if(data96.session !== undefined){
-if(typeof data96.session !== "string"){
-const err205 = {instancePath:instancePath+"/faultSamples/" + i10+"/session",schemaPath:"#/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((((((((((((((data99 === "timeout") || (data99 === "refused")) || (data99 === "unresolved")) || (data99 === "tls")) || (data99 === "reset")) || (data99 === "stale_connection")) || (data99 === "cut_off")) || (data99 === "protocol")) || (data99 === "too_large")) || (data99 === "rate_limited")) || (data99 === "unauthorized")) || (data99 === "client_error")) || (data99 === "server_error")) || (data99 === "other_status")) || (data99 === "nonconforming")) || (data99 === "mixed_up")) || (data99 === "local"))){
+const err205 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema54.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -10960,9 +10964,9 @@ vErrors.push(err205);
 errors++;
 }
 }
-if(data96.detail !== undefined){
-if(typeof data96.detail !== "string"){
-const err206 = {instancePath:instancePath+"/faultSamples/" + i10+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data98.stream !== undefined){
+if(typeof data98.stream !== "string"){
+const err206 = {instancePath:instancePath+"/faultSamples/" + i10+"/stream",schemaPath:"#/properties/faultSamples/items/properties/stream/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -10972,9 +10976,10 @@ vErrors.push(err206);
 errors++;
 }
 }
-}
-else {
-const err207 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data98.atMs !== undefined){
+let data101 = data98.atMs;
+if(!((typeof data101 == "number") && (isFinite(data101)))){
+const err207 = {instancePath:instancePath+"/faultSamples/" + i10+"/atMs",schemaPath:"#/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -10984,9 +10989,9 @@ vErrors.push(err207);
 errors++;
 }
 }
-}
-else {
-const err208 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data98.session !== undefined){
+if(typeof data98.session !== "string"){
+const err208 = {instancePath:instancePath+"/faultSamples/" + i10+"/session",schemaPath:"#/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -10996,11 +11001,9 @@ vErrors.push(err208);
 errors++;
 }
 }
-if(data.findMax !== undefined){
-let data102 = data.findMax;
-if(data102 && typeof data102 == "object" && !Array.isArray(data102)){
-if(data102.sustains === undefined){
-const err209 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"},message:"must have required property '"+"sustains"+"'"};
+if(data98.detail !== undefined){
+if(typeof data98.detail !== "string"){
+const err209 = {instancePath:instancePath+"/faultSamples/" + i10+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -11009,8 +11012,10 @@ vErrors.push(err209);
 }
 errors++;
 }
-if(data102.fails === undefined){
-const err210 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"},message:"must have required property '"+"fails"+"'"};
+}
+}
+else {
+const err210 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -11019,8 +11024,10 @@ vErrors.push(err210);
 }
 errors++;
 }
-if(data102.confirmed === undefined){
-const err211 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"},message:"must have required property '"+"confirmed"+"'"};
+}
+}
+else {
+const err211 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -11029,8 +11036,12 @@ vErrors.push(err211);
 }
 errors++;
 }
-if(data102.says === undefined){
-const err212 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+}
+if(data.findMax !== undefined){
+let data104 = data.findMax;
+if(data104 && typeof data104 == "object" && !Array.isArray(data104)){
+if(data104.sustains === undefined){
+const err212 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"},message:"must have required property '"+"sustains"+"'"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -11039,8 +11050,8 @@ vErrors.push(err212);
 }
 errors++;
 }
-if(data102.steps === undefined){
-const err213 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
+if(data104.fails === undefined){
+const err213 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"},message:"must have required property '"+"fails"+"'"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -11049,10 +11060,8 @@ vErrors.push(err213);
 }
 errors++;
 }
-if(data102.probePerSecond !== undefined){
-let data103 = data102.probePerSecond;
-if(!((typeof data103 == "number") && (isFinite(data103)))){
-const err214 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data104.confirmed === undefined){
+const err214 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"},message:"must have required property '"+"confirmed"+"'"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -11061,11 +11070,8 @@ vErrors.push(err214);
 }
 errors++;
 }
-}
-if(data102.sustains !== undefined){
-let data104 = data102.sustains;
-if((!((typeof data104 == "number") && (isFinite(data104)))) && (data104 !== null)){
-const err215 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema44.properties.findMax.properties.sustains.type},message:"must be number,null"};
+if(data104.says === undefined){
+const err215 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -11074,11 +11080,8 @@ vErrors.push(err215);
 }
 errors++;
 }
-}
-if(data102.fails !== undefined){
-let data105 = data102.fails;
-if((!((typeof data105 == "number") && (isFinite(data105)))) && (data105 !== null)){
-const err216 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema44.properties.findMax.properties.fails.type},message:"must be number,null"};
+if(data104.steps === undefined){
+const err216 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -11087,10 +11090,10 @@ vErrors.push(err216);
 }
 errors++;
 }
-}
-if(data102.confirmed !== undefined){
-if(typeof data102.confirmed !== "boolean"){
-const err217 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data104.probePerSecond !== undefined){
+let data105 = data104.probePerSecond;
+if(!((typeof data105 == "number") && (isFinite(data105)))){
+const err217 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -11100,9 +11103,10 @@ vErrors.push(err217);
 errors++;
 }
 }
-if(data102.says !== undefined){
-if(typeof data102.says !== "string"){
-const err218 = {instancePath:instancePath+"/findMax/says",schemaPath:"#/properties/findMax/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data104.sustains !== undefined){
+let data106 = data104.sustains;
+if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
+const err218 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema44.properties.findMax.properties.sustains.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -11112,15 +11116,10 @@ vErrors.push(err218);
 errors++;
 }
 }
-if(data102.steps !== undefined){
-let data108 = data102.steps;
-if(Array.isArray(data108)){
-const len11 = data108.length;
-for(let i11=0; i11<len11; i11++){
-let data109 = data108[i11];
-if(data109 && typeof data109 == "object" && !Array.isArray(data109)){
-if(data109.ratePerSecond === undefined){
-const err219 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"},message:"must have required property '"+"ratePerSecond"+"'"};
+if(data104.fails !== undefined){
+let data107 = data104.fails;
+if((!((typeof data107 == "number") && (isFinite(data107)))) && (data107 !== null)){
+const err219 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema44.properties.findMax.properties.fails.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -11129,8 +11128,10 @@ vErrors.push(err219);
 }
 errors++;
 }
-if(data109.durationMs === undefined){
-const err220 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"},message:"must have required property '"+"durationMs"+"'"};
+}
+if(data104.confirmed !== undefined){
+if(typeof data104.confirmed !== "boolean"){
+const err220 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -11139,8 +11140,10 @@ vErrors.push(err220);
 }
 errors++;
 }
-if(data109.holds === undefined){
-const err221 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
+}
+if(data104.says !== undefined){
+if(typeof data104.says !== "string"){
+const err221 = {instancePath:instancePath+"/findMax/says",schemaPath:"#/properties/findMax/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -11149,8 +11152,16 @@ vErrors.push(err221);
 }
 errors++;
 }
-if(data109.donePerSecond === undefined){
-const err222 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"},message:"must have required property '"+"donePerSecond"+"'"};
+}
+if(data104.steps !== undefined){
+let data110 = data104.steps;
+if(Array.isArray(data110)){
+const len11 = data110.length;
+for(let i11=0; i11<len11; i11++){
+let data111 = data110[i11];
+if(data111 && typeof data111 == "object" && !Array.isArray(data111)){
+if(data111.ratePerSecond === undefined){
+const err222 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"},message:"must have required property '"+"ratePerSecond"+"'"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -11159,8 +11170,8 @@ vErrors.push(err222);
 }
 errors++;
 }
-if(data109.p99Ms === undefined){
-const err223 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"},message:"must have required property '"+"p99Ms"+"'"};
+if(data111.durationMs === undefined){
+const err223 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"},message:"must have required property '"+"durationMs"+"'"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -11169,8 +11180,8 @@ vErrors.push(err223);
 }
 errors++;
 }
-if(data109.failedShare === undefined){
-const err224 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"},message:"must have required property '"+"failedShare"+"'"};
+if(data111.holds === undefined){
+const err224 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -11179,8 +11190,8 @@ vErrors.push(err224);
 }
 errors++;
 }
-if(data109.reason === undefined){
-const err225 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(data111.donePerSecond === undefined){
+const err225 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"},message:"must have required property '"+"donePerSecond"+"'"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -11189,10 +11200,8 @@ vErrors.push(err225);
 }
 errors++;
 }
-if(data109.ratePerSecond !== undefined){
-let data110 = data109.ratePerSecond;
-if(!((typeof data110 == "number") && (isFinite(data110)))){
-const err226 = {instancePath:instancePath+"/findMax/steps/" + i11+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data111.p99Ms === undefined){
+const err226 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"},message:"must have required property '"+"p99Ms"+"'"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -11201,11 +11210,8 @@ vErrors.push(err226);
 }
 errors++;
 }
-}
-if(data109.durationMs !== undefined){
-let data111 = data109.durationMs;
-if(!((typeof data111 == "number") && (isFinite(data111)))){
-const err227 = {instancePath:instancePath+"/findMax/steps/" + i11+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data111.failedShare === undefined){
+const err227 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"},message:"must have required property '"+"failedShare"+"'"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -11214,10 +11220,8 @@ vErrors.push(err227);
 }
 errors++;
 }
-}
-if(data109.holds !== undefined){
-if(typeof data109.holds !== "boolean"){
-const err228 = {instancePath:instancePath+"/findMax/steps/" + i11+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data111.reason === undefined){
+const err228 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -11226,11 +11230,10 @@ vErrors.push(err228);
 }
 errors++;
 }
-}
-if(data109.donePerSecond !== undefined){
-let data113 = data109.donePerSecond;
-if(!((typeof data113 == "number") && (isFinite(data113)))){
-const err229 = {instancePath:instancePath+"/findMax/steps/" + i11+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data111.ratePerSecond !== undefined){
+let data112 = data111.ratePerSecond;
+if(!((typeof data112 == "number") && (isFinite(data112)))){
+const err229 = {instancePath:instancePath+"/findMax/steps/" + i11+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -11240,10 +11243,10 @@ vErrors.push(err229);
 errors++;
 }
 }
-if(data109.p99Ms !== undefined){
-let data114 = data109.p99Ms;
-if((!((typeof data114 == "number") && (isFinite(data114)))) && (data114 !== null)){
-const err230 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema44.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
+if(data111.durationMs !== undefined){
+let data113 = data111.durationMs;
+if(!((typeof data113 == "number") && (isFinite(data113)))){
+const err230 = {instancePath:instancePath+"/findMax/steps/" + i11+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -11253,10 +11256,9 @@ vErrors.push(err230);
 errors++;
 }
 }
-if(data109.failedShare !== undefined){
-let data115 = data109.failedShare;
-if(!((typeof data115 == "number") && (isFinite(data115)))){
-const err231 = {instancePath:instancePath+"/findMax/steps/" + i11+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data111.holds !== undefined){
+if(typeof data111.holds !== "boolean"){
+const err231 = {instancePath:instancePath+"/findMax/steps/" + i11+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -11266,9 +11268,10 @@ vErrors.push(err231);
 errors++;
 }
 }
-if(data109.reason !== undefined){
-if(typeof data109.reason !== "string"){
-const err232 = {instancePath:instancePath+"/findMax/steps/" + i11+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data111.donePerSecond !== undefined){
+let data115 = data111.donePerSecond;
+if(!((typeof data115 == "number") && (isFinite(data115)))){
+const err232 = {instancePath:instancePath+"/findMax/steps/" + i11+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -11278,9 +11281,10 @@ vErrors.push(err232);
 errors++;
 }
 }
-}
-else {
-const err233 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data111.p99Ms !== undefined){
+let data116 = data111.p99Ms;
+if((!((typeof data116 == "number") && (isFinite(data116)))) && (data116 !== null)){
+const err233 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema44.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -11290,9 +11294,10 @@ vErrors.push(err233);
 errors++;
 }
 }
-}
-else {
-const err234 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data111.failedShare !== undefined){
+let data117 = data111.failedShare;
+if(!((typeof data117 == "number") && (isFinite(data117)))){
+const err234 = {instancePath:instancePath+"/findMax/steps/" + i11+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -11302,9 +11307,9 @@ vErrors.push(err234);
 errors++;
 }
 }
-}
-else {
-const err235 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data111.reason !== undefined){
+if(typeof data111.reason !== "string"){
+const err235 = {instancePath:instancePath+"/findMax/steps/" + i11+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -11314,11 +11319,9 @@ vErrors.push(err235);
 errors++;
 }
 }
-if(data.comparison !== undefined){
-let data117 = data.comparison;
-if(data117 && typeof data117 == "object" && !Array.isArray(data117)){
-if(data117.startedAt === undefined){
-const err236 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+}
+else {
+const err236 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -11327,8 +11330,10 @@ vErrors.push(err236);
 }
 errors++;
 }
-if(data117.differences === undefined){
-const err237 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
+}
+}
+else {
+const err237 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -11337,8 +11342,10 @@ vErrors.push(err237);
 }
 errors++;
 }
-if(data117.rows === undefined){
-const err238 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
+}
+}
+else {
+const err238 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -11347,9 +11354,12 @@ vErrors.push(err238);
 }
 errors++;
 }
-if(data117.startedAt !== undefined){
-if(typeof data117.startedAt !== "string"){
-const err239 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.comparison !== undefined){
+let data119 = data.comparison;
+if(data119 && typeof data119 == "object" && !Array.isArray(data119)){
+if(data119.startedAt === undefined){
+const err239 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -11358,14 +11368,8 @@ vErrors.push(err239);
 }
 errors++;
 }
-}
-if(data117.differences !== undefined){
-let data119 = data117.differences;
-if(Array.isArray(data119)){
-const len12 = data119.length;
-for(let i12=0; i12<len12; i12++){
-if(typeof data119[i12] !== "string"){
-const err240 = {instancePath:instancePath+"/comparison/differences/" + i12,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data119.differences === undefined){
+const err240 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -11374,10 +11378,8 @@ vErrors.push(err240);
 }
 errors++;
 }
-}
-}
-else {
-const err241 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data119.rows === undefined){
+const err241 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -11386,16 +11388,9 @@ vErrors.push(err241);
 }
 errors++;
 }
-}
-if(data117.rows !== undefined){
-let data121 = data117.rows;
-if(Array.isArray(data121)){
-const len13 = data121.length;
-for(let i13=0; i13<len13; i13++){
-let data122 = data121[i13];
-if(data122 && typeof data122 == "object" && !Array.isArray(data122)){
-if(data122.id === undefined){
-const err242 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(data119.startedAt !== undefined){
+if(typeof data119.startedAt !== "string"){
+const err242 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -11404,8 +11399,14 @@ vErrors.push(err242);
 }
 errors++;
 }
-if(data122.unit === undefined){
-const err243 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+}
+if(data119.differences !== undefined){
+let data121 = data119.differences;
+if(Array.isArray(data121)){
+const len12 = data121.length;
+for(let i12=0; i12<len12; i12++){
+if(typeof data121[i12] !== "string"){
+const err243 = {instancePath:instancePath+"/comparison/differences/" + i12,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -11414,8 +11415,10 @@ vErrors.push(err243);
 }
 errors++;
 }
-if(data122.before === undefined){
-const err244 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
+}
+}
+else {
+const err244 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -11424,8 +11427,16 @@ vErrors.push(err244);
 }
 errors++;
 }
-if(data122.now === undefined){
-const err245 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
+}
+if(data119.rows !== undefined){
+let data123 = data119.rows;
+if(Array.isArray(data123)){
+const len13 = data123.length;
+for(let i13=0; i13<len13; i13++){
+let data124 = data123[i13];
+if(data124 && typeof data124 == "object" && !Array.isArray(data124)){
+if(data124.id === undefined){
+const err245 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -11434,8 +11445,8 @@ vErrors.push(err245);
 }
 errors++;
 }
-if(data122.change === undefined){
-const err246 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
+if(data124.unit === undefined){
+const err246 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -11444,8 +11455,8 @@ vErrors.push(err246);
 }
 errors++;
 }
-if(data122.verdictBefore === undefined){
-const err247 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"},message:"must have required property '"+"verdictBefore"+"'"};
+if(data124.before === undefined){
+const err247 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -11454,8 +11465,8 @@ vErrors.push(err247);
 }
 errors++;
 }
-if(data122.verdictNow === undefined){
-const err248 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"},message:"must have required property '"+"verdictNow"+"'"};
+if(data124.now === undefined){
+const err248 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -11464,9 +11475,8 @@ vErrors.push(err248);
 }
 errors++;
 }
-if(data122.id !== undefined){
-if(typeof data122.id !== "string"){
-const err249 = {instancePath:instancePath+"/comparison/rows/" + i13+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data124.change === undefined){
+const err249 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -11475,10 +11485,8 @@ vErrors.push(err249);
 }
 errors++;
 }
-}
-if(data122.unit !== undefined){
-if(typeof data122.unit !== "string"){
-const err250 = {instancePath:instancePath+"/comparison/rows/" + i13+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data124.verdictBefore === undefined){
+const err250 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"},message:"must have required property '"+"verdictBefore"+"'"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -11487,11 +11495,8 @@ vErrors.push(err250);
 }
 errors++;
 }
-}
-if(data122.before !== undefined){
-let data125 = data122.before;
-if((!((typeof data125 == "number") && (isFinite(data125)))) && (data125 !== null)){
-const err251 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema44.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
+if(data124.verdictNow === undefined){
+const err251 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"},message:"must have required property '"+"verdictNow"+"'"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -11500,11 +11505,9 @@ vErrors.push(err251);
 }
 errors++;
 }
-}
-if(data122.now !== undefined){
-let data126 = data122.now;
-if((!((typeof data126 == "number") && (isFinite(data126)))) && (data126 !== null)){
-const err252 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema44.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
+if(data124.id !== undefined){
+if(typeof data124.id !== "string"){
+const err252 = {instancePath:instancePath+"/comparison/rows/" + i13+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -11514,10 +11517,9 @@ vErrors.push(err252);
 errors++;
 }
 }
-if(data122.change !== undefined){
-let data127 = data122.change;
-if(typeof data127 !== "string"){
-const err253 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data124.unit !== undefined){
+if(typeof data124.unit !== "string"){
+const err253 = {instancePath:instancePath+"/comparison/rows/" + i13+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -11526,8 +11528,11 @@ vErrors.push(err253);
 }
 errors++;
 }
-if(!((((data127 === "better") || (data127 === "worse")) || (data127 === "alike")) || (data127 === "unknown"))){
-const err254 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema44.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+}
+if(data124.before !== undefined){
+let data127 = data124.before;
+if((!((typeof data127 == "number") && (isFinite(data127)))) && (data127 !== null)){
+const err254 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema44.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -11537,10 +11542,10 @@ vErrors.push(err254);
 errors++;
 }
 }
-if(data122.verdictBefore !== undefined){
-let data128 = data122.verdictBefore;
-if(typeof data128 !== "string"){
-const err255 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data124.now !== undefined){
+let data128 = data124.now;
+if((!((typeof data128 == "number") && (isFinite(data128)))) && (data128 !== null)){
+const err255 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema44.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -11549,8 +11554,11 @@ vErrors.push(err255);
 }
 errors++;
 }
-if(!(((((data128 === "PASS") || (data128 === "FAIL")) || (data128 === "NOT PROVEN")) || (data128 === "INVALID RUN")) || (data128 === "NOT TESTED"))){
-const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
+}
+if(data124.change !== undefined){
+let data129 = data124.change;
+if(typeof data129 !== "string"){
+const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -11559,11 +11567,8 @@ vErrors.push(err256);
 }
 errors++;
 }
-}
-if(data122.verdictNow !== undefined){
-let data129 = data122.verdictNow;
-if(typeof data129 !== "string"){
-const err257 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((((data129 === "better") || (data129 === "worse")) || (data129 === "alike")) || (data129 === "unknown"))){
+const err257 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema44.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -11572,8 +11577,11 @@ vErrors.push(err257);
 }
 errors++;
 }
-if(!(((((data129 === "PASS") || (data129 === "FAIL")) || (data129 === "NOT PROVEN")) || (data129 === "INVALID RUN")) || (data129 === "NOT TESTED"))){
-const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
+}
+if(data124.verdictBefore !== undefined){
+let data130 = data124.verdictBefore;
+if(typeof data130 !== "string"){
+const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -11582,10 +11590,8 @@ vErrors.push(err258);
 }
 errors++;
 }
-}
-}
-else {
-const err259 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((((data130 === "PASS") || (data130 === "FAIL")) || (data130 === "NOT PROVEN")) || (data130 === "INVALID RUN")) || (data130 === "NOT TESTED"))){
+const err259 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -11595,9 +11601,10 @@ vErrors.push(err259);
 errors++;
 }
 }
-}
-else {
-const err260 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data124.verdictNow !== undefined){
+let data131 = data124.verdictNow;
+if(typeof data131 !== "string"){
+const err260 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -11606,10 +11613,8 @@ vErrors.push(err260);
 }
 errors++;
 }
-}
-}
-else {
-const err261 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((((data131 === "PASS") || (data131 === "FAIL")) || (data131 === "NOT PROVEN")) || (data131 === "INVALID RUN")) || (data131 === "NOT TESTED"))){
+const err261 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -11619,11 +11624,9 @@ vErrors.push(err261);
 errors++;
 }
 }
-if(data.machine !== undefined){
-let data130 = data.machine;
-if(data130 && typeof data130 == "object" && !Array.isArray(data130)){
-if(data130.node === undefined){
-const err262 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "node"},message:"must have required property '"+"node"+"'"};
+}
+else {
+const err262 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -11632,8 +11635,10 @@ vErrors.push(err262);
 }
 errors++;
 }
-if(data130.cpus === undefined){
-const err263 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpus"},message:"must have required property '"+"cpus"+"'"};
+}
+}
+else {
+const err263 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -11642,8 +11647,10 @@ vErrors.push(err263);
 }
 errors++;
 }
-if(data130.cpuModel === undefined){
-const err264 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuModel"},message:"must have required property '"+"cpuModel"+"'"};
+}
+}
+else {
+const err264 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -11652,8 +11659,12 @@ vErrors.push(err264);
 }
 errors++;
 }
-if(data130.cpuPercent === undefined){
-const err265 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
+}
+if(data.machine !== undefined){
+let data132 = data.machine;
+if(data132 && typeof data132 == "object" && !Array.isArray(data132)){
+if(data132.node === undefined){
+const err265 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "node"},message:"must have required property '"+"node"+"'"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -11662,8 +11673,8 @@ vErrors.push(err265);
 }
 errors++;
 }
-if(data130.engineVersion === undefined){
-const err266 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "engineVersion"},message:"must have required property '"+"engineVersion"+"'"};
+if(data132.cpus === undefined){
+const err266 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpus"},message:"must have required property '"+"cpus"+"'"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -11672,9 +11683,8 @@ vErrors.push(err266);
 }
 errors++;
 }
-if(data130.node !== undefined){
-if(typeof data130.node !== "string"){
-const err267 = {instancePath:instancePath+"/machine/node",schemaPath:"#/properties/machine/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data132.cpuModel === undefined){
+const err267 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuModel"},message:"must have required property '"+"cpuModel"+"'"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -11683,11 +11693,8 @@ vErrors.push(err267);
 }
 errors++;
 }
-}
-if(data130.cpus !== undefined){
-let data132 = data130.cpus;
-if(!(((typeof data132 == "number") && (!(data132 % 1) && !isNaN(data132))) && (isFinite(data132)))){
-const err268 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/properties/machine/properties/cpus/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data132.cpuPercent === undefined){
+const err268 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -11696,10 +11703,8 @@ vErrors.push(err268);
 }
 errors++;
 }
-}
-if(data130.cpuModel !== undefined){
-if(typeof data130.cpuModel !== "string"){
-const err269 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/properties/machine/properties/cpuModel/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data132.engineVersion === undefined){
+const err269 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "engineVersion"},message:"must have required property '"+"engineVersion"+"'"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -11708,11 +11713,9 @@ vErrors.push(err269);
 }
 errors++;
 }
-}
-if(data130.cpuPercent !== undefined){
-let data134 = data130.cpuPercent;
-if(!((typeof data134 == "number") && (isFinite(data134)))){
-const err270 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/properties/machine/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data132.node !== undefined){
+if(typeof data132.node !== "string"){
+const err270 = {instancePath:instancePath+"/machine/node",schemaPath:"#/properties/machine/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -11722,9 +11725,10 @@ vErrors.push(err270);
 errors++;
 }
 }
-if(data130.engineVersion !== undefined){
-if(typeof data130.engineVersion !== "string"){
-const err271 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/properties/machine/properties/engineVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data132.cpus !== undefined){
+let data134 = data132.cpus;
+if(!(((typeof data134 == "number") && (!(data134 % 1) && !isNaN(data134))) && (isFinite(data134)))){
+const err271 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/properties/machine/properties/cpus/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -11734,9 +11738,9 @@ vErrors.push(err271);
 errors++;
 }
 }
-}
-else {
-const err272 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data132.cpuModel !== undefined){
+if(typeof data132.cpuModel !== "string"){
+const err272 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/properties/machine/properties/cpuModel/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -11746,13 +11750,10 @@ vErrors.push(err272);
 errors++;
 }
 }
-if(data.notes !== undefined){
-let data136 = data.notes;
-if(Array.isArray(data136)){
-const len14 = data136.length;
-for(let i14=0; i14<len14; i14++){
-if(typeof data136[i14] !== "string"){
-const err273 = {instancePath:instancePath+"/notes/" + i14,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data132.cpuPercent !== undefined){
+let data136 = data132.cpuPercent;
+if(!((typeof data136 == "number") && (isFinite(data136)))){
+const err273 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/properties/machine/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -11762,9 +11763,9 @@ vErrors.push(err273);
 errors++;
 }
 }
-}
-else {
-const err274 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data132.engineVersion !== undefined){
+if(typeof data132.engineVersion !== "string"){
+const err274 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/properties/machine/properties/engineVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -11776,7 +11777,7 @@ errors++;
 }
 }
 else {
-const err275 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err275 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -11785,12 +11786,2669 @@ vErrors.push(err275);
 }
 errors++;
 }
+}
+if(data.notes !== undefined){
+let data138 = data.notes;
+if(Array.isArray(data138)){
+const len14 = data138.length;
+for(let i14=0; i14<len14; i14++){
+if(typeof data138[i14] !== "string"){
+const err276 = {instancePath:instancePath+"/notes/" + i14,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err276];
+}
+else {
+vErrors.push(err276);
+}
+errors++;
+}
+}
+}
+else {
+const err277 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err277];
+}
+else {
+vErrors.push(err277);
+}
+errors++;
+}
+}
+if(data.voice !== undefined){
+let data140 = data.voice;
+if(data140 && typeof data140 == "object" && !Array.isArray(data140)){
+if(data140.calls === undefined){
+const err278 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "calls"},message:"must have required property '"+"calls"+"'"};
+if(vErrors === null){
+vErrors = [err278];
+}
+else {
+vErrors.push(err278);
+}
+errors++;
+}
+if(data140.connected === undefined){
+const err279 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "connected"},message:"must have required property '"+"connected"+"'"};
+if(vErrors === null){
+vErrors = [err279];
+}
+else {
+vErrors.push(err279);
+}
+errors++;
+}
+if(data140.held === undefined){
+const err280 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "held"},message:"must have required property '"+"held"+"'"};
+if(vErrors === null){
+vErrors = [err280];
+}
+else {
+vErrors.push(err280);
+}
+errors++;
+}
+if(data140.lost === undefined){
+const err281 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+if(vErrors === null){
+vErrors = [err281];
+}
+else {
+vErrors.push(err281);
+}
+errors++;
+}
+if(data140.errors === undefined){
+const err282 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(vErrors === null){
+vErrors = [err282];
+}
+else {
+vErrors.push(err282);
+}
+errors++;
+}
+if(data140.latencyVerdicts === undefined){
+const err283 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "latencyVerdicts"},message:"must have required property '"+"latencyVerdicts"+"'"};
+if(vErrors === null){
+vErrors = [err283];
+}
+else {
+vErrors.push(err283);
+}
+errors++;
+}
+if(data140.readyMs === undefined){
+const err284 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "readyMs"},message:"must have required property '"+"readyMs"+"'"};
+if(vErrors === null){
+vErrors = [err284];
+}
+else {
+vErrors.push(err284);
+}
+errors++;
+}
+if(data140.setupMs === undefined){
+const err285 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
+if(vErrors === null){
+vErrors = [err285];
+}
+else {
+vErrors.push(err285);
+}
+errors++;
+}
+if(data140.firstPacketMs === undefined){
+const err286 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "firstPacketMs"},message:"must have required property '"+"firstPacketMs"+"'"};
+if(vErrors === null){
+vErrors = [err286];
+}
+else {
+vErrors.push(err286);
+}
+errors++;
+}
+if(data140.audioPathLatencyMs === undefined){
+const err287 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
+if(vErrors === null){
+vErrors = [err287];
+}
+else {
+vErrors.push(err287);
+}
+errors++;
+}
+if(data140.roundTripMs === undefined){
+const err288 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "roundTripMs"},message:"must have required property '"+"roundTripMs"+"'"};
+if(vErrors === null){
+vErrors = [err288];
+}
+else {
+vErrors.push(err288);
+}
+errors++;
+}
+if(data140.jitterMs === undefined){
+const err289 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "jitterMs"},message:"must have required property '"+"jitterMs"+"'"};
+if(vErrors === null){
+vErrors = [err289];
+}
+else {
+vErrors.push(err289);
+}
+errors++;
+}
+if(data140.turnResponseMs === undefined){
+const err290 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
+if(vErrors === null){
+vErrors = [err290];
+}
+else {
+vErrors.push(err290);
+}
+errors++;
+}
+if(data140.turns === undefined){
+const err291 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(vErrors === null){
+vErrors = [err291];
+}
+else {
+vErrors.push(err291);
+}
+errors++;
+}
+if(data140.unansweredTurns === undefined){
+const err292 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "unansweredTurns"},message:"must have required property '"+"unansweredTurns"+"'"};
+if(vErrors === null){
+vErrors = [err292];
+}
+else {
+vErrors.push(err292);
+}
+errors++;
+}
+if(data140.packets === undefined){
+const err293 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
+if(vErrors === null){
+vErrors = [err293];
+}
+else {
+vErrors.push(err293);
+}
+errors++;
+}
+if(data140.callers === undefined){
+const err294 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "callers"},message:"must have required property '"+"callers"+"'"};
+if(vErrors === null){
+vErrors = [err294];
+}
+else {
+vErrors.push(err294);
+}
+errors++;
+}
+if(data140.perCall === undefined){
+const err295 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "perCall"},message:"must have required property '"+"perCall"+"'"};
+if(vErrors === null){
+vErrors = [err295];
+}
+else {
+vErrors.push(err295);
+}
+errors++;
+}
+if(data140.faultSamples === undefined){
+const err296 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "faultSamples"},message:"must have required property '"+"faultSamples"+"'"};
+if(vErrors === null){
+vErrors = [err296];
+}
+else {
+vErrors.push(err296);
+}
+errors++;
+}
+if(data140.timeline === undefined){
+const err297 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "timeline"},message:"must have required property '"+"timeline"+"'"};
+if(vErrors === null){
+vErrors = [err297];
+}
+else {
+vErrors.push(err297);
+}
+errors++;
+}
+if(data140.calls !== undefined){
+let data141 = data140.calls;
+if(!(((typeof data141 == "number") && (!(data141 % 1) && !isNaN(data141))) && (isFinite(data141)))){
+const err298 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err298];
+}
+else {
+vErrors.push(err298);
+}
+errors++;
+}
+if((typeof data141 == "number") && (isFinite(data141))){
+if(data141 < 0 || isNaN(data141)){
+const err299 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err299];
+}
+else {
+vErrors.push(err299);
+}
+errors++;
+}
+}
+}
+if(data140.connected !== undefined){
+let data142 = data140.connected;
+if(!(((typeof data142 == "number") && (!(data142 % 1) && !isNaN(data142))) && (isFinite(data142)))){
+const err300 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err300];
+}
+else {
+vErrors.push(err300);
+}
+errors++;
+}
+if((typeof data142 == "number") && (isFinite(data142))){
+if(data142 < 0 || isNaN(data142)){
+const err301 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err301];
+}
+else {
+vErrors.push(err301);
+}
+errors++;
+}
+}
+}
+if(data140.held !== undefined){
+let data143 = data140.held;
+if(!(((typeof data143 == "number") && (!(data143 % 1) && !isNaN(data143))) && (isFinite(data143)))){
+const err302 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err302];
+}
+else {
+vErrors.push(err302);
+}
+errors++;
+}
+if((typeof data143 == "number") && (isFinite(data143))){
+if(data143 < 0 || isNaN(data143)){
+const err303 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err303];
+}
+else {
+vErrors.push(err303);
+}
+errors++;
+}
+}
+}
+if(data140.lost !== undefined){
+let data144 = data140.lost;
+if(!(((typeof data144 == "number") && (!(data144 % 1) && !isNaN(data144))) && (isFinite(data144)))){
+const err304 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err304];
+}
+else {
+vErrors.push(err304);
+}
+errors++;
+}
+if((typeof data144 == "number") && (isFinite(data144))){
+if(data144 < 0 || isNaN(data144)){
+const err305 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err305];
+}
+else {
+vErrors.push(err305);
+}
+errors++;
+}
+}
+}
+if(data140.errors !== undefined){
+let data145 = data140.errors;
+if(data145 && typeof data145 == "object" && !Array.isArray(data145)){
+for(const key1 in data145){
+let data146 = data145[key1];
+if(!(((typeof data146 == "number") && (!(data146 % 1) && !isNaN(data146))) && (isFinite(data146)))){
+const err306 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err306];
+}
+else {
+vErrors.push(err306);
+}
+errors++;
+}
+if((typeof data146 == "number") && (isFinite(data146))){
+if(data146 < 1 || isNaN(data146)){
+const err307 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err307];
+}
+else {
+vErrors.push(err307);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err308 = {instancePath:instancePath+"/voice/errors",schemaPath:"#/definitions/callFaultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err308];
+}
+else {
+vErrors.push(err308);
+}
+errors++;
+}
+}
+if(data140.latencyVerdicts !== undefined){
+let data147 = data140.latencyVerdicts;
+if(data147 && typeof data147 == "object" && !Array.isArray(data147)){
+if(data147.met === undefined){
+const err309 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "met"},message:"must have required property '"+"met"+"'"};
+if(vErrors === null){
+vErrors = [err309];
+}
+else {
+vErrors.push(err309);
+}
+errors++;
+}
+if(data147.missed === undefined){
+const err310 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "missed"},message:"must have required property '"+"missed"+"'"};
+if(vErrors === null){
+vErrors = [err310];
+}
+else {
+vErrors.push(err310);
+}
+errors++;
+}
+if(data147.notProven === undefined){
+const err311 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "notProven"},message:"must have required property '"+"notProven"+"'"};
+if(vErrors === null){
+vErrors = [err311];
+}
+else {
+vErrors.push(err311);
+}
+errors++;
+}
+if(data147.met !== undefined){
+let data148 = data147.met;
+if(!(((typeof data148 == "number") && (!(data148 % 1) && !isNaN(data148))) && (isFinite(data148)))){
+const err312 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err312];
+}
+else {
+vErrors.push(err312);
+}
+errors++;
+}
+if((typeof data148 == "number") && (isFinite(data148))){
+if(data148 < 0 || isNaN(data148)){
+const err313 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err313];
+}
+else {
+vErrors.push(err313);
+}
+errors++;
+}
+}
+}
+if(data147.missed !== undefined){
+let data149 = data147.missed;
+if(!(((typeof data149 == "number") && (!(data149 % 1) && !isNaN(data149))) && (isFinite(data149)))){
+const err314 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err314];
+}
+else {
+vErrors.push(err314);
+}
+errors++;
+}
+if((typeof data149 == "number") && (isFinite(data149))){
+if(data149 < 0 || isNaN(data149)){
+const err315 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err315];
+}
+else {
+vErrors.push(err315);
+}
+errors++;
+}
+}
+}
+if(data147.notProven !== undefined){
+let data150 = data147.notProven;
+if(!(((typeof data150 == "number") && (!(data150 % 1) && !isNaN(data150))) && (isFinite(data150)))){
+const err316 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err316];
+}
+else {
+vErrors.push(err316);
+}
+errors++;
+}
+if((typeof data150 == "number") && (isFinite(data150))){
+if(data150 < 0 || isNaN(data150)){
+const err317 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err317];
+}
+else {
+vErrors.push(err317);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err318 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err318];
+}
+else {
+vErrors.push(err318);
+}
+errors++;
+}
+}
+if(data140.readyMs !== undefined){
+let data151 = data140.readyMs;
+if(data151 && typeof data151 == "object" && !Array.isArray(data151)){
+if(data151.p50 === undefined){
+const err319 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err319];
+}
+else {
+vErrors.push(err319);
+}
+errors++;
+}
+if(data151.p90 === undefined){
+const err320 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(vErrors === null){
+vErrors = [err320];
+}
+else {
+vErrors.push(err320);
+}
+errors++;
+}
+if(data151.p95 === undefined){
+const err321 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(vErrors === null){
+vErrors = [err321];
+}
+else {
+vErrors.push(err321);
+}
+errors++;
+}
+if(data151.p99 === undefined){
+const err322 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err322];
+}
+else {
+vErrors.push(err322);
+}
+errors++;
+}
+if(data151.max === undefined){
+const err323 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err323];
+}
+else {
+vErrors.push(err323);
+}
+errors++;
+}
+if(data151.mean === undefined){
+const err324 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(vErrors === null){
+vErrors = [err324];
+}
+else {
+vErrors.push(err324);
+}
+errors++;
+}
+if(data151.p50 !== undefined){
+let data152 = data151.p50;
+if((!((typeof data152 == "number") && (isFinite(data152)))) && (data152 !== null)){
+const err325 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema58.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err325];
+}
+else {
+vErrors.push(err325);
+}
+errors++;
+}
+}
+if(data151.p90 !== undefined){
+let data153 = data151.p90;
+if((!((typeof data153 == "number") && (isFinite(data153)))) && (data153 !== null)){
+const err326 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema58.properties.p90.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err326];
+}
+else {
+vErrors.push(err326);
+}
+errors++;
+}
+}
+if(data151.p95 !== undefined){
+let data154 = data151.p95;
+if((!((typeof data154 == "number") && (isFinite(data154)))) && (data154 !== null)){
+const err327 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema58.properties.p95.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err327];
+}
+else {
+vErrors.push(err327);
+}
+errors++;
+}
+}
+if(data151.p99 !== undefined){
+let data155 = data151.p99;
+if((!((typeof data155 == "number") && (isFinite(data155)))) && (data155 !== null)){
+const err328 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema58.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err328];
+}
+else {
+vErrors.push(err328);
+}
+errors++;
+}
+}
+if(data151.max !== undefined){
+let data156 = data151.max;
+if((!((typeof data156 == "number") && (isFinite(data156)))) && (data156 !== null)){
+const err329 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema58.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err329];
+}
+else {
+vErrors.push(err329);
+}
+errors++;
+}
+}
+if(data151.mean !== undefined){
+let data157 = data151.mean;
+if((!((typeof data157 == "number") && (isFinite(data157)))) && (data157 !== null)){
+const err330 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema58.properties.mean.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err330];
+}
+else {
+vErrors.push(err330);
+}
+errors++;
+}
+}
+}
+else {
+const err331 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err331];
+}
+else {
+vErrors.push(err331);
+}
+errors++;
+}
+}
+if(data140.setupMs !== undefined){
+let data158 = data140.setupMs;
+if(data158 && typeof data158 == "object" && !Array.isArray(data158)){
+if(data158.p50 === undefined){
+const err332 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err332];
+}
+else {
+vErrors.push(err332);
+}
+errors++;
+}
+if(data158.p90 === undefined){
+const err333 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(vErrors === null){
+vErrors = [err333];
+}
+else {
+vErrors.push(err333);
+}
+errors++;
+}
+if(data158.p95 === undefined){
+const err334 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(vErrors === null){
+vErrors = [err334];
+}
+else {
+vErrors.push(err334);
+}
+errors++;
+}
+if(data158.p99 === undefined){
+const err335 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err335];
+}
+else {
+vErrors.push(err335);
+}
+errors++;
+}
+if(data158.max === undefined){
+const err336 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err336];
+}
+else {
+vErrors.push(err336);
+}
+errors++;
+}
+if(data158.mean === undefined){
+const err337 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(vErrors === null){
+vErrors = [err337];
+}
+else {
+vErrors.push(err337);
+}
+errors++;
+}
+if(data158.p50 !== undefined){
+let data159 = data158.p50;
+if((!((typeof data159 == "number") && (isFinite(data159)))) && (data159 !== null)){
+const err338 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema58.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err338];
+}
+else {
+vErrors.push(err338);
+}
+errors++;
+}
+}
+if(data158.p90 !== undefined){
+let data160 = data158.p90;
+if((!((typeof data160 == "number") && (isFinite(data160)))) && (data160 !== null)){
+const err339 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema58.properties.p90.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err339];
+}
+else {
+vErrors.push(err339);
+}
+errors++;
+}
+}
+if(data158.p95 !== undefined){
+let data161 = data158.p95;
+if((!((typeof data161 == "number") && (isFinite(data161)))) && (data161 !== null)){
+const err340 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema58.properties.p95.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err340];
+}
+else {
+vErrors.push(err340);
+}
+errors++;
+}
+}
+if(data158.p99 !== undefined){
+let data162 = data158.p99;
+if((!((typeof data162 == "number") && (isFinite(data162)))) && (data162 !== null)){
+const err341 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema58.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err341];
+}
+else {
+vErrors.push(err341);
+}
+errors++;
+}
+}
+if(data158.max !== undefined){
+let data163 = data158.max;
+if((!((typeof data163 == "number") && (isFinite(data163)))) && (data163 !== null)){
+const err342 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema58.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err342];
+}
+else {
+vErrors.push(err342);
+}
+errors++;
+}
+}
+if(data158.mean !== undefined){
+let data164 = data158.mean;
+if((!((typeof data164 == "number") && (isFinite(data164)))) && (data164 !== null)){
+const err343 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema58.properties.mean.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err343];
+}
+else {
+vErrors.push(err343);
+}
+errors++;
+}
+}
+}
+else {
+const err344 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err344];
+}
+else {
+vErrors.push(err344);
+}
+errors++;
+}
+}
+if(data140.firstPacketMs !== undefined){
+let data165 = data140.firstPacketMs;
+if(data165 && typeof data165 == "object" && !Array.isArray(data165)){
+if(data165.p50 === undefined){
+const err345 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err345];
+}
+else {
+vErrors.push(err345);
+}
+errors++;
+}
+if(data165.p90 === undefined){
+const err346 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(vErrors === null){
+vErrors = [err346];
+}
+else {
+vErrors.push(err346);
+}
+errors++;
+}
+if(data165.p95 === undefined){
+const err347 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(vErrors === null){
+vErrors = [err347];
+}
+else {
+vErrors.push(err347);
+}
+errors++;
+}
+if(data165.p99 === undefined){
+const err348 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err348];
+}
+else {
+vErrors.push(err348);
+}
+errors++;
+}
+if(data165.max === undefined){
+const err349 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err349];
+}
+else {
+vErrors.push(err349);
+}
+errors++;
+}
+if(data165.mean === undefined){
+const err350 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(vErrors === null){
+vErrors = [err350];
+}
+else {
+vErrors.push(err350);
+}
+errors++;
+}
+if(data165.p50 !== undefined){
+let data166 = data165.p50;
+if((!((typeof data166 == "number") && (isFinite(data166)))) && (data166 !== null)){
+const err351 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema58.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err351];
+}
+else {
+vErrors.push(err351);
+}
+errors++;
+}
+}
+if(data165.p90 !== undefined){
+let data167 = data165.p90;
+if((!((typeof data167 == "number") && (isFinite(data167)))) && (data167 !== null)){
+const err352 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema58.properties.p90.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err352];
+}
+else {
+vErrors.push(err352);
+}
+errors++;
+}
+}
+if(data165.p95 !== undefined){
+let data168 = data165.p95;
+if((!((typeof data168 == "number") && (isFinite(data168)))) && (data168 !== null)){
+const err353 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema58.properties.p95.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err353];
+}
+else {
+vErrors.push(err353);
+}
+errors++;
+}
+}
+if(data165.p99 !== undefined){
+let data169 = data165.p99;
+if((!((typeof data169 == "number") && (isFinite(data169)))) && (data169 !== null)){
+const err354 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema58.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err354];
+}
+else {
+vErrors.push(err354);
+}
+errors++;
+}
+}
+if(data165.max !== undefined){
+let data170 = data165.max;
+if((!((typeof data170 == "number") && (isFinite(data170)))) && (data170 !== null)){
+const err355 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema58.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err355];
+}
+else {
+vErrors.push(err355);
+}
+errors++;
+}
+}
+if(data165.mean !== undefined){
+let data171 = data165.mean;
+if((!((typeof data171 == "number") && (isFinite(data171)))) && (data171 !== null)){
+const err356 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema58.properties.mean.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err356];
+}
+else {
+vErrors.push(err356);
+}
+errors++;
+}
+}
+}
+else {
+const err357 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err357];
+}
+else {
+vErrors.push(err357);
+}
+errors++;
+}
+}
+if(data140.audioPathLatencyMs !== undefined){
+let data172 = data140.audioPathLatencyMs;
+if(data172 && typeof data172 == "object" && !Array.isArray(data172)){
+if(data172.p50 === undefined){
+const err358 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err358];
+}
+else {
+vErrors.push(err358);
+}
+errors++;
+}
+if(data172.p90 === undefined){
+const err359 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(vErrors === null){
+vErrors = [err359];
+}
+else {
+vErrors.push(err359);
+}
+errors++;
+}
+if(data172.p95 === undefined){
+const err360 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(vErrors === null){
+vErrors = [err360];
+}
+else {
+vErrors.push(err360);
+}
+errors++;
+}
+if(data172.p99 === undefined){
+const err361 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err361];
+}
+else {
+vErrors.push(err361);
+}
+errors++;
+}
+if(data172.max === undefined){
+const err362 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err362];
+}
+else {
+vErrors.push(err362);
+}
+errors++;
+}
+if(data172.mean === undefined){
+const err363 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(vErrors === null){
+vErrors = [err363];
+}
+else {
+vErrors.push(err363);
+}
+errors++;
+}
+if(data172.p50 !== undefined){
+let data173 = data172.p50;
+if((!((typeof data173 == "number") && (isFinite(data173)))) && (data173 !== null)){
+const err364 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema58.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err364];
+}
+else {
+vErrors.push(err364);
+}
+errors++;
+}
+}
+if(data172.p90 !== undefined){
+let data174 = data172.p90;
+if((!((typeof data174 == "number") && (isFinite(data174)))) && (data174 !== null)){
+const err365 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema58.properties.p90.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err365];
+}
+else {
+vErrors.push(err365);
+}
+errors++;
+}
+}
+if(data172.p95 !== undefined){
+let data175 = data172.p95;
+if((!((typeof data175 == "number") && (isFinite(data175)))) && (data175 !== null)){
+const err366 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema58.properties.p95.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err366];
+}
+else {
+vErrors.push(err366);
+}
+errors++;
+}
+}
+if(data172.p99 !== undefined){
+let data176 = data172.p99;
+if((!((typeof data176 == "number") && (isFinite(data176)))) && (data176 !== null)){
+const err367 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema58.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err367];
+}
+else {
+vErrors.push(err367);
+}
+errors++;
+}
+}
+if(data172.max !== undefined){
+let data177 = data172.max;
+if((!((typeof data177 == "number") && (isFinite(data177)))) && (data177 !== null)){
+const err368 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema58.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err368];
+}
+else {
+vErrors.push(err368);
+}
+errors++;
+}
+}
+if(data172.mean !== undefined){
+let data178 = data172.mean;
+if((!((typeof data178 == "number") && (isFinite(data178)))) && (data178 !== null)){
+const err369 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema58.properties.mean.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err369];
+}
+else {
+vErrors.push(err369);
+}
+errors++;
+}
+}
+}
+else {
+const err370 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err370];
+}
+else {
+vErrors.push(err370);
+}
+errors++;
+}
+}
+if(data140.roundTripMs !== undefined){
+let data179 = data140.roundTripMs;
+if(data179 && typeof data179 == "object" && !Array.isArray(data179)){
+if(data179.p50 === undefined){
+const err371 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err371];
+}
+else {
+vErrors.push(err371);
+}
+errors++;
+}
+if(data179.p90 === undefined){
+const err372 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(vErrors === null){
+vErrors = [err372];
+}
+else {
+vErrors.push(err372);
+}
+errors++;
+}
+if(data179.p95 === undefined){
+const err373 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(vErrors === null){
+vErrors = [err373];
+}
+else {
+vErrors.push(err373);
+}
+errors++;
+}
+if(data179.p99 === undefined){
+const err374 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err374];
+}
+else {
+vErrors.push(err374);
+}
+errors++;
+}
+if(data179.max === undefined){
+const err375 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err375];
+}
+else {
+vErrors.push(err375);
+}
+errors++;
+}
+if(data179.mean === undefined){
+const err376 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(vErrors === null){
+vErrors = [err376];
+}
+else {
+vErrors.push(err376);
+}
+errors++;
+}
+if(data179.p50 !== undefined){
+let data180 = data179.p50;
+if((!((typeof data180 == "number") && (isFinite(data180)))) && (data180 !== null)){
+const err377 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema58.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err377];
+}
+else {
+vErrors.push(err377);
+}
+errors++;
+}
+}
+if(data179.p90 !== undefined){
+let data181 = data179.p90;
+if((!((typeof data181 == "number") && (isFinite(data181)))) && (data181 !== null)){
+const err378 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema58.properties.p90.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err378];
+}
+else {
+vErrors.push(err378);
+}
+errors++;
+}
+}
+if(data179.p95 !== undefined){
+let data182 = data179.p95;
+if((!((typeof data182 == "number") && (isFinite(data182)))) && (data182 !== null)){
+const err379 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema58.properties.p95.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err379];
+}
+else {
+vErrors.push(err379);
+}
+errors++;
+}
+}
+if(data179.p99 !== undefined){
+let data183 = data179.p99;
+if((!((typeof data183 == "number") && (isFinite(data183)))) && (data183 !== null)){
+const err380 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema58.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err380];
+}
+else {
+vErrors.push(err380);
+}
+errors++;
+}
+}
+if(data179.max !== undefined){
+let data184 = data179.max;
+if((!((typeof data184 == "number") && (isFinite(data184)))) && (data184 !== null)){
+const err381 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema58.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err381];
+}
+else {
+vErrors.push(err381);
+}
+errors++;
+}
+}
+if(data179.mean !== undefined){
+let data185 = data179.mean;
+if((!((typeof data185 == "number") && (isFinite(data185)))) && (data185 !== null)){
+const err382 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema58.properties.mean.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err382];
+}
+else {
+vErrors.push(err382);
+}
+errors++;
+}
+}
+}
+else {
+const err383 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err383];
+}
+else {
+vErrors.push(err383);
+}
+errors++;
+}
+}
+if(data140.jitterMs !== undefined){
+let data186 = data140.jitterMs;
+if(data186 && typeof data186 == "object" && !Array.isArray(data186)){
+if(data186.p50 === undefined){
+const err384 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err384];
+}
+else {
+vErrors.push(err384);
+}
+errors++;
+}
+if(data186.p90 === undefined){
+const err385 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(vErrors === null){
+vErrors = [err385];
+}
+else {
+vErrors.push(err385);
+}
+errors++;
+}
+if(data186.p95 === undefined){
+const err386 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(vErrors === null){
+vErrors = [err386];
+}
+else {
+vErrors.push(err386);
+}
+errors++;
+}
+if(data186.p99 === undefined){
+const err387 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err387];
+}
+else {
+vErrors.push(err387);
+}
+errors++;
+}
+if(data186.max === undefined){
+const err388 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err388];
+}
+else {
+vErrors.push(err388);
+}
+errors++;
+}
+if(data186.mean === undefined){
+const err389 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(vErrors === null){
+vErrors = [err389];
+}
+else {
+vErrors.push(err389);
+}
+errors++;
+}
+if(data186.p50 !== undefined){
+let data187 = data186.p50;
+if((!((typeof data187 == "number") && (isFinite(data187)))) && (data187 !== null)){
+const err390 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema58.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err390];
+}
+else {
+vErrors.push(err390);
+}
+errors++;
+}
+}
+if(data186.p90 !== undefined){
+let data188 = data186.p90;
+if((!((typeof data188 == "number") && (isFinite(data188)))) && (data188 !== null)){
+const err391 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema58.properties.p90.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err391];
+}
+else {
+vErrors.push(err391);
+}
+errors++;
+}
+}
+if(data186.p95 !== undefined){
+let data189 = data186.p95;
+if((!((typeof data189 == "number") && (isFinite(data189)))) && (data189 !== null)){
+const err392 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema58.properties.p95.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err392];
+}
+else {
+vErrors.push(err392);
+}
+errors++;
+}
+}
+if(data186.p99 !== undefined){
+let data190 = data186.p99;
+if((!((typeof data190 == "number") && (isFinite(data190)))) && (data190 !== null)){
+const err393 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema58.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err393];
+}
+else {
+vErrors.push(err393);
+}
+errors++;
+}
+}
+if(data186.max !== undefined){
+let data191 = data186.max;
+if((!((typeof data191 == "number") && (isFinite(data191)))) && (data191 !== null)){
+const err394 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema58.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err394];
+}
+else {
+vErrors.push(err394);
+}
+errors++;
+}
+}
+if(data186.mean !== undefined){
+let data192 = data186.mean;
+if((!((typeof data192 == "number") && (isFinite(data192)))) && (data192 !== null)){
+const err395 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema58.properties.mean.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err395];
+}
+else {
+vErrors.push(err395);
+}
+errors++;
+}
+}
+}
+else {
+const err396 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err396];
+}
+else {
+vErrors.push(err396);
+}
+errors++;
+}
+}
+if(data140.turnResponseMs !== undefined){
+let data193 = data140.turnResponseMs;
+if(data193 && typeof data193 == "object" && !Array.isArray(data193)){
+if(data193.p50 === undefined){
+const err397 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err397];
+}
+else {
+vErrors.push(err397);
+}
+errors++;
+}
+if(data193.p90 === undefined){
+const err398 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(vErrors === null){
+vErrors = [err398];
+}
+else {
+vErrors.push(err398);
+}
+errors++;
+}
+if(data193.p95 === undefined){
+const err399 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(vErrors === null){
+vErrors = [err399];
+}
+else {
+vErrors.push(err399);
+}
+errors++;
+}
+if(data193.p99 === undefined){
+const err400 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(vErrors === null){
+vErrors = [err400];
+}
+else {
+vErrors.push(err400);
+}
+errors++;
+}
+if(data193.max === undefined){
+const err401 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err401];
+}
+else {
+vErrors.push(err401);
+}
+errors++;
+}
+if(data193.mean === undefined){
+const err402 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(vErrors === null){
+vErrors = [err402];
+}
+else {
+vErrors.push(err402);
+}
+errors++;
+}
+if(data193.p50 !== undefined){
+let data194 = data193.p50;
+if((!((typeof data194 == "number") && (isFinite(data194)))) && (data194 !== null)){
+const err403 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema58.properties.p50.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err403];
+}
+else {
+vErrors.push(err403);
+}
+errors++;
+}
+}
+if(data193.p90 !== undefined){
+let data195 = data193.p90;
+if((!((typeof data195 == "number") && (isFinite(data195)))) && (data195 !== null)){
+const err404 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema58.properties.p90.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err404];
+}
+else {
+vErrors.push(err404);
+}
+errors++;
+}
+}
+if(data193.p95 !== undefined){
+let data196 = data193.p95;
+if((!((typeof data196 == "number") && (isFinite(data196)))) && (data196 !== null)){
+const err405 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema58.properties.p95.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err405];
+}
+else {
+vErrors.push(err405);
+}
+errors++;
+}
+}
+if(data193.p99 !== undefined){
+let data197 = data193.p99;
+if((!((typeof data197 == "number") && (isFinite(data197)))) && (data197 !== null)){
+const err406 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema58.properties.p99.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err406];
+}
+else {
+vErrors.push(err406);
+}
+errors++;
+}
+}
+if(data193.max !== undefined){
+let data198 = data193.max;
+if((!((typeof data198 == "number") && (isFinite(data198)))) && (data198 !== null)){
+const err407 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema58.properties.max.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err407];
+}
+else {
+vErrors.push(err407);
+}
+errors++;
+}
+}
+if(data193.mean !== undefined){
+let data199 = data193.mean;
+if((!((typeof data199 == "number") && (isFinite(data199)))) && (data199 !== null)){
+const err408 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema58.properties.mean.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err408];
+}
+else {
+vErrors.push(err408);
+}
+errors++;
+}
+}
+}
+else {
+const err409 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err409];
+}
+else {
+vErrors.push(err409);
+}
+errors++;
+}
+}
+if(data140.turns !== undefined){
+let data200 = data140.turns;
+if(!(((typeof data200 == "number") && (!(data200 % 1) && !isNaN(data200))) && (isFinite(data200)))){
+const err410 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err410];
+}
+else {
+vErrors.push(err410);
+}
+errors++;
+}
+if((typeof data200 == "number") && (isFinite(data200))){
+if(data200 < 0 || isNaN(data200)){
+const err411 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err411];
+}
+else {
+vErrors.push(err411);
+}
+errors++;
+}
+}
+}
+if(data140.unansweredTurns !== undefined){
+let data201 = data140.unansweredTurns;
+if(!(((typeof data201 == "number") && (!(data201 % 1) && !isNaN(data201))) && (isFinite(data201)))){
+const err412 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err412];
+}
+else {
+vErrors.push(err412);
+}
+errors++;
+}
+if((typeof data201 == "number") && (isFinite(data201))){
+if(data201 < 0 || isNaN(data201)){
+const err413 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err413];
+}
+else {
+vErrors.push(err413);
+}
+errors++;
+}
+}
+}
+if(data140.packets !== undefined){
+let data202 = data140.packets;
+if(data202 && typeof data202 == "object" && !Array.isArray(data202)){
+if(data202.sent === undefined){
+const err414 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(vErrors === null){
+vErrors = [err414];
+}
+else {
+vErrors.push(err414);
+}
+errors++;
+}
+if(data202.received === undefined){
+const err415 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
+if(vErrors === null){
+vErrors = [err415];
+}
+else {
+vErrors.push(err415);
+}
+errors++;
+}
+if(data202.lost === undefined){
+const err416 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+if(vErrors === null){
+vErrors = [err416];
+}
+else {
+vErrors.push(err416);
+}
+errors++;
+}
+if(data202.reordered === undefined){
+const err417 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "reordered"},message:"must have required property '"+"reordered"+"'"};
+if(vErrors === null){
+vErrors = [err417];
+}
+else {
+vErrors.push(err417);
+}
+errors++;
+}
+if(data202.gaps === undefined){
+const err418 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
+if(vErrors === null){
+vErrors = [err418];
+}
+else {
+vErrors.push(err418);
+}
+errors++;
+}
+if(data202.longestGapMs === undefined){
+const err419 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "longestGapMs"},message:"must have required property '"+"longestGapMs"+"'"};
+if(vErrors === null){
+vErrors = [err419];
+}
+else {
+vErrors.push(err419);
+}
+errors++;
+}
+if(data202.sent !== undefined){
+let data203 = data202.sent;
+if(!(((typeof data203 == "number") && (!(data203 % 1) && !isNaN(data203))) && (isFinite(data203)))){
+const err420 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err420];
+}
+else {
+vErrors.push(err420);
+}
+errors++;
+}
+if((typeof data203 == "number") && (isFinite(data203))){
+if(data203 < 0 || isNaN(data203)){
+const err421 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err421];
+}
+else {
+vErrors.push(err421);
+}
+errors++;
+}
+}
+}
+if(data202.received !== undefined){
+let data204 = data202.received;
+if(!(((typeof data204 == "number") && (!(data204 % 1) && !isNaN(data204))) && (isFinite(data204)))){
+const err422 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err422];
+}
+else {
+vErrors.push(err422);
+}
+errors++;
+}
+if((typeof data204 == "number") && (isFinite(data204))){
+if(data204 < 0 || isNaN(data204)){
+const err423 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err423];
+}
+else {
+vErrors.push(err423);
+}
+errors++;
+}
+}
+}
+if(data202.lost !== undefined){
+let data205 = data202.lost;
+if(!(((typeof data205 == "number") && (!(data205 % 1) && !isNaN(data205))) && (isFinite(data205)))){
+const err424 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err424];
+}
+else {
+vErrors.push(err424);
+}
+errors++;
+}
+if((typeof data205 == "number") && (isFinite(data205))){
+if(data205 < 0 || isNaN(data205)){
+const err425 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err425];
+}
+else {
+vErrors.push(err425);
+}
+errors++;
+}
+}
+}
+if(data202.reordered !== undefined){
+let data206 = data202.reordered;
+if(!(((typeof data206 == "number") && (!(data206 % 1) && !isNaN(data206))) && (isFinite(data206)))){
+const err426 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err426];
+}
+else {
+vErrors.push(err426);
+}
+errors++;
+}
+if((typeof data206 == "number") && (isFinite(data206))){
+if(data206 < 0 || isNaN(data206)){
+const err427 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err427];
+}
+else {
+vErrors.push(err427);
+}
+errors++;
+}
+}
+}
+if(data202.gaps !== undefined){
+let data207 = data202.gaps;
+if(!(((typeof data207 == "number") && (!(data207 % 1) && !isNaN(data207))) && (isFinite(data207)))){
+const err428 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err428];
+}
+else {
+vErrors.push(err428);
+}
+errors++;
+}
+if((typeof data207 == "number") && (isFinite(data207))){
+if(data207 < 0 || isNaN(data207)){
+const err429 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err429];
+}
+else {
+vErrors.push(err429);
+}
+errors++;
+}
+}
+}
+if(data202.longestGapMs !== undefined){
+let data208 = data202.longestGapMs;
+if(!((typeof data208 == "number") && (isFinite(data208)))){
+const err430 = {instancePath:instancePath+"/voice/packets/longestGapMs",schemaPath:"#/properties/voice/properties/packets/properties/longestGapMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err430];
+}
+else {
+vErrors.push(err430);
+}
+errors++;
+}
+}
+}
+else {
+const err431 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err431];
+}
+else {
+vErrors.push(err431);
+}
+errors++;
+}
+}
+if(data140.callers !== undefined){
+let data209 = data140.callers;
+if(data209 && typeof data209 == "object" && !Array.isArray(data209)){
+if(data209.processes === undefined){
+const err432 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "processes"},message:"must have required property '"+"processes"+"'"};
+if(vErrors === null){
+vErrors = [err432];
+}
+else {
+vErrors.push(err432);
+}
+errors++;
+}
+if(data209.ended === undefined){
+const err433 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "ended"},message:"must have required property '"+"ended"+"'"};
+if(vErrors === null){
+vErrors = [err433];
+}
+else {
+vErrors.push(err433);
+}
+errors++;
+}
+if(data209.cpuPercent === undefined){
+const err434 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
+if(vErrors === null){
+vErrors = [err434];
+}
+else {
+vErrors.push(err434);
+}
+errors++;
+}
+if(data209.loopLateP99Ms === undefined){
+const err435 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "loopLateP99Ms"},message:"must have required property '"+"loopLateP99Ms"+"'"};
+if(vErrors === null){
+vErrors = [err435];
+}
+else {
+vErrors.push(err435);
+}
+errors++;
+}
+if(data209.sendLateP99Ms === undefined){
+const err436 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateP99Ms"},message:"must have required property '"+"sendLateP99Ms"+"'"};
+if(vErrors === null){
+vErrors = [err436];
+}
+else {
+vErrors.push(err436);
+}
+errors++;
+}
+if(data209.sendLateMaxMs === undefined){
+const err437 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
+if(vErrors === null){
+vErrors = [err437];
+}
+else {
+vErrors.push(err437);
+}
+errors++;
+}
+if(data209.processes !== undefined){
+let data210 = data209.processes;
+if(!(((typeof data210 == "number") && (!(data210 % 1) && !isNaN(data210))) && (isFinite(data210)))){
+const err438 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err438];
+}
+else {
+vErrors.push(err438);
+}
+errors++;
+}
+if((typeof data210 == "number") && (isFinite(data210))){
+if(data210 < 0 || isNaN(data210)){
+const err439 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err439];
+}
+else {
+vErrors.push(err439);
+}
+errors++;
+}
+}
+}
+if(data209.ended !== undefined){
+let data211 = data209.ended;
+if(!(((typeof data211 == "number") && (!(data211 % 1) && !isNaN(data211))) && (isFinite(data211)))){
+const err440 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err440];
+}
+else {
+vErrors.push(err440);
+}
+errors++;
+}
+if((typeof data211 == "number") && (isFinite(data211))){
+if(data211 < 0 || isNaN(data211)){
+const err441 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err441];
+}
+else {
+vErrors.push(err441);
+}
+errors++;
+}
+}
+}
+if(data209.cpuPercent !== undefined){
+let data212 = data209.cpuPercent;
+if(!((typeof data212 == "number") && (isFinite(data212)))){
+const err442 = {instancePath:instancePath+"/voice/callers/cpuPercent",schemaPath:"#/properties/voice/properties/callers/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err442];
+}
+else {
+vErrors.push(err442);
+}
+errors++;
+}
+}
+if(data209.loopLateP99Ms !== undefined){
+let data213 = data209.loopLateP99Ms;
+if(!((typeof data213 == "number") && (isFinite(data213)))){
+const err443 = {instancePath:instancePath+"/voice/callers/loopLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/loopLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err443];
+}
+else {
+vErrors.push(err443);
+}
+errors++;
+}
+}
+if(data209.sendLateP99Ms !== undefined){
+let data214 = data209.sendLateP99Ms;
+if(!((typeof data214 == "number") && (isFinite(data214)))){
+const err444 = {instancePath:instancePath+"/voice/callers/sendLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/sendLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err444];
+}
+else {
+vErrors.push(err444);
+}
+errors++;
+}
+}
+if(data209.sendLateMaxMs !== undefined){
+let data215 = data209.sendLateMaxMs;
+if(!((typeof data215 == "number") && (isFinite(data215)))){
+const err445 = {instancePath:instancePath+"/voice/callers/sendLateMaxMs",schemaPath:"#/properties/voice/properties/callers/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err445];
+}
+else {
+vErrors.push(err445);
+}
+errors++;
+}
+}
+}
+else {
+const err446 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err446];
+}
+else {
+vErrors.push(err446);
+}
+errors++;
+}
+}
+if(data140.perCall !== undefined){
+let data216 = data140.perCall;
+if(Array.isArray(data216)){
+const len15 = data216.length;
+for(let i15=0; i15<len15; i15++){
+let data217 = data216[i15];
+if(data217 && typeof data217 == "object" && !Array.isArray(data217)){
+if(data217.call === undefined){
+const err447 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
+if(vErrors === null){
+vErrors = [err447];
+}
+else {
+vErrors.push(err447);
+}
+errors++;
+}
+if(data217.verdict === undefined){
+const err448 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(vErrors === null){
+vErrors = [err448];
+}
+else {
+vErrors.push(err448);
+}
+errors++;
+}
+if(data217.reason === undefined){
+const err449 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(vErrors === null){
+vErrors = [err449];
+}
+else {
+vErrors.push(err449);
+}
+errors++;
+}
+if(data217.setupMs === undefined){
+const err450 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
+if(vErrors === null){
+vErrors = [err450];
+}
+else {
+vErrors.push(err450);
+}
+errors++;
+}
+if(data217.audioPathLatencyMs === undefined){
+const err451 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
+if(vErrors === null){
+vErrors = [err451];
+}
+else {
+vErrors.push(err451);
+}
+errors++;
+}
+if(data217.turnResponseMs === undefined){
+const err452 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
+if(vErrors === null){
+vErrors = [err452];
+}
+else {
+vErrors.push(err452);
+}
+errors++;
+}
+if(data217.lostPackets === undefined){
+const err453 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "lostPackets"},message:"must have required property '"+"lostPackets"+"'"};
+if(vErrors === null){
+vErrors = [err453];
+}
+else {
+vErrors.push(err453);
+}
+errors++;
+}
+if(data217.call !== undefined){
+let data218 = data217.call;
+if(!(((typeof data218 == "number") && (!(data218 % 1) && !isNaN(data218))) && (isFinite(data218)))){
+const err454 = {instancePath:instancePath+"/voice/perCall/" + i15+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err454];
+}
+else {
+vErrors.push(err454);
+}
+errors++;
+}
+if((typeof data218 == "number") && (isFinite(data218))){
+if(data218 < 0 || isNaN(data218)){
+const err455 = {instancePath:instancePath+"/voice/perCall/" + i15+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err455];
+}
+else {
+vErrors.push(err455);
+}
+errors++;
+}
+}
+}
+if(data217.verdict !== undefined){
+let data219 = data217.verdict;
+if(typeof data219 !== "string"){
+const err456 = {instancePath:instancePath+"/voice/perCall/" + i15+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err456];
+}
+else {
+vErrors.push(err456);
+}
+errors++;
+}
+if(!(((((data219 === "PASS") || (data219 === "FAIL")) || (data219 === "NOT PROVEN")) || (data219 === "INVALID RUN")) || (data219 === "NOT TESTED"))){
+const err457 = {instancePath:instancePath+"/voice/perCall/" + i15+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema45.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err457];
+}
+else {
+vErrors.push(err457);
+}
+errors++;
+}
+}
+if(data217.reason !== undefined){
+if(typeof data217.reason !== "string"){
+const err458 = {instancePath:instancePath+"/voice/perCall/" + i15+"/reason",schemaPath:"#/properties/voice/properties/perCall/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err458];
+}
+else {
+vErrors.push(err458);
+}
+errors++;
+}
+}
+if(data217.fault !== undefined){
+let data221 = data217.fault;
+if(typeof data221 !== "string"){
+const err459 = {instancePath:instancePath+"/voice/perCall/" + i15+"/fault",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err459];
+}
+else {
+vErrors.push(err459);
+}
+errors++;
+}
+if(!(((((((((((((data221 === "unreachable") || (data221 === "refused")) || (data221 === "unauthorized")) || (data221 === "too_many_calls")) || (data221 === "no_offer")) || (data221 === "call_error")) || (data221 === "bad_offer")) || (data221 === "no_path")) || (data221 === "no_media")) || (data221 === "dropped")) || (data221 === "path_lost")) || (data221 === "media_stopped")) || (data221 === "local"))){
+const err460 = {instancePath:instancePath+"/voice/perCall/" + i15+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema66.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err460];
+}
+else {
+vErrors.push(err460);
+}
+errors++;
+}
+}
+if(data217.setupMs !== undefined){
+let data222 = data217.setupMs;
+if((!((typeof data222 == "number") && (isFinite(data222)))) && (data222 !== null)){
+const err461 = {instancePath:instancePath+"/voice/perCall/" + i15+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema44.properties.voice.properties.perCall.items.properties.setupMs.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err461];
+}
+else {
+vErrors.push(err461);
+}
+errors++;
+}
+}
+if(data217.audioPathLatencyMs !== undefined){
+let data223 = data217.audioPathLatencyMs;
+if((!((typeof data223 == "number") && (isFinite(data223)))) && (data223 !== null)){
+const err462 = {instancePath:instancePath+"/voice/perCall/" + i15+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema44.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err462];
+}
+else {
+vErrors.push(err462);
+}
+errors++;
+}
+}
+if(data217.turnResponseMs !== undefined){
+let data224 = data217.turnResponseMs;
+if((!((typeof data224 == "number") && (isFinite(data224)))) && (data224 !== null)){
+const err463 = {instancePath:instancePath+"/voice/perCall/" + i15+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema44.properties.voice.properties.perCall.items.properties.turnResponseMs.type},message:"must be number,null"};
+if(vErrors === null){
+vErrors = [err463];
+}
+else {
+vErrors.push(err463);
+}
+errors++;
+}
+}
+if(data217.lostPackets !== undefined){
+let data225 = data217.lostPackets;
+if(!(((typeof data225 == "number") && (!(data225 % 1) && !isNaN(data225))) && (isFinite(data225)))){
+const err464 = {instancePath:instancePath+"/voice/perCall/" + i15+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err464];
+}
+else {
+vErrors.push(err464);
+}
+errors++;
+}
+if((typeof data225 == "number") && (isFinite(data225))){
+if(data225 < 0 || isNaN(data225)){
+const err465 = {instancePath:instancePath+"/voice/perCall/" + i15+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err465];
+}
+else {
+vErrors.push(err465);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err466 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err466];
+}
+else {
+vErrors.push(err466);
+}
+errors++;
+}
+}
+}
+else {
+const err467 = {instancePath:instancePath+"/voice/perCall",schemaPath:"#/properties/voice/properties/perCall/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err467];
+}
+else {
+vErrors.push(err467);
+}
+errors++;
+}
+}
+if(data140.faultSamples !== undefined){
+let data226 = data140.faultSamples;
+if(Array.isArray(data226)){
+const len16 = data226.length;
+for(let i16=0; i16<len16; i16++){
+let data227 = data226[i16];
+if(data227 && typeof data227 == "object" && !Array.isArray(data227)){
+if(data227.kind === undefined){
+const err468 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(vErrors === null){
+vErrors = [err468];
+}
+else {
+vErrors.push(err468);
+}
+errors++;
+}
+if(data227.call === undefined){
+const err469 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
+if(vErrors === null){
+vErrors = [err469];
+}
+else {
+vErrors.push(err469);
+}
+errors++;
+}
+if(data227.atMs === undefined){
+const err470 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+if(vErrors === null){
+vErrors = [err470];
+}
+else {
+vErrors.push(err470);
+}
+errors++;
+}
+if(data227.session === undefined){
+const err471 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "session"},message:"must have required property '"+"session"+"'"};
+if(vErrors === null){
+vErrors = [err471];
+}
+else {
+vErrors.push(err471);
+}
+errors++;
+}
+if(data227.detail === undefined){
+const err472 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+if(vErrors === null){
+vErrors = [err472];
+}
+else {
+vErrors.push(err472);
+}
+errors++;
+}
+if(data227.kind !== undefined){
+let data228 = data227.kind;
+if(typeof data228 !== "string"){
+const err473 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/kind",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err473];
+}
+else {
+vErrors.push(err473);
+}
+errors++;
+}
+if(!(((((((((((((data228 === "unreachable") || (data228 === "refused")) || (data228 === "unauthorized")) || (data228 === "too_many_calls")) || (data228 === "no_offer")) || (data228 === "call_error")) || (data228 === "bad_offer")) || (data228 === "no_path")) || (data228 === "no_media")) || (data228 === "dropped")) || (data228 === "path_lost")) || (data228 === "media_stopped")) || (data228 === "local"))){
+const err474 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema66.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err474];
+}
+else {
+vErrors.push(err474);
+}
+errors++;
+}
+}
+if(data227.call !== undefined){
+let data229 = data227.call;
+if(!(((typeof data229 == "number") && (!(data229 % 1) && !isNaN(data229))) && (isFinite(data229)))){
+const err475 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err475];
+}
+else {
+vErrors.push(err475);
+}
+errors++;
+}
+if((typeof data229 == "number") && (isFinite(data229))){
+if(data229 < 0 || isNaN(data229)){
+const err476 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err476];
+}
+else {
+vErrors.push(err476);
+}
+errors++;
+}
+}
+}
+if(data227.atMs !== undefined){
+let data230 = data227.atMs;
+if(!((typeof data230 == "number") && (isFinite(data230)))){
+const err477 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/atMs",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err477];
+}
+else {
+vErrors.push(err477);
+}
+errors++;
+}
+}
+if(data227.session !== undefined){
+if(typeof data227.session !== "string"){
+const err478 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/session",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err478];
+}
+else {
+vErrors.push(err478);
+}
+errors++;
+}
+}
+if(data227.detail !== undefined){
+if(typeof data227.detail !== "string"){
+const err479 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/detail",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err479];
+}
+else {
+vErrors.push(err479);
+}
+errors++;
+}
+}
+}
+else {
+const err480 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err480];
+}
+else {
+vErrors.push(err480);
+}
+errors++;
+}
+}
+}
+else {
+const err481 = {instancePath:instancePath+"/voice/faultSamples",schemaPath:"#/properties/voice/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err481];
+}
+else {
+vErrors.push(err481);
+}
+errors++;
+}
+}
+if(data140.timeline !== undefined){
+let data233 = data140.timeline;
+if(Array.isArray(data233)){
+const len17 = data233.length;
+for(let i17=0; i17<len17; i17++){
+let data234 = data233[i17];
+if(data234 && typeof data234 == "object" && !Array.isArray(data234)){
+if(data234.second === undefined){
+const err482 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
+if(vErrors === null){
+vErrors = [err482];
+}
+else {
+vErrors.push(err482);
+}
+errors++;
+}
+if(data234.up === undefined){
+const err483 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "up"},message:"must have required property '"+"up"+"'"};
+if(vErrors === null){
+vErrors = [err483];
+}
+else {
+vErrors.push(err483);
+}
+errors++;
+}
+if(data234.sent === undefined){
+const err484 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(vErrors === null){
+vErrors = [err484];
+}
+else {
+vErrors.push(err484);
+}
+errors++;
+}
+if(data234.received === undefined){
+const err485 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
+if(vErrors === null){
+vErrors = [err485];
+}
+else {
+vErrors.push(err485);
+}
+errors++;
+}
+if(data234.gaps === undefined){
+const err486 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
+if(vErrors === null){
+vErrors = [err486];
+}
+else {
+vErrors.push(err486);
+}
+errors++;
+}
+if(data234.sendLateMaxMs === undefined){
+const err487 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
+if(vErrors === null){
+vErrors = [err487];
+}
+else {
+vErrors.push(err487);
+}
+errors++;
+}
+if(data234.second !== undefined){
+let data235 = data234.second;
+if(!(((typeof data235 == "number") && (!(data235 % 1) && !isNaN(data235))) && (isFinite(data235)))){
+const err488 = {instancePath:instancePath+"/voice/timeline/" + i17+"/second",schemaPath:"#/properties/voice/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err488];
+}
+else {
+vErrors.push(err488);
+}
+errors++;
+}
+}
+if(data234.up !== undefined){
+let data236 = data234.up;
+if(!(((typeof data236 == "number") && (!(data236 % 1) && !isNaN(data236))) && (isFinite(data236)))){
+const err489 = {instancePath:instancePath+"/voice/timeline/" + i17+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err489];
+}
+else {
+vErrors.push(err489);
+}
+errors++;
+}
+if((typeof data236 == "number") && (isFinite(data236))){
+if(data236 < 0 || isNaN(data236)){
+const err490 = {instancePath:instancePath+"/voice/timeline/" + i17+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err490];
+}
+else {
+vErrors.push(err490);
+}
+errors++;
+}
+}
+}
+if(data234.sent !== undefined){
+let data237 = data234.sent;
+if(!(((typeof data237 == "number") && (!(data237 % 1) && !isNaN(data237))) && (isFinite(data237)))){
+const err491 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err491];
+}
+else {
+vErrors.push(err491);
+}
+errors++;
+}
+if((typeof data237 == "number") && (isFinite(data237))){
+if(data237 < 0 || isNaN(data237)){
+const err492 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err492];
+}
+else {
+vErrors.push(err492);
+}
+errors++;
+}
+}
+}
+if(data234.received !== undefined){
+let data238 = data234.received;
+if(!(((typeof data238 == "number") && (!(data238 % 1) && !isNaN(data238))) && (isFinite(data238)))){
+const err493 = {instancePath:instancePath+"/voice/timeline/" + i17+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err493];
+}
+else {
+vErrors.push(err493);
+}
+errors++;
+}
+if((typeof data238 == "number") && (isFinite(data238))){
+if(data238 < 0 || isNaN(data238)){
+const err494 = {instancePath:instancePath+"/voice/timeline/" + i17+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err494];
+}
+else {
+vErrors.push(err494);
+}
+errors++;
+}
+}
+}
+if(data234.gaps !== undefined){
+let data239 = data234.gaps;
+if(!(((typeof data239 == "number") && (!(data239 % 1) && !isNaN(data239))) && (isFinite(data239)))){
+const err495 = {instancePath:instancePath+"/voice/timeline/" + i17+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err495];
+}
+else {
+vErrors.push(err495);
+}
+errors++;
+}
+if((typeof data239 == "number") && (isFinite(data239))){
+if(data239 < 0 || isNaN(data239)){
+const err496 = {instancePath:instancePath+"/voice/timeline/" + i17+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err496];
+}
+else {
+vErrors.push(err496);
+}
+errors++;
+}
+}
+}
+if(data234.sendLateMaxMs !== undefined){
+let data240 = data234.sendLateMaxMs;
+if(!((typeof data240 == "number") && (isFinite(data240)))){
+const err497 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sendLateMaxMs",schemaPath:"#/properties/voice/properties/timeline/items/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err497];
+}
+else {
+vErrors.push(err497);
+}
+errors++;
+}
+}
+}
+else {
+const err498 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err498];
+}
+else {
+vErrors.push(err498);
+}
+errors++;
+}
+}
+}
+else {
+const err499 = {instancePath:instancePath+"/voice/timeline",schemaPath:"#/properties/voice/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err499];
+}
+else {
+vErrors.push(err499);
+}
+errors++;
+}
+}
+}
+else {
+const err500 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err500];
+}
+else {
+vErrors.push(err500);
+}
+errors++;
+}
+}
+}
+else {
+const err501 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err501];
+}
+else {
+vErrors.push(err501);
+}
+errors++;
+}
 validate29.errors = vErrors;
 return errors === 0;
 }
 
 export const OutcomeSummary = validate34;
-const schema57 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"How the evals of a session came out; always of the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Passed and failed; an eval that errored is neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 without outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
+const schema68 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"How the evals of a session came out; always of the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Passed and failed; an eval that errored is neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 without outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="outcome-summary.schema.json" */;
@@ -11963,7 +14621,7 @@ return errors === 0;
 }
 
 export const Persona = validate35;
-const schema58 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; its name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is, whatever they want. What they want stands in a scenario.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"What scenarios name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who they are and how they speak, in words; what a language model that plays the user goes by."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH; en when left out."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much they say; standard when left out."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick personas by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"voice":{"title":"PersonaVoice","type":"object","description":"How they sound on the voice channel.","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a voice, as the speech synthesis knows it."},"speed":{"type":"number","minimum":0.5,"maximum":2,"description":"Share of the usual speed of speech, 0.5 to 2; 1 when left out."},"interruptions":{"type":"string","enum":["none","rare","frequent"],"description":"How often they speak into the agent's turn; none when left out."}}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"],"voice":{"speed":1.2,"interruptions":"rare"}},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice/speed","value":{"id":"a","name":"A","voice":{"speed":120}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
+const schema69 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; its name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is, whatever they want. What they want stands in a scenario.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"What scenarios name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who they are and how they speak, in words; what a language model that plays the user goes by."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH; en when left out."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much they say; standard when left out."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick personas by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"voice":{"title":"PersonaVoice","type":"object","description":"How they sound on the voice channel.","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a voice, as the speech synthesis knows it."},"speed":{"type":"number","minimum":0.5,"maximum":2,"description":"Share of the usual speed of speech, 0.5 to 2; 1 when left out."},"interruptions":{"type":"string","enum":["none","rare","frequent"],"description":"How often they speak into the agent's turn; none when left out."}}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"],"voice":{"speed":1.2,"interruptions":"rare"}},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice/speed","value":{"id":"a","name":"A","voice":{"speed":120}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
 const pattern8 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
 const pattern10 = new RegExp("^[\\s\\S]{1,10000}$", "u");
 const pattern11 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
@@ -12118,7 +14776,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "minimal") || (data4 === "standard")) || (data4 === "chatty"))){
-const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema58.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema69.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -12302,7 +14960,7 @@ vErrors.push(err26);
 errors++;
 }
 if(!(((data11 === "none") || (data11 === "rare")) || (data11 === "frequent"))){
-const err27 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema58.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+const err27 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema69.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -12340,8 +14998,8 @@ return errors === 0;
 }
 
 export const ProductionSessionPage = validate36;
-const schema59 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema60 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+const schema70 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema71 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: of the transcript, or gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session.schema.json" */;
@@ -13158,7 +15816,7 @@ return errors === 0;
 export const ProductionSession = validate37;
 
 export const ResetRequest = validate39;
-const schema63 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
+const schema74 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="reset-request.schema.json" */;
@@ -13200,7 +15858,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "seed") || (data0 === "empty"))){
-const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema63.properties.to.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema74.properties.to.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13226,7 +15884,7 @@ return errors === 0;
 }
 
 export const RunRecord = validate40;
-const schema64 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A key was sent.","type":"boolean"},"intrusive":{"description":"What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header that held the service's key, where it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"Address of the voice WebSocket; of a run that has the area voice.","type":"string"},"interrupted":{"description":"Somebody stopped it before its end.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+const schema75 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"What a check run was asked to do. The first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service"]}},"allowHttp":{"description":"Plain HTTP is waived.","type":"boolean"},"keyGiven":{"description":"A key was sent.","type":"boolean"},"intrusive":{"description":"What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header that held the service's key, where it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"Address of the voice WebSocket; of a run that has the area voice.","type":"string"},"interrupted":{"description":"Somebody stopped it before its end.","type":"boolean"},"concurrency":{"description":"Requests in flight at most.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
@@ -13334,7 +15992,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema64.properties, key0))){
+if(!(func2.call(schema75.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -13458,7 +16116,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((((data7 === "chat") || (data7 === "health")) || (data7 === "users")) || (data7 === "voice")) || (data7 === "service"))){
-const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema64.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema75.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -13593,7 +16251,7 @@ return errors === 0;
 }
 
 export const SandboxError = validate41;
-const schema65 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
+const schema76 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"For a person.","type":"string"},"type":{"description":"The family of the error.","type":"string"},"code":{"description":"The error itself.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="sandbox-error.schema.json" */;
@@ -13707,8 +16365,8 @@ return errors === 0;
 }
 
 export const Scenario = validate42;
-const schema66 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; what of it is sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick scenarios by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox; chat when left out."},"persona":{"description":"Who the user is: the id of a persona, or a persona as it stands in its own file; a plain, polite customer when left out.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Who speaks."},"content":{"type":"string","description":"What is said."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"All that is left to chance follows from it; the run's own seed when left out."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"How many sessions of it a run has; 1 when left out."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Share of the samples, 0 to 1, that must pass; 1 when left out."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: the id of each, or an eval as it stands in its own file.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user says and wants.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line; wanted but in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants, in words; wanted in mode llm, shown beside results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out."},"facts":{"type":"array","maxItems":100,"description":"What the user knows and tells only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Told when the agent asks, and not before."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Words by which the agent asks for it, whatever the case; one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, in which {value} stands for the value; the value alone when left out."}}}},"steps":{"type":"array","maxItems":1000,"description":"What the user says in turn. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Names the step for next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, once when holds; right away when when is left out."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line as long as when does not hold; the user repeats the last line when left out."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step that follows; the one below when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"What the user says to a reply of a certain kind, before steps go on; the first that fits.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often in a session it may be said; once when left out."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with it (end reason user_stop); false when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Where a session ends if it does not end before.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Turns, each a line of the user and the reply; 10 when left out."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that one reply may take; 30000 when left out."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds that the session may take in all; 600000 when left out."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
-const schema69 = {"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1};
+const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; what of it is sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out."},"tags":{"type":"array","maxItems":50,"description":"Words to pick scenarios by.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox; chat when left out."},"persona":{"description":"Who the user is: the id of a persona, or a persona as it stands in its own file; a plain, polite customer when left out.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Who speaks."},"content":{"type":"string","description":"What is said."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"All that is left to chance follows from it; the run's own seed when left out."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"How many sessions of it a run has; 1 when left out."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Share of the samples, 0 to 1, that must pass; 1 when left out."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: the id of each, or an eval as it stands in its own file.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user says and wants.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line; wanted but in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants, in words; wanted in mode llm, shown beside results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out."},"facts":{"type":"array","maxItems":100,"description":"What the user knows and tells only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Told when the agent asks, and not before."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Words by which the agent asks for it, whatever the case; one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, in which {value} stands for the value; the value alone when left out."}}}},"steps":{"type":"array","maxItems":1000,"description":"What the user says in turn. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Names the step for next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, once when holds; right away when when is left out."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line as long as when does not hold; the user repeats the last line when left out."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step that follows; the one below when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"What the user says to a reply of a certain kind, before steps go on; the first that fits.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often in a session it may be said; once when left out."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with it (end reason user_stop); false when left out."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says it; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Where a session ends if it does not end before.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Turns, each a line of the user and the reply; 10 when left out."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that one reply may take; 30000 when left out."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds that the session may take in all; 600000 when left out."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
+const schema80 = {"title":"ReplyCondition","type":"object","description":"Holds when all that it names are true of the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains it, whatever the case."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these, whatever the case.","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain it, whatever the case."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A regular expression of JavaScript that the reply matches somewhere, whatever the case."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called for the reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply is that of this turn, 1 for the first."}},"minProperties":1};
 const pattern42 = new RegExp("^[\\s\\S]{1,1000}$", "u");
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -13747,7 +16405,7 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema66.properties, key0))){
+if(!(func2.call(schema77.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err3];
@@ -13897,7 +16555,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!((data5 === "chat") || (data5 === "voice"))){
-const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema66.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema77.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -14109,7 +16767,7 @@ vErrors.push(err30);
 errors++;
 }
 if(!(((data11 === "minimal") || (data11 === "standard")) || (data11 === "chatty"))){
-const err31 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema58.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err31 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema69.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -14293,7 +16951,7 @@ vErrors.push(err45);
 errors++;
 }
 if(!(((data18 === "none") || (data18 === "rare")) || (data18 === "frequent"))){
-const err46 = {instancePath:instancePath+"/persona/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema58.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+const err46 = {instancePath:instancePath+"/persona/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema69.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -14403,7 +17061,7 @@ vErrors.push(err54);
 errors++;
 }
 if(!(((data21 === "system") || (data21 === "user")) || (data21 === "assistant"))){
-const err55 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema66.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err55 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema77.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -16481,7 +19139,7 @@ vErrors.push(err205);
 errors++;
 }
 if(!(((data84 === "scripted") || (data84 === "graph")) || (data84 === "llm"))){
-const err206 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema66.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
+const err206 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema77.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -18133,10 +20791,10 @@ return errors === 0;
 }
 
 export const SeedDocument = validate43;
-const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name; one without a url is a name alone, and not kept.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Who simulated users are.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"What simulated users want; they may name evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the name when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its simulation and its place in it when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its run and source_session_id when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
-const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Of the whole conversation: read by evals of kind json_path at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
-const schema78 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}};
-const schema79 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
+const schema83 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"What a service is filled with: everything in it belongs to one owner, but for keys that name another.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations name; one without a url is a name alone, and not kept.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Who simulated users are.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"What simulated users want; they may name evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Scored at once.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from the name when left out."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent of the document; any other is a name."},"deleted":{"type":"boolean","description":"Whether its row is deleted, so that its sessions have no link."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its simulation and its place in it when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Made from its run and source_session_id when left out."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed when left out."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"started_at when left out."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Of the whole session: read by evals of kind json_path at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that are to score it, besides the outcomes that it has."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
+const schema88 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, handed in as text and scored at once.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Of the whole conversation: read by evals of kind json_path at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids; the live set when left out."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
+const schema89 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata."}}};
+const schema90 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; gives name, category and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Wanted when eval is left out."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"general when left out."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"session_level when left out."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"False never makes the session fail; as its eval has it when left out, else true."},"reasoning":{"type":"string"}}};
 const pattern64 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
 const pattern65 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
 const pattern78 = new RegExp("^[^\\r\\n]{1,256}$", "u");
@@ -18147,7 +20805,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func2.call(schema72.properties, key0))){
+if(!(func2.call(schema83.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -20268,7 +22926,7 @@ vErrors.push(err157);
 errors++;
 }
 if(!(((data66 === "minimal") || (data66 === "standard")) || (data66 === "chatty"))){
-const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema58.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema69.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -20452,7 +23110,7 @@ vErrors.push(err172);
 errors++;
 }
 if(!(((data73 === "none") || (data73 === "rare")) || (data73 === "frequent"))){
-const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema58.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema69.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -21023,7 +23681,7 @@ vErrors.push(err218);
 errors++;
 }
 for(const key20 in data96){
-if(!(func2.call(schema72.properties.simulations.items.properties.sessions.items.properties, key20))){
+if(!(func2.call(schema83.properties.simulations.items.properties.sessions.items.properties, key20))){
 const err219 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err219];
@@ -21122,7 +23780,7 @@ vErrors.push(err226);
 errors++;
 }
 if(!((((((data100 === "pending") || (data100 === "running")) || (data100 === "evaluating")) || (data100 === "completed")) || (data100 === "failed")) || (data100 === "cancelled"))){
-const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema72.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema83.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -21507,7 +24165,7 @@ vErrors.push(err257);
 errors++;
 }
 if(!((data118 === "session_level") || (data118 === "turn_level"))){
-const err258 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema79.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err258 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema90.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -21530,7 +24188,7 @@ vErrors.push(err259);
 errors++;
 }
 if(!(((data119 === "pass") || (data119 === "fail")) || (data119 === "error"))){
-const err260 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema79.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err260 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema90.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -21748,7 +24406,7 @@ vErrors.push(err277);
 errors++;
 }
 for(const key24 in data126){
-if(!(func2.call(schema72.properties.runs.items.properties.sessions.items.properties, key24))){
+if(!(func2.call(schema83.properties.runs.items.properties.sessions.items.properties, key24))){
 const err278 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err278];
@@ -21822,7 +24480,7 @@ vErrors.push(err283);
 errors++;
 }
 if(!((((((data129 === "pending") || (data129 === "running")) || (data129 === "evaluating")) || (data129 === "completed")) || (data129 === "failed")) || (data129 === "cancelled"))){
-const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema72.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema83.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -22207,7 +24865,7 @@ vErrors.push(err314);
 errors++;
 }
 if(!((data147 === "session_level") || (data147 === "turn_level"))){
-const err315 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema79.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err315 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema90.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -22230,7 +24888,7 @@ vErrors.push(err316);
 errors++;
 }
 if(!(((data148 === "pass") || (data148 === "fail")) || (data148 === "error"))){
-const err317 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema79.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err317 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema90.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err317];
 }
@@ -22352,7 +25010,7 @@ return errors === 0;
 }
 
 export const ServiceError = validate45;
-const schema82 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
+const schema93 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"What the service answers when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What was expected, what came, what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-error.schema.json" */;
@@ -22397,7 +25055,7 @@ return errors === 0;
 }
 
 export const ServiceFault = validate46;
-const schema83 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service shows on demand, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"429, 500, 503, or the right answer after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"Where it shows; everywhere when left out."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that a slow answer waits; 1000 when left out."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Show it for so many requests, then stop. For good when left out."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which it stops by itself."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
+const schema94 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service shows on demand, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"429, 500, 503, or the right answer after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"Where it shows; everywhere when left out."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds that a slow answer waits; 1000 when left out."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Show it for so many requests, then stop. For good when left out."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which it stops by itself."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-fault.schema.json" */;
@@ -22439,7 +25097,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((data0 === "rate_limit") || (data0 === "server_error")) || (data0 === "unavailable")) || (data0 === "slow"))){
-const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema83.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema94.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -22462,7 +25120,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data1 === "traces") || (data1 === "end")) || (data1 === "results"))){
-const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema83.properties.route.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema94.properties.route.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -22628,7 +25286,7 @@ return errors === 0;
 }
 
 export const SessionVerdict = validate47;
-const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each of GET /__admin/sessions","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"url":{"type":"string","description":"Its page; absent when its simulation was deleted."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}},"simulated":{"type":"object","description":"Of sessions of simulated users: scenario_id, channel, sample, user_id, error, review of the user, notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
+const schema95 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each of GET /__admin/sessions","description":"Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId of its deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided."},"url":{"type":"string","description":"Its page; absent when its simulation was deleted."},"source_session_id":{"type":"string","description":"Of production sessions: the caller's own id of the conversation."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"As the eval was when it was queued; false never makes the session fail."},"reasoning":{"type":"string"}},"additionalProperties":false}},"simulated":{"type":"object","description":"Of sessions of simulated users: scenario_id, channel, sample, user_id, error, review of the user, notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="session-verdict.schema.json" */;
@@ -22686,7 +25344,7 @@ vErrors.push(err4);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema84.properties, key0))){
+if(!(func2.call(schema95.properties, key0))){
 const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err5];
@@ -22722,7 +25380,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data1 === "simulation") || (data1 === "production"))){
-const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema84.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema95.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -22745,7 +25403,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((((data2 === "pending") || (data2 === "running")) || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "failed")) || (data2 === "cancelled"))){
-const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema95.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -22768,7 +25426,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema84.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema95.properties.verdict.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -22964,7 +25622,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data13 === "pass") || (data13 === "fail")) || (data13 === "error"))){
-const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema84.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema95.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -23051,12 +25709,12 @@ return errors === 0;
 }
 
 export const SimulationReport = validate48;
-const schema85 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"What a run of simulated users came to. With the same seed, scenarios and answers it is the same but for times. Keys may be added in later versions; none is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base address."},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","strayed"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"strayed":{"type":"integer","minimum":0,"description":"Sessions whose simulated user did not keep to its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"In the order of the scenarios and their samples.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"1 for the first session of its scenario."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong, where the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Of each turn, from the request to the whole answer."},"user_id":{"type":["string","null"],"description":"Of the simulated user; null where the sandbox has no POST /users."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"As the results endpoint lists them: those that pass or fail."},"errored_evals":{"type":"array","description":"Evals of which nothing could be found out, and why.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"What was noticed besides, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run against an earlier one.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenarios passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"strayed":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"wanted_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"kept":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
-const schema86 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."};
-const schema89 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."};
-const schema90 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."};
-const schema94 = {"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}};
-const schema87 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
+const schema96 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"What a run of simulated users came to. With the same seed, scenarios and answers it is the same but for times. Keys may be added in later versions; none is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base address."},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","strayed"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"strayed":{"type":"integer","minimum":0,"description":"Sessions whose simulated user did not keep to its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"In the order of the scenarios and their samples.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"1 for the first session of its scenario."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong, where the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Of each turn, from the request to the whole answer."},"user_id":{"type":["string","null"],"description":"Of the simulated user; null where the sandbox has no POST /users."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"As the results endpoint lists them: those that pass or fail."},"errored_evals":{"type":"array","description":"Evals of which nothing could be found out, and why.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"What was noticed besides, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run against an earlier one.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenarios passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"strayed":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"wanted_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"kept":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
+const schema97 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."};
+const schema100 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."};
+const schema101 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."};
+const schema105 = {"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}};
+const schema98 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -23183,7 +25841,7 @@ vErrors.push(err11);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema87.properties, key0))){
+if(!(func2.call(schema98.properties, key0))){
 const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -23333,7 +25991,7 @@ errors++;
 if(data.pass_rate !== undefined){
 let data7 = data.pass_rate;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema87.properties.pass_rate.type},message:"must be number,null"};
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema98.properties.pass_rate.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -23476,7 +26134,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
-const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema97.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -23501,13 +26159,13 @@ validate49.errors = vErrors;
 return errors === 0;
 }
 
-const schema95 = {"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}};
+const schema106 = {"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema95.type},message:"must be object,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema106.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -23560,7 +26218,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
-const err5 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema97.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -23730,7 +26388,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema97.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -23753,7 +26411,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!(((data1 === 0) || (data1 === 1)) || (data1 === 3))){
-const err14 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema85.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema96.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -24283,7 +26941,7 @@ vErrors.push(err59);
 errors++;
 }
 for(const key1 in data17){
-if(!(func2.call(schema85.properties.sessions.items.properties, key1))){
+if(!(func2.call(schema96.properties.sessions.items.properties, key1))){
 const err60 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err60];
@@ -24355,7 +27013,7 @@ vErrors.push(err65);
 errors++;
 }
 if(!((data22 === "chat") || (data22 === "voice"))){
-const err66 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema85.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err66 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema96.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -24403,7 +27061,7 @@ vErrors.push(err69);
 errors++;
 }
 if(!((((((data24 === "pending") || (data24 === "running")) || (data24 === "evaluating")) || (data24 === "completed")) || (data24 === "failed")) || (data24 === "cancelled"))){
-const err70 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema89.enum},message:"must be equal to one of the allowed values"};
+const err70 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema100.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -24426,7 +27084,7 @@ vErrors.push(err71);
 errors++;
 }
 if(!(((((((((data25 === "goal_achieved") || (data25 === "user_stop")) || (data25 === "agent_ended")) || (data25 === "max_turns")) || (data25 === "timeout")) || (data25 === "agent_error")) || (data25 === "simulator_error")) || (data25 === "infrastructure_error")) || (data25 === "cancelled"))){
-const err72 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema90.enum},message:"must be equal to one of the allowed values"};
+const err72 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema101.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -24461,7 +27119,7 @@ vErrors.push(err74);
 errors++;
 }
 if(!(((data27 === "passed") || (data27 === "failed")) || (data27 === "undecided"))){
-const err75 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema86.enum},message:"must be equal to one of the allowed values"};
+const err75 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema97.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -24565,7 +27223,7 @@ errors++;
 if(data17.user_id !== undefined){
 let data32 = data17.user_id;
 if((typeof data32 !== "string") && (data32 !== null)){
-const err83 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema85.properties.sessions.items.properties.user_id.type},message:"must be string,null"};
+const err83 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema96.properties.sessions.items.properties.user_id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -25296,7 +27954,7 @@ vErrors.push(err143);
 errors++;
 }
 if(!(((((data63 === "fact_unasked") || (data63 === "went_on")) || (data63 === "stopped_early")) || (data63 === "off_script")) || (data63 === "out_of_character"))){
-const err144 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema94.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
+const err144 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema105.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -25613,7 +28271,7 @@ vErrors.push(err169);
 errors++;
 }
 if(!((((((((data75 === "regressed") || (data75 === "worse")) || (data75 === "unknown")) || (data75 === "new")) || (data75 === "gone")) || (data75 === "fixed")) || (data75 === "better")) || (data75 === "same"))){
-const err170 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema85.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+const err170 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema96.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -25687,8 +28345,8 @@ return errors === 0;
 }
 
 export const SimulationRequest = validate54;
-const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Asks the service to run simulated users against an agent: each scenario so many times.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4); the agent's name and the date when left out."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is kept for the run alone, and never shown.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or scenarios as they stand in their own files.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions of each scenario; as each scenario says when left out."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"All ids and all that is left to chance follow from it; unforeseeable when left out."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Sessions at a time; 5 when left out."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
-const schema98 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; its name is shown: spec 2.4","description":"An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"That of the agent of the same name when left out, else made from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base address of the sandbox: http or https, without user and password."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
+const schema108 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Asks the service to run simulated users against an agent: each scenario so many times.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4); the agent's name and the date when left out."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is kept for the run alone, and never shown.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or scenarios as they stand in their own files.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions of each scenario; as each scenario says when left out."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"All ids and all that is left to chance follow from it; unforeseeable when left out."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Sessions at a time; 5 when left out."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
+const schema109 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; its name is shown: spec 2.4","description":"An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"That of the agent of the same name when left out, else made from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base address of the sandbox: http or https, without user and password."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII. Kept, and never shown again."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
 
 function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-request.schema.json" */;
@@ -26189,8 +28847,8 @@ return errors === 0;
 }
 
 export const SimulationSessionPage = validate56;
-const schema99 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema100 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+const schema110 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Sessions that match the filters, on all pages."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema111 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said it."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
 function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session.schema.json" */;
@@ -26300,7 +28958,7 @@ errors++;
 if(data.url !== undefined){
 let data0 = data.url;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema100.properties.url.type},message:"must be string,null"};
+const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema111.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -27044,12 +29702,12 @@ return errors === 0;
 export const SimulationSession = validate57;
 
 export const Simulation = validate59;
-const schema103 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation.schema.json","title":"Simulation","$comment":"our extension; GET /__admin/simulations/{id} of the service","description":"A run of simulated users in the service, how far it is and what it has come to.","x-extension":true,"type":"object","additionalProperties":false,"required":["id","name","status","verdict","agent","seed","started_at","counts","scenarios","sessions"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"status":{"title":"SimulationStatus","type":"string","enum":["running","evaluating","completed","cancelled"],"description":"evaluating: all sessions have ended, evals are still to be scored."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"agent":{"title":"SimulationAgent","type":"object","required":["name","url"],"additionalProperties":false,"properties":{"name":{"type":"string"},"url":{"type":"string"}}},"seed":{"type":"string"},"started_at":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationProgress","type":"object","additionalProperties":false,"required":["sessions","ended","passed","failed","undecided"],"properties":{"sessions":{"type":"integer","minimum":0},"ended":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","items":{"title":"SimulationSessionState","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","verdict"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"1 for the first session of its scenario."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong, where the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"url":{"type":["string","null"],"description":"Its page; null when the simulation was deleted."},"review":{"$ref":"#/definitions/userReview"}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}}},"examples":[{"id":"sim_1","name":"Nightly","status":"running","verdict":"undecided","agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"seed":"nightly-1","started_at":"2026-11-20T09:30:00.000Z","counts":{"sessions":1,"ended":0,"passed":0,"failed":0,"undecided":1},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":0,"failed":0,"undecided":1,"pass_rate":null,"wanted_pass_rate":1,"pass_hat_k":[],"flaky":false,"verdict":"undecided"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"pending","verdict":"undecided"}]}],"x-near-misses":[{"breaks":"/status","value":{"id":"sim_1","status":"done"}},{"breaks":"/sessions","value":{"id":"sim_1"}}]};
-const schema104 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."};
-const schema107 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."};
-const schema108 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."};
-const schema110 = {"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}};
-const schema105 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
+const schema114 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation.schema.json","title":"Simulation","$comment":"our extension; GET /__admin/simulations/{id} of the service","description":"A run of simulated users in the service, how far it is and what it has come to.","x-extension":true,"type":"object","additionalProperties":false,"required":["id","name","status","verdict","agent","seed","started_at","counts","scenarios","sessions"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"status":{"title":"SimulationStatus","type":"string","enum":["running","evaluating","completed","cancelled"],"description":"evaluating: all sessions have ended, evals are still to be scored."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"agent":{"title":"SimulationAgent","type":"object","required":["name","url"],"additionalProperties":false,"properties":{"name":{"type":"string"},"url":{"type":"string"}}},"seed":{"type":"string"},"started_at":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationProgress","type":"object","additionalProperties":false,"required":["sessions","ended","passed","failed","undecided"],"properties":{"sessions":{"type":"integer","minimum":0},"ended":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","items":{"title":"SimulationSessionState","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","verdict"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"1 for the first session of its scenario."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong, where the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"url":{"type":["string","null"],"description":"Its page; null when the simulation was deleted."},"review":{"$ref":"#/definitions/userReview"}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}}},"examples":[{"id":"sim_1","name":"Nightly","status":"running","verdict":"undecided","agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"seed":"nightly-1","started_at":"2026-11-20T09:30:00.000Z","counts":{"sessions":1,"ended":0,"passed":0,"failed":0,"undecided":1},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":0,"failed":0,"undecided":1,"pass_rate":null,"wanted_pass_rate":1,"pass_hat_k":[],"flaky":false,"verdict":"undecided"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"pending","verdict":"undecided"}]}],"x-near-misses":[{"breaks":"/status","value":{"id":"sim_1","status":"done"}},{"breaks":"/sessions","value":{"id":"sim_1"}}]};
+const schema115 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed."};
+const schema118 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored."};
+const schema119 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on."};
+const schema121 = {"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","says"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"says":{"type":"string"}}}}}};
+const schema116 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"What all samples of a scenario came to.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Its name."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Passed of passed and failed; null where there are none of them."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"At place k-1: the chance that k samples, drawn from those that passed or failed, all passed."},"flaky":{"type":"boolean","description":"Some samples passed and some failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
 function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -27176,7 +29834,7 @@ vErrors.push(err11);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema105.properties, key0))){
+if(!(func2.call(schema116.properties, key0))){
 const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -27326,7 +29984,7 @@ errors++;
 if(data.pass_rate !== undefined){
 let data7 = data.pass_rate;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema105.properties.pass_rate.type},message:"must be number,null"};
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema116.properties.pass_rate.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -27469,7 +30127,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
-const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema115.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -27601,7 +30259,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema103.properties, key0))){
+if(!(func2.call(schema114.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -27649,7 +30307,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((((data2 === "running") || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "cancelled"))){
-const err14 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema103.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema114.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -27672,7 +30330,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema115.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -28102,7 +30760,7 @@ vErrors.push(err51);
 errors++;
 }
 for(const key3 in data18){
-if(!(func2.call(schema103.properties.sessions.items.properties, key3))){
+if(!(func2.call(schema114.properties.sessions.items.properties, key3))){
 const err52 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err52];
@@ -28174,7 +30832,7 @@ vErrors.push(err57);
 errors++;
 }
 if(!((data23 === "chat") || (data23 === "voice"))){
-const err58 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema103.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err58 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema114.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -28222,7 +30880,7 @@ vErrors.push(err61);
 errors++;
 }
 if(!((((((data25 === "pending") || (data25 === "running")) || (data25 === "evaluating")) || (data25 === "completed")) || (data25 === "failed")) || (data25 === "cancelled"))){
-const err62 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema107.enum},message:"must be equal to one of the allowed values"};
+const err62 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema118.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -28245,7 +30903,7 @@ vErrors.push(err63);
 errors++;
 }
 if(!(((((((((data26 === "goal_achieved") || (data26 === "user_stop")) || (data26 === "agent_ended")) || (data26 === "max_turns")) || (data26 === "timeout")) || (data26 === "agent_error")) || (data26 === "simulator_error")) || (data26 === "infrastructure_error")) || (data26 === "cancelled"))){
-const err64 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema108.enum},message:"must be equal to one of the allowed values"};
+const err64 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema119.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -28280,7 +30938,7 @@ vErrors.push(err66);
 errors++;
 }
 if(!(((data28 === "passed") || (data28 === "failed")) || (data28 === "undecided"))){
-const err67 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
+const err67 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema115.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -28343,7 +31001,7 @@ errors++;
 if(data18.url !== undefined){
 let data31 = data18.url;
 if((typeof data31 !== "string") && (data31 !== null)){
-const err72 = {instancePath:instancePath+"/sessions/" + i1+"/url",schemaPath:"#/properties/sessions/items/properties/url/type",keyword:"type",params:{type: schema103.properties.sessions.items.properties.url.type},message:"must be string,null"};
+const err72 = {instancePath:instancePath+"/sessions/" + i1+"/url",schemaPath:"#/properties/sessions/items/properties/url/type",keyword:"type",params:{type: schema114.properties.sessions.items.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -28462,7 +31120,7 @@ vErrors.push(err81);
 errors++;
 }
 if(!(((((data36 === "fact_unasked") || (data36 === "went_on")) || (data36 === "stopped_early")) || (data36 === "off_script")) || (data36 === "out_of_character"))){
-const err82 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema110.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
+const err82 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema121.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -28585,7 +31243,7 @@ return errors === 0;
 }
 
 export const StartCall = validate62;
-const schema111 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+const schema122 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
 
 function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
@@ -29127,9 +31785,9 @@ return errors === 0;
 }
 
 export const TraceExportRequest = validate65;
-const schema116 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
-const schema117 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
-const schema118 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
+const schema127 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each becomes a tag of the conversation, unless its key begins with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
+const schema128 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
+const schema129 = {"title":"AnyValue","description":"One of these; none of them is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"64 bits, signed.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
 const pattern109 = new RegExp("^-?[0-9]{1,19}$", "u");
 const pattern110 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
 const wrapper0 = {validate: validate67};
@@ -29259,7 +31917,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "NaN") || (data3 === "Infinity")) || (data3 === "-Infinity"))){
-const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema118.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema129.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -29455,8 +32113,8 @@ validate66.errors = vErrors;
 return errors === 0;
 }
 
-const schema119 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
-const schema120 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
+const schema130 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, no base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or missing for the root of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
+const schema131 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
 const pattern111 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
 const pattern112 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
 const pattern113 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
@@ -30288,7 +32946,7 @@ return errors === 0;
 }
 
 export const UserCreateRequest = validate74;
-const schema123 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+const schema134 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits and underscore, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
 const pattern118 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
@@ -30487,7 +33145,7 @@ return errors === 0;
 }
 
 export const UserCreated = validate75;
-const schema124 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+const schema135 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"What the sandbox answers when it has created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id of the request.","type":"string"},"created_at":{"description":"When the user came to be.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
 function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
@@ -30574,7 +33232,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema124.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema135.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -30652,7 +33310,7 @@ return errors === 0;
 }
 
 export const UserDeleted = validate76;
-const schema125 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+const schema136 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"What the sandbox answers when it has deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id of the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
 function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
@@ -30765,7 +33423,7 @@ return errors === 0;
 }
 
 export const VoiceError = validate77;
-const schema126 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+const schema137 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sandbox to service: the call failed. The named codes are connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
@@ -30902,7 +33560,7 @@ return errors === 0;
 }
 
 export const WebrtcAnswer = validate78;
-const schema127 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+const schema138 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification shows no message that carries the answer","description":"Service to sandbox: the SDP answer, with all candidates in it.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
 function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;

@@ -7,6 +7,7 @@ import type { Gate } from '../gate.ts';
 import type { SimulationDesk } from '../simulation-desk.ts';
 import type { Store } from '../store/store.ts';
 import { asMessage, readJsonBodies } from '../wire.ts';
+import { conversationRoutes } from './conversations.ts';
 import { documentRoutes } from './documents.ts';
 import { evalRoutes, settingsRoutes } from './evals.ts';
 import type { FaultBoard } from './fault-board.ts';
@@ -66,6 +67,7 @@ export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
   seedRoutes(app, deps);
   sessionRoutes(app, { ...deps, store: deps.store.sessions });
   simulationRoutes(app, deps);
+  conversationRoutes(app, deps);
   workRoutes(app, deps);
   clockRoutes(app, deps);
   resetRoute(app, deps);

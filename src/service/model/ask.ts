@@ -33,11 +33,11 @@ export async function askWithRetries(
     const waitMs = reply.retryAfterMs ?? firstWaitMs * 2 ** (tries - 1);
     const why = tries === 1 ? reply.why : `${reply.why} It was asked ${tries} times.`;
     const spent = tries > retriesMax || clock.monotonicMs() + waitMs >= endsAtMs;
-    if (spent || signal.aborted) return { ok: false, why, again: false };
-    if (waitMs > retryAfterMsMax) {
+    if (waitMs > retryAfterMsMax && tries <= retriesMax) {
       const wanted = `It asks to wait ${Math.ceil(waitMs / 1000)} s, longer than ${forWhat} may.`;
       return { ok: false, why: `${why} ${wanted}`, again: false };
     }
+    if (spent || signal.aborted) return { ok: false, why, again: false };
     try {
       await clock.sleep(waitMs, signal);
     } catch {

@@ -5,6 +5,7 @@ import { userModelMissing } from '../user-model-missing.ts';
 import type { Channel } from './channel.ts';
 import { chatChannel } from './chat-channel.ts';
 import { graphUser } from './graph-user.ts';
+import { limitedBy } from './limited-by.ts';
 import { llmUser } from './llm-user.ts';
 import { reviewUser } from './review.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -47,14 +48,14 @@ export async function runSession(
   const { clock, machineClock } = deps;
   const startedAtMs = clock.nowMs();
   const durationMsMax = plan.scenario.limits?.max_duration_ms ?? durationMsMaxDefault;
-  using limit = machineClock.deadline(durationMsMax);
+  using limit = limitedBy(machineClock, durationMsMax, signal);
   const held: Held = { turns: [], isTried: false, userId: undefined, notes: [] };
-  const until = AbortSignal.any([signal, limit.signal]);
+  const until = limit.signal;
   const ended = await hold(plan, deps, { held, until }).then(
     (endReason): Ended => ['completed', endReason, undefined],
     (fault: unknown): Ended => {
       if (signal.aborted) return ['cancelled', 'cancelled', undefined];
-      if (!limit.signal.aborted) return ['failed', ...told(fault, deps.log, plan)];
+      if (!until.aborted) return ['failed', ...told(fault, deps.log, plan)];
       const bound = `max_duration_ms, ${durationMsMax} ms`;
       return ['failed', 'timeout', `The session took longer than ${bound}.`];
     },

@@ -1,6 +1,7 @@
 import { rootCertificates } from 'node:tls';
 import { Pool } from 'undici';
-import { DeadlinePassed, type Clock } from '../../shared/clock.ts';
+import { DeadlinePassed } from '../../shared/clock.ts';
+import { limitedBy } from './limited-by.ts';
 import type { SandboxOptions } from './sandbox.ts';
 import { SessionFault } from './simulated-session.ts';
 
@@ -42,6 +43,7 @@ export function openHttp({ url, ca, connections, clock }: SandboxOptions): Sandb
     pipelining: 1,
     headersTimeout: 0,
     bodyTimeout: 0,
+    maxResponseSize: bodyBytesMax,
     keepAliveTimeout: idleMsMax,
     keepAliveMaxTimeout: idleMsMax,
     connect: ca === undefined ? {} : { ca: [...rootCertificates, ca] },
@@ -54,7 +56,7 @@ export function openHttp({ url, ca, connections, clock }: SandboxOptions): Sandb
       try {
         const request = { method, path: base + path, headers, body: body ?? null };
         const answer = await pool.request({ ...request, signal: until.signal });
-        const text = await readBody(answer.body);
+        const text = await answer.body.text();
         const after = answer.headers['retry-after'];
         return {
           status: answer.statusCode,
@@ -71,43 +73,6 @@ export function openHttp({ url, ca, connections, clock }: SandboxOptions): Sandb
   };
 }
 
-/** A signal that aborts with another, or after a time; disposing of it lets go of both. */
-function limitedBy(
-  clock: Clock,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Disposable & { signal: AbortSignal } {
-  const deadline = clock.deadline(timeoutMs);
-  const either = new AbortController();
-  const passOn = (): void => either.abort(signal.reason);
-  const end = (): void => either.abort(deadline.signal.reason);
-  signal.addEventListener('abort', passOn, { once: true });
-  deadline.signal.addEventListener('abort', end, { once: true });
-  return {
-    signal: either.signal,
-    [Symbol.dispose]() {
-      signal.removeEventListener('abort', passOn);
-      deadline[Symbol.dispose]();
-    },
-  };
-}
-
-class TooLarge extends Error {}
-
-async function readBody(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes <= bodyBytesMax) continue;
-    body.destroy();
-    throw new TooLarge();
-  }
-  const [first] = chunks;
-  return (first && chunks.length === 1 ? first : Buffer.concat(chunks)).toString('utf8');
-}
-
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -121,11 +86,11 @@ function faultOf(error: unknown, what: string): SessionFault {
   if (error instanceof DeadlinePassed) {
     return new SessionFault('timeout', `${what}: ${error.message}.`);
   }
-  if (error instanceof TooLarge) {
+  const { code = '', name = '' } = rootOf(error);
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
     const wrong = `the answer is larger than ${bodyBytesMax} bytes`;
     return new SessionFault('agent_error', `${what}: ${wrong}.`);
   }
-  const { code = '', name = '' } = rootOf(error);
   if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
     return new SessionFault('agent_error', `${what}: the answer is not HTTP.`);
   }

@@ -1,5 +1,4 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
-import { seededChance } from '../../shared/chance.ts';
 import { idsFrom } from '../ids.ts';
 
 /** A scenario with all that it names. */
@@ -34,8 +33,6 @@ export interface PlanInput {
   channel?: ChannelName | undefined;
 }
 
-const userIdLength = 16;
-
 /** Who talks where a scenario names nobody. */
 export const plainPersona: Persona = { id: 'plain', name: 'plain' };
 
@@ -48,17 +45,19 @@ export function simulationIdOf(seed: string, repeat = 0): string {
 export function planSessions(input: PlanInput): SessionPlan[] {
   const { castings, seed, repeat = 0 } = input;
   const simulationId = simulationIdOf(seed, repeat);
+  const makeId = idsFrom(seed);
   return castings.flatMap((casting) => {
     const { scenario } = casting;
     const samples = input.samples ?? scenario.samples ?? 1;
     const own = scenario.seed ?? '';
     return Array.from({ length: samples }, (_, nth): SessionPlan => {
       const parts = [simulationId, scenario.id, own, String(nth + 1)];
-      const chance = seededChance(seed).fork(JSON.stringify(['user', ...parts]));
+      const sessionId = makeId('ses', parts);
       return {
         ...casting,
-        sessionId: idsFrom(seed)('ses', parts),
-        userId: `sim_user_${chance.id(userIdLength)}`,
+        sessionId,
+        // As random as the session's, and its own: each session has a user of its own.
+        userId: sessionId.replace('ses_', 'sim_user_'),
         channel: input.channel ?? scenario.channel ?? 'chat',
         sample: nth + 1,
       };

@@ -114,8 +114,9 @@ class PlanRunner implements SimulationRunner {
 
   async drain(): Promise<void> {
     while (!this.isIdle() && !this.#isStopping()) {
-      await this.#looking;
-      await Promise.race([...this.#active.values()].map(({ ended }) => ended));
+      // One or the other is there: else it would be idle.
+      const active = [...this.#active.values()].map(({ ended }) => ended);
+      await (this.#looking ?? Promise.race(active));
     }
   }
 

@@ -3,7 +3,6 @@ import { isIPv6 } from 'node:net';
 import {
   MediaStreamTrack,
   RTCPeerConnection,
-  RtpHeader,
   type RTCDtlsTransport,
   type RTCRtpTransceiver,
   type RtpPacket,
@@ -20,6 +19,7 @@ import {
   useKeyObjects,
   waitForSomething,
 } from './inside-werift.ts';
+import { leanHeader } from './lean-headers.ts';
 import { configOf, loopback } from './peer-config.ts';
 import {
   PeerFailed,
@@ -49,7 +49,7 @@ export function createPeer(options: PeerOptions): Peer {
 class WeriftPeer implements Peer {
   readonly #options: PeerOptions;
   readonly #connection: RTCPeerConnection;
-  readonly #header = new RtpHeader({ sequenceNumber: 0, timestamp: 0 });
+  readonly #header = leanHeader();
   #payloadType = 0;
   #state: PeerState = 'new';
   #dtls: RTCDtlsTransport | undefined;

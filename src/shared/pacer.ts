@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/shared/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Something that has to be done at set times. */
 export interface Paced {

@@ -1,0 +1,19 @@
+/** A process that places calls: what `startFleet` runs. */
+import { systemClock } from '../../src/shared/clock.ts';
+import { callers } from './callers.ts';
+import type { ToCallers } from './fleet-messages.ts';
+
+const placed = callers(systemClock, (message) => {
+  // Whoever has gone needs no answer; `disconnect` tells of it.
+  if (process.connected) process.send?.(message);
+});
+
+process.on('message', (message: ToCallers) => {
+  void placed.hear(message).then(() => {
+    if (message.kind === 'finish' && process.connected) process.disconnect?.();
+  });
+});
+process.on('disconnect', () => void placed.leave());
+
+// Ctrl-C reaches the whole group; the process that judges says what is to become of the calls.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});

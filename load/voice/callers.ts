@@ -1,0 +1,113 @@
+import { percentileOf, watchKit } from '../../src/shared/audio-latency/index.ts';
+import { seededChance } from '../../src/shared/chance.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import { readClips } from '../../src/shared/opus/index.ts';
+import { pacer } from '../../src/shared/pacer.ts';
+import { meter } from '../self-check/meter.ts';
+import type { CallersCost, FromCallers, ToCallers } from './fleet-messages.ts';
+import { PlacedCall } from './placed-call.ts';
+import { Seconds } from './seconds.ts';
+
+/** The calls of one process. */
+export interface Callers {
+  /** Does as it is told. Never rejects. */
+  hear(message: ToCallers): Promise<void>;
+  /** Nobody listens any more: hangs up. */
+  leave(): Promise<void>;
+}
+
+/** So many lags of frames are kept; of more, every second one. */
+const latesMax = 200_000;
+
+/** Callers that wait to be told whom to call. */
+export function callers(clock: Clock, tell: (message: FromCallers) => void): Callers {
+  return new ProcessCallers(clock, tell);
+}
+
+class ProcessCallers implements Callers {
+  readonly #clock: Clock;
+  readonly #tell: (message: FromCallers) => void;
+  readonly #seconds: Seconds;
+  readonly #life = new AbortController();
+  #calls: PlacedCall[] = [];
+  #latesMs: number[] = [];
+  #lateMaxMs = 0;
+  #everyNth = 1;
+  #frames = 0;
+  #ofWindow: (() => Omit<CallersCost, 'sendLateP99Ms' | 'sendLateMaxMs'>) | undefined;
+
+  constructor(clock: Clock, tell: (message: FromCallers) => void) {
+    this.#clock = clock;
+    this.#tell = tell;
+    this.#seconds = new Seconds(clock, () => this.#calls.filter(({ isUp }) => isUp).length);
+  }
+
+  async hear(message: ToCallers): Promise<void> {
+    if (message.kind === 'place') await this.#place(message);
+    if (message.kind === 'window') this.#beginWindow();
+    if (message.kind === 'finish') await this.#finish();
+  }
+
+  async leave(): Promise<void> {
+    this.#life.abort(new Error('the run is over'));
+    await Promise.all(this.#calls.map((call) => call.end()));
+  }
+
+  async #place({ calls, target }: Extract<ToCallers, { kind: 'place' }>): Promise<void> {
+    const clock = this.#clock;
+    const clips = (await readClips()).filter(({ speaker }) => speaker === 'user');
+    const counts = {
+      sent: (lateMs: number) => this.#sent(lateMs),
+      received: (isGap: boolean) => this.#seconds.received(isGap),
+    };
+    const beats = pacer(clock);
+    this.#calls = calls.map((order) => {
+      const chance = seededChance(order.session);
+      return new PlacedCall({ clock, pacer: beats, chance, clips, target, order, counts });
+    });
+    void this.#seconds.run(this.#life.signal, (seconds) =>
+      this.#tell({ kind: 'seconds', seconds }),
+    );
+    for (const [nth, call] of this.#calls.entries()) {
+      void call.place().then(() => {
+        const order = calls[nth];
+        if (order) this.#tell({ kind: 'settled', nth: order.nth, isConnected: call.isUp });
+      });
+    }
+  }
+
+  #beginWindow(): void {
+    const [cost, share] = [meter(this.#clock), watchKit()];
+    this.#ofWindow = () => ({
+      cpuPercent: cost().cpuPercent,
+      loopLateP99Ms: share().loopLateP99Ms,
+    });
+    for (const call of this.#calls) call.beginWindow();
+  }
+
+  #sent(lateMs: number): void {
+    this.#seconds.sent(lateMs);
+    if (!this.#ofWindow) return;
+    this.#lateMaxMs = Math.max(this.#lateMaxMs, lateMs);
+    this.#frames += 1;
+    if (this.#frames % this.#everyNth !== 0) return;
+    this.#latesMs.push(lateMs);
+    if (this.#latesMs.length < latesMax) return;
+    this.#latesMs = this.#latesMs.filter((_, nth) => nth % 2 === 0);
+    this.#everyNth *= 2;
+  }
+
+  async #finish(): Promise<void> {
+    // What hanging up and counting costs is not of the window.
+    const cost = {
+      ...(this.#ofWindow?.() ?? { cpuPercent: 0, loopLateP99Ms: 0 }),
+      sendLateP99Ms: percentileOf(this.#latesMs, 99) ?? 0,
+      sendLateMaxMs: this.#lateMaxMs,
+    };
+    // First all are silent, then all are counted: none goes on while others are.
+    const came = this.#calls.map((call) => call.close());
+    await this.leave();
+    this.#tell({ kind: 'seconds', seconds: this.#seconds.taken() });
+    this.#tell({ kind: 'done', calls: came.map((outcome) => outcome()), cost });
+  }
+}

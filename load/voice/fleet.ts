@@ -1,0 +1,200 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Clock } from '../../src/shared/clock.ts';
+import type {
+  CallerSecond,
+  CallOrder,
+  CallOutcome,
+  CallersCost,
+  FromCallers,
+  ToCallers,
+  VoiceTarget,
+} from './fleet-messages.ts';
+
+/** What is known of a process that ended before its time. */
+export interface Ended {
+  /** Calls that ended with it. */
+  calls: number;
+  /** "SIGKILL", or "code 1". */
+  how: string;
+}
+
+/** What came of all calls. */
+export interface FleetOutcome {
+  /** In the order in which they were placed; none of a process that ended. */
+  calls: CallOutcome[];
+  seconds: CallerSecond[];
+  costs: CallersCost[];
+  ended: Ended[];
+}
+
+/** The processes that place the calls of a run. */
+export interface Fleet {
+  /** Resolves once every call is connected, or never will be. */
+  readonly settled: Promise<void>;
+  /** Aborts when a process ends before its time. */
+  readonly broken: AbortSignal;
+  /** So many calls are connected, and so many came to nothing, as far as is known. */
+  readonly counts: { connected: number; failed: number };
+  /** The calls that were up in the last second, and the packets that came in it. */
+  readonly lastSecond: { up: number; received: number };
+  readonly processes: number;
+  beginWindow(): void;
+  /** Hangs up all calls, and ends the processes. Never rejects. */
+  finish(): Promise<FleetOutcome>;
+}
+
+/** What a fleet is made of. */
+export interface FleetParts {
+  clock: Clock;
+  target: VoiceTarget;
+  calls: readonly CallOrder[];
+  processes: number;
+}
+
+/** A process that does not end by itself is ended after this. */
+const finishMsMax = 20_000;
+const exitMsMax = 3_000;
+
+// Type stripping runs `.ts` as it stands; what tsc emits is `.js`.
+const entry = new URL(`caller-process${extname(import.meta.url)}`, import.meta.url);
+
+/** Starts the processes and has them place the calls, each at its time. */
+export function startFleet(parts: FleetParts): Fleet {
+  return new ProcessFleet(parts);
+}
+
+class ProcessFleet implements Fleet {
+  readonly #clock: Clock;
+  readonly #members: Member[];
+  readonly #unsettled: Set<number>;
+  readonly #allSettled = Promise.withResolvers<void>();
+  readonly #broken = new AbortController();
+  readonly #seconds: CallerSecond[] = [];
+  readonly counts = { connected: 0, failed: 0 };
+  #finishing: Promise<FleetOutcome> | undefined;
+
+  constructor({ clock, target, calls, processes }: FleetParts) {
+    this.#clock = clock;
+    this.#unsettled = new Set(calls.map(({ nth }) => nth));
+    this.#members = Array.from({ length: processes }, (_, index) => {
+      // One after the other in turn: each process has as much to do at any time.
+      const own = calls.filter(({ nth }) => nth % processes === index);
+      const member = new Member(
+        own,
+        (message) => this.#hear(message),
+        () => this.#lose(own),
+      );
+      member.tell({ kind: 'place', target, calls: own });
+      return member;
+    });
+    if (calls.length === 0) this.#allSettled.resolve();
+  }
+
+  get settled(): Promise<void> {
+    return this.#allSettled.promise;
+  }
+
+  get broken(): AbortSignal {
+    return this.#broken.signal;
+  }
+
+  get processes(): number {
+    return this.#members.length;
+  }
+
+  get lastSecond(): { up: number; received: number } {
+    const epochS = this.#seconds.at(-1)?.epochS;
+    const last = this.#seconds.filter((second) => second.epochS === epochS);
+    return {
+      up: last.reduce((sum, { up }) => sum + up, 0),
+      received: last.reduce((sum, { received }) => sum + received, 0),
+    };
+  }
+
+  beginWindow(): void {
+    for (const member of this.#members) member.tell({ kind: 'window' });
+  }
+
+  finish(): Promise<FleetOutcome> {
+    return (this.#finishing ??= this.#finish());
+  }
+
+  async #finish(): Promise<FleetOutcome> {
+    await Promise.all(this.#members.map((member) => member.finish(this.#clock)));
+    const done = this.#members.flatMap((member) => member.done ?? []);
+    return {
+      calls: done.flatMap(({ calls }) => calls).sort((one, other) => one.nth - other.nth),
+      seconds: this.#seconds,
+      costs: done.map(({ cost }) => cost),
+      ended: this.#members.flatMap((member) => member.ended ?? []),
+    };
+  }
+
+  #hear(message: FromCallers): void {
+    if (message.kind === 'seconds') this.#seconds.push(...message.seconds);
+    if (message.kind !== 'settled') return;
+    this.counts[message.isConnected ? 'connected' : 'failed'] += 1;
+    this.#settle([message.nth]);
+  }
+
+  #lose(calls: readonly CallOrder[]): void {
+    this.#broken.abort(new Error('a process that places calls has ended'));
+    this.#settle(calls.map(({ nth }) => nth));
+  }
+
+  #settle(calls: readonly number[]): void {
+    for (const nth of calls) this.#unsettled.delete(nth);
+    if (this.#unsettled.size === 0) this.#allSettled.resolve();
+  }
+}
+
+type Done = Extract<FromCallers, { kind: 'done' }>;
+
+/** One process of a fleet. */
+class Member {
+  readonly #child: ChildProcess;
+  readonly #exited = Promise.withResolvers<void>();
+  readonly #finished = Promise.withResolvers<void>();
+  done: Done | undefined;
+  ended: Ended | undefined;
+
+  constructor(calls: readonly CallOrder[], hear: (message: FromCallers) => void, lose: () => void) {
+    this.#child = fork(fileURLToPath(entry), [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const over = (how: string): void => {
+      if (!this.done) this.ended ??= { calls: calls.length, how };
+      this.#exited.resolve();
+      this.#finished.resolve();
+      if (this.ended) lose();
+    };
+    this.#child.on('message', (message: FromCallers) => {
+      hear(message);
+      if (message.kind !== 'done') return;
+      this.done = message;
+      this.#finished.resolve();
+    });
+    this.#child.on('error', (error) => over(error.message));
+    this.#child.on('exit', (code, signal) => over(signal ?? `code ${code}`));
+  }
+
+  tell(message: ToCallers): void {
+    // A process that has ended is told of by its exit.
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+
+  async finish(clock: Clock): Promise<void> {
+    this.tell({ kind: 'finish' });
+    await within(this.#finished.promise, finishMsMax, clock);
+    await within(this.#exited.promise, this.done ? exitMsMax : 0, clock);
+    this.#child.kill('SIGKILL');
+    await this.#exited.promise;
+  }
+}
+
+async function within(done: Promise<void>, msMax: number, clock: Clock): Promise<void> {
+  const over = new AbortController();
+  const late = clock.sleep(msMax, over.signal).catch(() => undefined);
+  await Promise.race([done, late]);
+  over.abort(new Error('done'));
+}

@@ -1,0 +1,92 @@
+import { PathMeter, type AudioPacket, type Peer } from '../../src/shared/peer/index.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import type { CallOutcome } from './fleet-messages.ts';
+
+/** A packet that comes by more than this later than it was sent leaves a gap that is heard. */
+const gapMsMin = 40;
+/** A stream that leaps by more than this has begun anew: 10 s. */
+const leapTicksMax = 480_000;
+const ticksPerMs = 48;
+const askEveryMs = 1_000;
+
+/** Told of each packet as it comes or goes, for the seconds of the process. */
+export interface MediaCounts {
+  sent(lateMs: number): void;
+  received(isGap: boolean): void;
+}
+
+/** Measures the media of one call; what is told in the end is of the judged window. */
+export class MediaTally {
+  readonly #clock: Clock;
+  readonly #counts: MediaCounts;
+  #meter: PathMeter | undefined;
+  #last: AudioPacket | undefined;
+  #sent = 0;
+  #gaps = 0;
+  #longestGapMs = 0;
+  firstPacketAtMs: number | undefined;
+  lastPacketAtMs = -Infinity;
+
+  constructor(clock: Clock, counts: MediaCounts) {
+    this.#clock = clock;
+    this.#counts = counts;
+  }
+
+  /** The judged window begins. */
+  begin(peer: Peer, over: AbortSignal): void {
+    this.#meter = new PathMeter(this.#clock);
+    void this.#meter.ask(peer, over, { everyMs: askEveryMs });
+  }
+
+  sent(lateMs: number): void {
+    if (this.#meter) this.#sent += 1;
+    this.#counts.sent(lateMs);
+  }
+
+  hear(packet: AudioPacket): void {
+    this.firstPacketAtMs ??= packet.arrivedAtMs;
+    this.lastPacketAtMs = packet.arrivedAtMs;
+    const gapMs = this.#last ? behindMs(this.#last, packet) : 0;
+    this.#last = packet;
+    const isGap = gapMs > gapMsMin;
+    this.#counts.received(isGap);
+    if (!this.#meter) return;
+    this.#meter.hear(packet);
+    if (isGap) this.#gaps += 1;
+    this.#longestGapMs = Math.max(this.#longestGapMs, gapMs);
+  }
+
+  figures(): Pick<
+    CallOutcome,
+    | 'pathMs'
+    | 'jitterMs'
+    | 'roundTripsMs'
+    | 'sent'
+    | 'received'
+    | 'lost'
+    | 'reordered'
+    | 'gaps'
+    | 'longestGapMs'
+  > {
+    const figures = this.#meter?.figures();
+    const { latencyMs, transitP99Ms } = figures ?? {};
+    return {
+      ...(latencyMs !== undefined && { pathMs: latencyMs }),
+      ...(transitP99Ms !== undefined && { jitterMs: transitP99Ms }),
+      roundTripsMs: [...(figures?.roundTripsMs ?? [])],
+      sent: this.#sent,
+      received: figures?.stream.packets ?? 0,
+      lost: figures?.stream.lost ?? 0,
+      reordered: figures?.stream.reordered ?? 0,
+      gaps: this.#gaps,
+      longestGapMs: Math.max(0, this.#longestGapMs),
+    };
+  }
+}
+
+/** By how much longer two packets of one stream were on the way from each other than in it. */
+function behindMs(before: AudioPacket, packet: AudioPacket): number {
+  const ticks = (packet.timestamp - before.timestamp) | 0;
+  if (packet.ssrc !== before.ssrc || ticks <= 0 || ticks > leapTicksMax) return 0;
+  return packet.arrivedAtMs - before.arrivedAtMs - ticks / ticksPerMs;
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../../src/shared/clock.ts';
+import type { CallerSecond } from './fleet-messages.ts';
+
+/** Counts what goes and comes, second by second. */
+export class Seconds {
+  readonly #clock: Clock;
+  readonly #up: () => number;
+  #current: CallerSecond | undefined;
+  #over: CallerSecond[] = [];
+
+  constructor(clock: Clock, up: () => number) {
+    this.#clock = clock;
+    this.#up = up;
+  }
+
+  sent(lateMs: number): void {
+    const now = this.#now();
+    now.sent += 1;
+    now.sendLateMaxMs = Math.max(now.sendLateMaxMs, lateMs);
+  }
+
+  received(isGap: boolean): void {
+    const now = this.#now();
+    now.received += 1;
+    if (isGap) now.gaps += 1;
+  }
+
+  /** Once a second tells of those that are over, until the signal aborts. */
+  async run(over: AbortSignal, tell: (seconds: CallerSecond[]) => void): Promise<void> {
+    while (!over.aborted) {
+      await this.#clock.sleep(1_000, over).catch(() => undefined);
+      this.#now();
+      const seconds = this.#over;
+      this.#over = [];
+      if (!over.aborted && seconds.length > 0) tell(seconds);
+    }
+  }
+
+  /** What was not told yet, the second that goes on as well. */
+  taken(): CallerSecond[] {
+    return [...this.#over, ...(this.#current ? [this.#current] : [])];
+  }
+
+  #now(): CallerSecond {
+    const epochS = Math.floor(this.#clock.nowMs() / 1_000);
+    if (this.#current?.epochS === epochS) return this.#current;
+    if (this.#current) this.#over.push({ ...this.#current, up: this.#up() });
+    return (this.#current = {
+      epochS,
+      up: this.#up(),
+      sent: 0,
+      received: 0,
+      gaps: 0,
+      sendLateMaxMs: 0,
+    });
+  }
+}

@@ -1,0 +1,105 @@
+import type { Chance } from '../../src/shared/chance.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import type { Clip } from '../../src/shared/opus/index.ts';
+import type { Microphone, Said } from '../../src/shared/voice-call/index.ts';
+import { CallFailed } from './call-signalling.ts';
+import type { MediaTally } from './media-tally.ts';
+import type { TurnEar } from './turn-ear.ts';
+
+/** Who talks, and who is heard. */
+export interface TalkerParts {
+  clock: Clock;
+  chance: Chance;
+  clips: readonly Clip[];
+  microphone: Microphone;
+  ear: TurnEar;
+  tally: MediaTally;
+}
+
+const lookEveryMs = 40;
+/** So long after its last sound a sandbox has said what it had to say. */
+const quietMs = 600;
+/** Who picks up may greet first; who spoke over us may have an answer yet. */
+const restMs = 1_500;
+/** A sandbox that never stops is spoken over. */
+const quietMsMax = 20_000;
+/** An answer that is not audible by then is none. */
+const answerMsMax = 10_000;
+/** Before each turn; drawn, so that the callers do not all speak at once. */
+const thinkMs = { least: 200, most: 1_200 };
+const turnsMax = 10_000;
+
+/** A caller who speaks, waits for the answer, hears it out, and speaks again. */
+export class Talker {
+  readonly #parts: TalkerParts;
+  readonly #responsesMs: number[] = [];
+  #turns = 0;
+  /** Before this nobody is asked to be quiet yet. */
+  #restFromMs: number;
+  #isJudged = false;
+
+  constructor(parts: TalkerParts) {
+    this.#parts = parts;
+    this.#restFromMs = parts.clock.monotonicMs() + restMs;
+  }
+
+  /** Turns that end from now on count. */
+  beginWindow(): void {
+    this.#isJudged = true;
+  }
+
+  /** Turns that were over in time, and the answers to them. */
+  figures(): { turns: number; turnResponsesMs: readonly number[] } {
+    return { turns: this.#turns, turnResponsesMs: this.#responsesMs };
+  }
+
+  /** Talks until the signal aborts. @throws CallFailed where the media has stopped. */
+  async run(over: AbortSignal): Promise<void> {
+    const { chance, clock, clips, microphone, ear } = this.#parts;
+    for (let nth = 0; nth < turnsMax && !over.aborted; nth += 1) {
+      await this.#until(() => this.#isQuiet(), quietMsMax, over);
+      const waitMs = chance.integer(thinkMs.least, thinkMs.most);
+      await clock.sleep(waitMs, over).catch(() => undefined);
+      const clip = clips[chance.integer(0, clips.length - 1)];
+      if (over.aborted || !clip) return;
+      const startedMs = clock.monotonicMs();
+      ear.listen();
+      const said = await microphone.say(clip);
+      if (!said) return;
+      await this.#until(() => ear.onsetMs !== undefined, answerMsMax, over);
+      if (over.aborted && ear.onsetMs === undefined) return;
+      if (this.#isJudged) this.#note(said);
+      if (ear.onsetMs === undefined) this.#assertMedia(startedMs);
+      const wasSpokenOver = (ear.onsetMs ?? Infinity) < said.untilMs;
+      this.#restFromMs = said.untilMs + (wasSpokenOver ? restMs : 0);
+    }
+  }
+
+  #note({ untilMs }: Said): void {
+    this.#turns += 1;
+    const { onsetMs } = this.#parts.ear;
+    if (onsetMs !== undefined) this.#responsesMs.push(onsetMs - untilMs);
+  }
+
+  /** Silence may be sent as nothing; that nothing comes where an answer is due is no silence. */
+  #assertMedia(sinceMs: number): void {
+    const { lastPacketAtMs } = this.#parts.tally;
+    if (lastPacketAtMs >= sinceMs) return;
+    const isNone = lastPacketAtMs === -Infinity;
+    const says = `no audio came while we spoke, nor for ${answerMsMax / 1000} s after`;
+    throw new CallFailed(isNone ? 'no_media' : 'media_stopped', says);
+  }
+
+  #isQuiet(): boolean {
+    const { clock, ear } = this.#parts;
+    return clock.monotonicMs() - Math.max(ear.loudAtMs, this.#restFromMs) >= quietMs;
+  }
+
+  async #until(isMet: () => boolean, waitMs: number, over: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
+    const endMs = clock.monotonicMs() + waitMs;
+    while (!over.aborted && !isMet() && clock.monotonicMs() < endMs) {
+      await clock.sleep(lookEveryMs, over).catch(() => undefined);
+    }
+  }
+}

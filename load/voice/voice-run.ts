@@ -1,0 +1,129 @@
+import { availableParallelism } from 'node:os';
+import type { LoadPlan } from '../../src/contract/index.ts';
+import type { Chance } from '../../src/shared/chance.ts';
+import type { Clock } from '../../src/shared/clock.ts';
+import type { LiveFigures, LoadOptions } from '../options.ts';
+import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
+import type { VoiceTarget } from './fleet-messages.ts';
+
+/** What was seen of the calls of a run. */
+export interface VoiceRun extends FleetOutcome {
+  /** Since the Unix epoch; undefined where it never began. */
+  windowStartMs: number | undefined;
+  /** How much of it was run. */
+  ranMs: number;
+  processes: number;
+  wasInterrupted: boolean;
+}
+
+/** A call is placed a little after it was planned: processes take a moment to start. */
+const LEAD_MS = 1_500;
+/** So many calls fill half of a core. */
+const CALLS_OF_A_PROCESS = 125;
+const TICK_MS = 1_000;
+
+/** As many processes as the calls need, and one core is left to all else. */
+export function processesFor(calls: number): number {
+  const cores = Math.max(1, availableParallelism() - 1);
+  return Math.max(1, Math.min(cores, Math.ceil(calls / CALLS_OF_A_PROCESS)));
+}
+
+/** Runs what the window is made of; the signal ends it before its time. */
+export type Meanwhile<Result> = (signal: AbortSignal, fleet: Fleet) => Promise<Result>;
+
+/**
+ * Places the calls of a plan one after the other, lets the window pass once all are connected or have
+ * failed, and hangs up. Without a single call there is no window, unless something else goes on in it.
+ */
+export async function voiceRun<Result>(
+  { options, plan, chance }: { options: LoadOptions; plan: LoadPlan; chance: Chance },
+  meanwhile: Meanwhile<Result>,
+): Promise<{ voice: VoiceRun; result: Result | undefined }> {
+  const { clock, signal, onTick } = options;
+  const fleet = startFleet({
+    clock,
+    target: targetOf(options),
+    calls: ordersOf(plan, chance, clock.nowMs() + LEAD_MS),
+    processes: options.voice?.processes ?? processesFor(plan.calls ?? 0),
+  });
+  const over = AbortSignal.any([signal, fleet.broken]);
+  let windowStartMs: number | undefined;
+  let result: Result | undefined;
+  let ranMs = 0;
+  try {
+    await settled(fleet, over, clock, (live) => onTick({ ...live, leftMs: plan.windowMs }));
+    const goesOn = fleet.counts.connected > 0 || plan.profile === 'all';
+    if (!over.aborted && goesOn) {
+      fleet.beginWindow();
+      windowStartMs = clock.nowMs();
+      const startedMs = clock.monotonicMs();
+      result = await meanwhile(over, fleet);
+      ranMs = clock.monotonicMs() - startedMs;
+    }
+  } finally {
+    onTick({ ...liveOf(fleet, 'drain'), leftMs: 0 });
+    await fleet.finish();
+  }
+  const { processes } = fleet;
+  const outcome = await fleet.finish();
+  const voice = { ...outcome, windowStartMs, ranMs, processes, wasInterrupted: signal.aborted };
+  return { voice, result };
+}
+
+/** The window of calls alone: time passes, and is told. */
+export function quietWindow({ clock, onTick }: LoadOptions, windowMs: number): Meanwhile<void> {
+  return async (signal, fleet) => {
+    const endMs = clock.monotonicMs() + windowMs;
+    for (;;) {
+      const leftMs = endMs - clock.monotonicMs();
+      if (leftMs <= 0 || signal.aborted) return;
+      await clock.sleep(Math.min(TICK_MS, leftMs), signal).catch(() => undefined);
+      onTick({ ...liveOf(fleet, 'window'), leftMs: Math.max(0, endMs - clock.monotonicMs()) });
+    }
+  };
+}
+
+async function settled(
+  fleet: Fleet,
+  over: AbortSignal,
+  clock: Clock,
+  tell: (live: LiveFigures) => void,
+): Promise<void> {
+  const done = new AbortController();
+  const until = AbortSignal.any([over, done.signal]);
+  void fleet.settled.then(() => done.abort(new Error('settled')));
+  while (!until.aborted) {
+    await clock.sleep(TICK_MS, until).catch(() => undefined);
+    tell(liveOf(fleet, 'ramp'));
+  }
+}
+
+function ordersOf(
+  { calls = 0, callsPerSecond = 1 }: LoadPlan,
+  chance: Chance,
+  beginAtMs: number,
+): { nth: number; session: string; dueAtMs: number }[] {
+  return Array.from({ length: calls }, (_, nth) => ({
+    nth,
+    session: `sk_${chance.fork(`call ${nth}`).id(12)}`,
+    dueAtMs: beginAtMs + (nth * 1_000) / callsPerSecond,
+  }));
+}
+
+function targetOf({ voice, sandbox, apiKey, ca }: LoadOptions): VoiceTarget {
+  return {
+    url: voice?.url ?? `${sandbox.replace(/^http/i, 'ws').replace(/\/+$/, '')}/voice`,
+    apiKey,
+    ca,
+    answerForm: voice?.answerForm ?? { type: 'webrtc_answer', field: 'webrtc_answer' },
+    mediaAddress: voice?.mediaAddress,
+  };
+}
+
+function liveOf({ counts, lastSecond }: Fleet, phase: LiveFigures['phase']): LiveFigures {
+  return {
+    ...{ phase, perSecond: 0, inFlight: counts.connected, p50Ms: null, p99Ms: null, leftMs: 0 },
+    errors: counts.failed,
+    calls: { up: lastSecond.up, packetsPerSecond: lastSecond.received },
+  };
+}

@@ -1,0 +1,48 @@
+/** A message of a call, whatever it says. */
+export type CallMessage = Record<string, unknown>;
+
+/** How the answer to an offer goes to the sandbox: the specification shows no message for it. */
+export interface AnswerForm {
+  /** `type` of the message; `webrtc_answer`. */
+  type: string;
+  /** Name of the field that holds `{type, sdp}`; `webrtc_answer`. */
+  field: string;
+}
+
+/** The message in some text; undefined where it holds none. */
+export function parseMessage(text: string): CallMessage | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The offer that a `call_ready` brings; undefined where it brings none. */
+export function offerIn({ webrtc_offer: offer }: CallMessage): string | undefined {
+  const sdp = isObject(offer) ? offer['sdp'] : undefined;
+  return typeof sdp === 'string' ? sdp : undefined;
+}
+
+/** The message that answers an offer, with the ids of the message that brought it. */
+export function answerTo(
+  ready: CallMessage,
+  sdp: string,
+  { type, field }: AnswerForm,
+): CallMessage {
+  const ids = Object.fromEntries(
+    ['session_id', 'call_id'].flatMap((key) => (key in ready ? [[key, ready[key]]] : [])),
+  );
+  return { type, ...ids, [field]: { type: 'answer', sdp } };
+}
+
+/** The line of an `ice_candidate`, which some write flat and some as an object. */
+export function candidateIn({ candidate }: CallMessage): string | undefined {
+  const line = isObject(candidate) ? candidate['candidate'] : candidate;
+  return typeof line === 'string' ? line : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -25,6 +25,8 @@ export interface LoadOptions {
   ratePerSecond: number;
   /** Of the profile conversation. */
   simulatedUsers: number;
+  /** What users say instead, the lines of each; the kit's own when left out. */
+  lines?: readonly (readonly string[])[] | undefined;
   /** Length of the judged window, in milliseconds. */
   windowMs: number;
   /** Length of warm-up and ramp together; by default what fits the window. */

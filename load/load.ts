@@ -133,7 +133,7 @@ async function searched(parts: RunParts, plan: LoadPlan, chance: Chance): Promis
 }
 
 function profileFor(
-  { profile: name, simulatedUsers, apiKey }: LoadOptions,
+  { profile: name, simulatedUsers, apiKey, lines }: LoadOptions,
   { ratePerSecond }: LoadPlan,
   hasUsers: boolean,
   chance: Chance,
@@ -144,6 +144,7 @@ function profileFor(
     simulatedUsers,
     apiKey,
     hasUsers,
+    lines,
     chance: chance.fork('profile'),
   });
 }

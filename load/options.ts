@@ -46,6 +46,8 @@ export interface LoadOptions {
   simulatedUsers: number;
   /** Of the profiles voice and all. */
   voice?: VoicePlan | undefined;
+  /** What users say instead, the lines of each; the kit's own when left out. */
+  lines?: readonly (readonly string[])[] | undefined;
   /** Length of the judged window, in milliseconds. */
   windowMs: number;
   /** Length of warm-up and ramp together; by default what fits the window. */

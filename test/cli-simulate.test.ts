@@ -212,3 +212,20 @@ void t.test('Ctrl-C: what was seen is reported, 3', async (t) => {
   t.match(read(json), { verdict: 'undecided', sessions: [{ status: 'cancelled' }] });
   t.equal(double.seen.at(-1)?.route, 'delete', 'the user is deleted');
 });
+
+void t.test('load says what scenarios say; check takes their openings as prompts', async (t) => {
+  const double = await withSandboxDouble(t);
+  const path = file('mine/hello.scenario.yaml', hello.replace('Hello }', 'Only me }'));
+  const short = ['--duration', '1s', '--warm-up', '0s', '--rate', '10', '--profile', 'chat'];
+  await run(['load', double.url, '--scenario', path, ...short, '--accept-not-proven']);
+  const said = (): string[] => double.chats().map((chat) => chat.messages.at(-1)?.content ?? '');
+  // The preflight, which is no load, greets first.
+  const loaded = said().slice(1);
+  t.ok(loaded.length >= 10);
+  for (const line of loaded) t.match(line, /^Only me \(/);
+  const before = said().length;
+  await run(['check', double.url, '--area', 'chat', '--scenario', path]);
+  t.ok(said().slice(before).includes('Only me'), 'sent as it is');
+  const none = await run(['check', double.url, '--scenario', 'nope']);
+  t.match(none, { code: 2, stderr: /--scenario: nothing matches "nope"/ });
+});

@@ -28,17 +28,21 @@ const REPLIES = [
 export interface ChatWords {
   markers: Markers;
   headers: Record<string, string>;
+  /** What users say instead: the lines of each, conversation by conversation in turns. */
+  lines?: readonly (readonly string[])[] | undefined;
 }
 
 /** The nth first message of a conversation. */
-export function opening(nth: number, { markers }: ChatWords): ChatMessage {
-  const text = OPENINGS[nth % OPENINGS.length] ?? OPENINGS[0];
+export function opening(nth: number, { markers, lines }: ChatWords): ChatMessage {
+  const own = lines?.[nth % lines.length]?.[0];
+  const text = own ?? OPENINGS[nth % OPENINGS.length] ?? OPENINGS[0];
   return { role: 'user', content: `${text} (${markers.reference(nth)})` };
 }
 
-/** What a user says at the nth turn, the opening being the first. */
-export function replyAt(turn: number): ChatMessage {
-  return { role: 'user', content: REPLIES[(turn - 2) % REPLIES.length] ?? REPLIES[0] };
+/** What the user of the nth conversation says at a turn, the opening being the first. */
+export function replyAt(turn: number, nth: number, { lines }: ChatWords): ChatMessage {
+  const own = lines?.[nth % lines.length]?.[turn - 1];
+  return { role: 'user', content: own ?? REPLIES[(turn - 2) % REPLIES.length] ?? REPLIES[0] };
 }
 
 /** The request of a turn in the nth conversation. */

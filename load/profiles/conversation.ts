@@ -28,7 +28,7 @@ export function conversationShot(words: ChatWords, chance: Chance, nth: () => nu
       if (said === undefined || turns >= TURNS) return { shot: begin(), afterMs: think() };
       const reply: ChatMessage = { role: 'assistant', content: said };
       return {
-        shot: turn(number, [...messages, reply, replyAt(turns + 1)]),
+        shot: turn(number, [...messages, reply, replyAt(turns + 1, number, words)]),
         afterMs: think(),
       };
     });

@@ -30,6 +30,8 @@ export interface ProfileOptions {
   /** Whether the sandbox has `/users`. */
   hasUsers: boolean;
   chance: Chance;
+  /** What users say instead of what the kit has them say. */
+  lines?: ChatWords['lines'];
 }
 
 /** Beside chat. In 60 s that makes as many answers as it takes to prove the target. */
@@ -39,11 +41,11 @@ export const USERS_BESIDE_PER_SECOND = 1;
 
 /** Makes a profile. */
 export function profileOf(options: ProfileOptions): Profile {
-  const { name, ratePerSecond, simulatedUsers, apiKey, hasUsers, chance } = options;
+  const { name, ratePerSecond, simulatedUsers, apiKey, hasUsers, chance, lines } = options;
   const names = markers(chance.fork('tag').id(4));
   const headers: Record<string, string> =
     apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-  const words: ChatWords = { markers: names, headers };
+  const words: ChatWords = { markers: names, headers, lines };
   let conversations = 0;
   let usersMade = 0;
   const chat = {

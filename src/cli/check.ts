@@ -10,6 +10,7 @@ import * as flags from './flags.ts';
 import { kitVersion } from './kit-version.ts';
 import { openOutputs, type Outputs } from './outputs.ts';
 import { progress } from './progress.ts';
+import { readUserLines } from './scenario-files.ts';
 import { interruptible } from './signals.ts';
 import { terminalOf, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -37,6 +38,7 @@ const checkFlags = z.object({
   'timeout-ms': flags.wholeNumber(100, 600_000),
   ...voiceFlags,
   prompt: z.array(flags.word).max(50, 'expected 50 at most').optional(),
+  scenario: z.array(flags.word).optional(),
   list: z.boolean(),
   'dry-run': z.boolean(),
 });
@@ -52,9 +54,10 @@ export const checkVerb: CommandModule = {
   handler: async (argv) => {
     const given = flags.parseFlags(checkFlags, argv);
     const judge = await import('../../conformance/index.ts');
+    const prompts = promptsOf(given);
     const chosen = {
       ...(given.area ? { areas: given.area } : {}),
-      ...(given.prompt ? { prompts: given.prompt } : {}),
+      ...(prompts.length > 0 ? { prompts } : {}),
       ...(isOfService(given) ? { intrusive: isIntrusive(given, judge) } : {}),
     };
     checkServiceFlags(given);
@@ -64,6 +67,18 @@ export const checkVerb: CommandModule = {
     } else await runCheck(given, chosen, judge);
   },
 };
+
+/** The messages that are to make the agent use tools: those given, and what scenarios open with. */
+function promptsOf({ prompt = [], scenario }: CheckFlags): string[] {
+  const openings = scenario ? readUserLines(scenario).map(([opening = '']) => opening) : [];
+  const prompts = [...prompt, ...openings];
+  if (prompts.length <= PROMPTS_MAX) return prompts;
+  throw new UsageError(
+    `--scenario: expected ${PROMPTS_MAX} prompts at most, got ${prompts.length}.`,
+  );
+}
+
+const PROMPTS_MAX = 50;
 
 const isOfService = ({ area }: Pick<CheckFlags, 'area'>): boolean =>
   area?.includes('service') ?? false;
@@ -115,6 +130,11 @@ function sendingOptions(yargs: Argv): Argv {
       type: 'string',
       array: true,
       describe: 'a message that makes the agent use a tool; may be repeated',
+    })
+    .option('scenario', {
+      type: 'string',
+      array: true,
+      describe: 'scenarios whose openings are prompts, too',
     })
     .option('seed', { type: 'string', describe: 'repeat the ids of an earlier run' })
     .option('concurrency', { type: 'number', default: 6, describe: 'requests in flight' })

@@ -33,6 +33,7 @@ export const loadFlags = z.object({
   rate: flags.positive
     .refine((rate) => rate <= RATE_MAX, `expected a number above 0, ${RATE_MAX} at most`)
     .optional(),
+  scenario: z.array(flags.word).optional(),
   users: flags.wholeNumber(1, 5_000).optional(),
   calls: flags.wholeNumber(1, 1_000).optional(),
   'calls-per-second': flags.positive
@@ -85,6 +86,11 @@ export function loadOptions(yargs: Argv): Argv {
         describe: 'open, or autocannon paced from outside',
       })
       .option('users', { type: 'number', describe: 'users who talk, of conversation' })
+      .option('scenario', {
+        type: 'string',
+        array: true,
+        describe: 'scenarios whose lines are said, of chat and conversation',
+      })
       .option('arrivals', { type: 'string', default: 'uniform', describe: 'uniform or poisson' })
       .option('warm-up', { type: 'string', describe: 'time before the window; 10s at most' })
       .option('percentile', { type: 'number', default: 99, describe: 'of the times to judge' })

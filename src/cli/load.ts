@@ -11,6 +11,7 @@ import { planSentence, plannedOf, refuseTooMuch, sizeOf } from './load-plan.ts';
 import { preflight } from './load-preflight.ts';
 import { loadProgress } from './load-progress.ts';
 import { openOutputs } from './outputs.ts';
+import { readUserLines } from './scenario-files.ts';
 import { interruptible } from './signals.ts';
 import { terminalOf, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -32,6 +33,7 @@ export const loadVerb: CommandModule = {
     const size = sizeOf(plan, planned.findMax);
     refuseTooMuch(given, size, judge.isOnLoopback(given.url));
     const baseline = given.baseline === undefined ? undefined : readBaseline(given.baseline);
+    const lines = given.scenario && readUserLines(given.scenario);
     const seed = given.seed ?? randomSeed();
     const reached = {
       kitVersion: kitVersion(),
@@ -51,6 +53,7 @@ export const loadVerb: CommandModule = {
       ...planned,
       ...reached,
       sandbox: given.url,
+      lines,
       clock: systemClock,
       acceptNotProven: given['accept-not-proven'],
       judge: judge.brokenMusts,

@@ -51,6 +51,17 @@ export function readScenarioSet(patterns: readonly string[] | undefined): Scenar
   };
 }
 
+/**
+ * What the users of scenarios say, each from its opening on; those without one are left out.
+ *
+ * @throws {UsageError} as `readScenarioSet` does.
+ */
+export function readUserLines(patterns: readonly string[]): string[][] {
+  return readScenarioSet(patterns).scenarios.flatMap(({ user }) =>
+    user.opening === undefined ? [] : [[user.opening, ...(user.steps ?? []).map((one) => one.say)]],
+  );
+}
+
 type Placed = YamlDocument<'Scenario'> & { folder: string };
 
 function scenariosOf(pattern: string): Placed[] {

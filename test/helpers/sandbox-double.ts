@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
-import type { ChatRequest } from '../../src/contract/index.ts';
+import { isMessage, type ChatRequest } from '../../src/contract/index.ts';
 
 /** A request that came in. */
 export interface Seen {
   route: 'health' | 'create' | 'chat' | 'delete';
-  /** The body as JSON; undefined when there is none. */
+  /** The body as JSON; undefined when it is none. */
   body: unknown;
   path: string;
   authorization: string | undefined;
@@ -54,7 +54,7 @@ export async function withSandboxDouble(t: Test, given: Acts = {}): Promise<Sand
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
-    chats: () => seen.flatMap(({ route, body }) => (route === 'chat' ? (body as ChatRequest) : [])),
+    chats: () => seen.flatMap(({ route, body }) => (isChat(route, body) ? body : [])),
     act: (next) => (acts = { ...proper, ...next }),
     open: () =>
       new Promise((resolve, reject) =>
@@ -74,11 +74,23 @@ async function textOf(request: IncomingMessage): Promise<string> {
 
 function seenOf(request: IncomingMessage, text: string): Seen {
   const { url: path = '', method, headers } = request;
-  const isChat = path === '/v1/chat/completions';
+  const talks = path === '/v1/chat/completions';
   const route =
-    method === 'GET' ? 'health' : isChat ? 'chat' : method === 'DELETE' ? 'delete' : 'create';
-  const body = text === '' ? undefined : (JSON.parse(text) as unknown);
+    method === 'GET' ? 'health' : talks ? 'chat' : method === 'DELETE' ? 'delete' : 'create';
+  const body = parsed(text);
   return { route, body, path, authorization: headers.authorization };
+}
+
+function isChat(route: Seen['route'], body: unknown): body is ChatRequest {
+  return route === 'chat' && isMessage('ChatRequest', body);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Answers with a status and a body: JSON, or a text as it is. */

@@ -10,6 +10,8 @@ export function limitedBy(
   const either = new AbortController();
   const passOn = (): void => either.abort(signal.reason);
   const end = (): void => either.abort(deadline.signal.reason);
+  // One that has aborted tells nobody any more.
+  if (signal.aborted) passOn();
   signal.addEventListener('abort', passOn, { once: true });
   deadline.signal.addEventListener('abort', end, { once: true });
   return {

@@ -173,6 +173,7 @@ class Member {
       if (message.kind !== 'done') return;
       this.done = message;
       this.#finished.resolve();
+      this.#child.disconnect();
     });
     this.#child.on('error', (error) => over(error.message));
     this.#child.on('exit', (code, signal) => over(signal ?? `code ${code}`));

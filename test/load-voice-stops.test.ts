@@ -8,7 +8,7 @@ import { withAgent } from './helpers/agent.ts';
 import { callsOf } from './helpers/caller.ts';
 import { isRefused, run, start } from './helpers/command.ts';
 import { called, callerProcesses, untilNoCall, voiceIn } from './helpers/load-voice.ts';
-import { verdictsIn, withTarget } from './helpers/load.ts';
+import { verdictsIn } from './helpers/load.ts';
 import { until } from './helpers/until.ts';
 
 t.setTimeout(110_000);
@@ -16,7 +16,7 @@ t.setTimeout(110_000);
 const untilTalking = (url: string, calls: number): Promise<void> =>
   until('all calls are up', async () => {
     const all = await callsOf(url);
-    return all.filter(({ state }) => (state as string) === 'talking').length === calls;
+    return all.filter(({ state }) => state === 'talking').length === calls;
   });
 
 void t.test('a process that is killed makes the run invalid, and the others hang up', async (t) => {
@@ -92,9 +92,9 @@ void t.test('whoever places calls for a process that was killed hangs up', async
 });
 
 void t.test('a sandbox without voice: one cause, exit 3, and no call', async (t) => {
-  const { url } = await withTarget(t);
+  const { agent } = await withAgent(t, { voice: null });
   for (const profile of ['voice', 'all']) {
-    const ran = await run(['load', url, '--profile', profile, '--duration', '2s']);
+    const ran = await run(['load', agent.url, '--profile', profile, '--duration', '2s']);
     t.equal(ran.code, 3, ran.stdout);
     t.match(ran.stdout, /\nINVALID RUN {2}Not judged: /);
     t.match(ran.stdout, /voice/);

@@ -1,5 +1,8 @@
 /** Calls at once, against an agent that is good and against its faults: each has its word. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import t from 'tap';
+import { WebSocketServer } from 'ws';
 import { judgeConnections, judgeVoiceLatency } from '../load/verdict/voice.ts';
 import { seededChance } from '../src/shared/chance.ts';
 import { withAgent } from './helpers/agent.ts';
@@ -131,6 +134,16 @@ void t.test(
     t.equal(voiceIn(await called(locked.url, { apiKey: 'a-key' })).held, 3);
   },
 );
+
+void t.test('a sandbox that takes the WebSocket and never offers is given up', async (t) => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const voice = voiceIn(await called(`http://127.0.0.1:${port}`, {}, { calls: 1 }));
+  t.match(voice, { connected: 0, held: 0, lost: 0, errors: { no_offer: 1 } });
+  t.match(voice.faultSamples, [{ detail: /no call_ready within 15 s/ }]);
+});
 
 void t.test('all: requests and calls at once, in one report', async (t) => {
   const { agent } = await withAgent(t);

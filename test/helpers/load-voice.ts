@@ -33,9 +33,7 @@ export function voiceIn({ voice }: LoadReport): NonNullable<LoadReport['voice']>
 
 /** Waits until an agent has no call any more. */
 export const untilNoCall = (url: string): Promise<void> =>
-  until('no call is left', async () =>
-    (await callsOf(url)).every(({ state }) => (state as string) === 'over'),
-  );
+  until('no call is left', async () => (await callsOf(url)).every(({ state }) => state === 'over'));
 
 /** The processes that place the calls of a process. */
 export function callerProcesses(of = process.pid): number[] {

@@ -35,7 +35,6 @@ function timeCharts({ timeline }: VoiceLoad, windowS: number): Html {
   ];
   const most = (pick: (second: VoiceSecond) => number): number => Math.max(...timeline.map(pick));
   const up = points((row) => row.up);
-  const gapsMost = most((row) => row.gaps);
   return html`<figure>
       <h3>Calls that were connected</h3>
       ${chart((ticksMax) => ({
@@ -77,23 +76,26 @@ function timeCharts({ timeline }: VoiceLoad, windowS: number): Html {
         ],
       }))}
     </figure>
-    ${
-      gapsMost === 0
-        ? html``
-        : html`<figure>
-            <h3>Gaps of more than 40 ms</h3>
-            ${chart((ticksMax) => ({
-              label: 'Gaps of more than 40 ms, second by second',
-              x: x(ticksMax),
-              y: evenAxis(gapsMost, String),
-              height: 70,
-              marks: (field) => [
-                ...unjudged(field),
-                ...timeline.flatMap((row) => gapBar(field, row)),
-              ],
-            }))}
-          </figure>`
-    }`;
+    ${gapChart({ timeline }, x, unjudged)}`;
+}
+
+function gapChart(
+  { timeline }: Pick<VoiceLoad, 'timeline'>,
+  x: (ticksMax: number) => Axis,
+  unjudged: (field: Field) => Html[],
+): Html {
+  const most = Math.max(...timeline.map(({ gaps }) => gaps));
+  if (most === 0) return html``;
+  return html`<figure>
+    <h3>Gaps of more than 40 ms</h3>
+    ${chart((ticksMax) => ({
+      label: 'Gaps of more than 40 ms, second by second',
+      x: x(ticksMax),
+      y: evenAxis(most, String),
+      height: 70,
+      marks: (field) => [...unjudged(field), ...timeline.flatMap((row) => gapBar(field, row))],
+    }))}
+  </figure>`;
 }
 
 function gapBar(field: Field, { second, gaps }: VoiceSecond): Html[] {

@@ -74,7 +74,8 @@ function targetsBlock(report: LoadReport, { paint, width }: TerminalOptions): st
 
 /** "At 95 %: at least 99.94 %." */
 function boundOf({ bound95, unit, id }: LoadTarget): string {
-  if (bound95 === null) return '';
+  // Of connections it is the count that was seen.
+  if (bound95 === null || unit === 'connections') return '';
   const side = id.endsWith('latency') ? 'at most' : 'at least';
   return ` At 95 %: ${side} ${amount(bound95, unit)}.`;
 }

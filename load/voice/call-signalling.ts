@@ -26,6 +26,8 @@ const openMsMax = 10_000;
 /** No time is set for `call_ready`; a caller who has heard nothing for so long has hung up. */
 const readyMsMax = 15_000;
 const closeMsMax = 2_000;
+/** After an error the WebSocket is closed within this, as a rule. */
+const errorMsMax = 500;
 const detailLengthMax = 200;
 const messagesMax = 2_000;
 const tooManyCalls = 4429;
@@ -40,6 +42,8 @@ export class Signalling {
   readonly #closed = Promise.withResolvers<undefined>();
   #ids: CallMessage = {};
   #isOver = false;
+  #isReady = false;
+  #error = '';
   /** The address of this machine by which the sandbox was reached. */
   localAddress = '';
   /** Told once when the sandbox ends the call. */
@@ -86,7 +90,7 @@ export class Signalling {
       const says = `no call_ready within ${readyMsMax / 1000} s of start_call`;
       this.#ready.reject(new CallFailed('no_offer', says));
     });
-    return this.#ready.promise;
+    return await this.#ready.promise;
   }
 
   answer(ready: CallMessage, sdp: string): void {
@@ -121,23 +125,37 @@ export class Signalling {
     const message = this.#messages > messagesMax ? undefined : parseMessage(text);
     if (!message) return;
     const { type } = message;
-    if (type === 'call_ready') this.#ready.resolve(message);
-    if (type === 'error') this.#fail(new CallFailed('call_error', `error: ${errorIn(message)}`));
+    if (type === 'call_ready') {
+      this.#isReady = true;
+      this.#ready.resolve(message);
+    }
+    if (type === 'error') void this.#refused(errorIn(message));
     const candidate = type === 'ice_candidate' ? candidateIn(message) : undefined;
     if (candidate !== undefined) this.onCandidate(candidate);
   }
 
+  /**
+   * An error is mostly followed by a close, whose code says more. Before the offer it ends the call
+   * either way; of a call that goes on after one it is no end.
+   */
+  async #refused(error: string): Promise<void> {
+    this.#error = error;
+    await this.#clock.sleep(errorMsMax).catch(() => undefined);
+    if (!this.#isReady) this.#fail(new CallFailed('call_error', error));
+  }
+
   #end(code: number, reason: string): void {
     this.#closed.resolve(undefined);
-    const kind = code === tooManyCalls ? 'too_many_calls' : 'dropped';
-    const why = reason === '' ? '' : `, ${reason.slice(0, detailLengthMax)}`;
-    this.#fail(new CallFailed(kind, `the sandbox closed the WebSocket (${code}${why})`));
+    const kind =
+      code === tooManyCalls ? 'too_many_calls' : this.#error === '' ? 'dropped' : 'call_error';
+    const why = [this.#error, reason.slice(0, detailLengthMax)].filter((text) => text !== '');
+    const says = `the sandbox closed the WebSocket (${[code, ...why].join(', ')})`;
+    this.#fail(new CallFailed(kind, says));
   }
 
   #fail(why: CallFailed): void {
     if (this.#isOver) return;
-    // A close that follows an error says why only if the error did not.
-    if (why.kind !== 'call_error') this.#isOver = true;
+    this.#isOver = true;
     this.#ready.reject(why);
     this.onEnd(why);
   }
@@ -147,9 +165,8 @@ function errorIn({ error }: CallMessage): string {
   const { code, message } = (
     typeof error === 'object' && error !== null ? error : {}
   ) as CallMessage;
-  return `${String(code ?? 'without a code')} ${String(message ?? '')}`
-    .trim()
-    .slice(0, detailLengthMax);
+  const words = [code, message].filter((word) => typeof word === 'string');
+  return ['error', ...words].join(' ').slice(0, detailLengthMax);
 }
 
 function refusalOf({ answer, error }: AskedFor): CallFailed {
@@ -171,5 +188,5 @@ function refusalOf({ answer, error }: AskedFor): CallFailed {
 /** An error that stands for several, one for each address tried, is told by its first. */
 function innermost(error: unknown): { code?: string; message: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);
-  return error instanceof Error ? error : { message: String(error ?? '') };
+  return error instanceof Error ? error : { message: 'no answer' };
 }

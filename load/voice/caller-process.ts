@@ -8,11 +8,8 @@ const placed = callers(systemClock, (message) => {
   if (process.connected) process.send?.(message);
 });
 
-process.on('message', (message: ToCallers) => {
-  void placed.hear(message).then(() => {
-    if (message.kind === 'finish' && process.connected) process.disconnect?.();
-  });
-});
+process.on('message', (message: ToCallers) => void placed.hear(message));
+// Whoever judges lets go once it has heard what came of the calls, or when it ends itself.
 process.on('disconnect', () => void placed.leave());
 
 // Ctrl-C reaches the whole group; the process that judges says what is to become of the calls.

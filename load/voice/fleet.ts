@@ -32,7 +32,7 @@ export interface FleetOutcome {
 /** The processes that place the calls of a run. */
 export interface Fleet {
   /** Resolves once every call is connected, or never will be. */
-  readonly settled: Promise<void>;
+  readonly settled: Promise<unknown>;
   /** Aborts when a process ends before its time. */
   readonly broken: AbortSignal;
   /** So many calls are connected, and so many came to nothing, as far as is known. */
@@ -69,7 +69,7 @@ class ProcessFleet implements Fleet {
   readonly #clock: Clock;
   readonly #members: Member[];
   readonly #unsettled: Set<number>;
-  readonly #allSettled = Promise.withResolvers<void>();
+  readonly #allSettled = Promise.withResolvers<undefined>();
   readonly #broken = new AbortController();
   readonly #seconds: CallerSecond[] = [];
   readonly counts = { connected: 0, failed: 0 };
@@ -89,10 +89,10 @@ class ProcessFleet implements Fleet {
       member.tell({ kind: 'place', target, calls: own });
       return member;
     });
-    if (calls.length === 0) this.#allSettled.resolve();
+    if (calls.length === 0) this.#allSettled.resolve(undefined);
   }
 
-  get settled(): Promise<void> {
+  get settled(): Promise<unknown> {
     return this.#allSettled.promise;
   }
 
@@ -146,7 +146,7 @@ class ProcessFleet implements Fleet {
 
   #settle(calls: readonly number[]): void {
     for (const nth of calls) this.#unsettled.delete(nth);
-    if (this.#unsettled.size === 0) this.#allSettled.resolve();
+    if (this.#unsettled.size === 0) this.#allSettled.resolve(undefined);
   }
 }
 
@@ -155,8 +155,8 @@ type Done = Extract<FromCallers, { kind: 'done' }>;
 /** One process of a fleet. */
 class Member {
   readonly #child: ChildProcess;
-  readonly #exited = Promise.withResolvers<void>();
-  readonly #finished = Promise.withResolvers<void>();
+  readonly #exited = Promise.withResolvers<undefined>();
+  readonly #finished = Promise.withResolvers<undefined>();
   done: Done | undefined;
   ended: Ended | undefined;
 
@@ -164,15 +164,16 @@ class Member {
     this.#child = fork(fileURLToPath(entry), [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const over = (how: string): void => {
       if (!this.done) this.ended ??= { calls: calls.length, how };
-      this.#exited.resolve();
-      this.#finished.resolve();
+      this.#exited.resolve(undefined);
+      this.#finished.resolve(undefined);
       if (this.ended) lose();
     };
     this.#child.on('message', (message: FromCallers) => {
       hear(message);
       if (message.kind !== 'done') return;
       this.done = message;
-      this.#finished.resolve();
+      this.#finished.resolve(undefined);
+      this.#child.disconnect();
     });
     this.#child.on('error', (error) => over(error.message));
     this.#child.on('exit', (code, signal) => over(signal ?? `code ${code}`));
@@ -192,7 +193,7 @@ class Member {
   }
 }
 
-async function within(done: Promise<void>, msMax: number, clock: Clock): Promise<void> {
+async function within(done: Promise<unknown>, msMax: number, clock: Clock): Promise<void> {
   const over = new AbortController();
   const late = clock.sleep(msMax, over.signal).catch(() => undefined);
   await Promise.race([done, late]);

@@ -27,12 +27,14 @@ export class Seconds {
 
   /** Once a second tells of those that are over, until the signal aborts. */
   async run(over: AbortSignal, tell: (seconds: CallerSecond[]) => void): Promise<void> {
-    while (!over.aborted) {
+    const isOver = (): boolean => over.aborted;
+    while (!isOver()) {
       await this.#clock.sleep(1_000, over).catch(() => undefined);
       this.#now();
+      if (isOver()) return;
       const seconds = this.#over;
       this.#over = [];
-      if (!over.aborted && seconds.length > 0) tell(seconds);
+      if (seconds.length > 0) tell(seconds);
     }
   }
 

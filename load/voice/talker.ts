@@ -56,18 +56,19 @@ export class Talker {
   /** Talks until the signal aborts. @throws CallFailed where the media has stopped. */
   async run(over: AbortSignal): Promise<void> {
     const { chance, clock, clips, microphone, ear } = this.#parts;
-    for (let nth = 0; nth < turnsMax && !over.aborted; nth += 1) {
+    const isOver = (): boolean => over.aborted;
+    for (let nth = 0; nth < turnsMax && !isOver(); nth += 1) {
       await this.#until(() => this.#isQuiet(), quietMsMax, over);
       const waitMs = chance.integer(thinkMs.least, thinkMs.most);
       await clock.sleep(waitMs, over).catch(() => undefined);
       const clip = clips[chance.integer(0, clips.length - 1)];
-      if (over.aborted || !clip) return;
+      if (isOver() || !clip) return;
       const startedMs = clock.monotonicMs();
       ear.listen();
       const said = await microphone.say(clip);
       if (!said) return;
       await this.#until(() => ear.onsetMs !== undefined, answerMsMax, over);
-      if (over.aborted && ear.onsetMs === undefined) return;
+      if (isOver() && ear.onsetMs === undefined) return;
       if (this.#isJudged) this.#note(said);
       if (ear.onsetMs === undefined) this.#assertMedia(startedMs);
       const wasSpokenOver = (ear.onsetMs ?? Infinity) < said.untilMs;

@@ -34,14 +34,31 @@ function rowsOf(report: LoadReport): [string, string][] {
         ['cost of the generator', `${trimmed(machine.cpuPercent, 1)} % of a core`],
       ]
     : [];
+  const isVoice = plan.profile === 'voice';
+  const calls: [string, string][] =
+    plan.calls === undefined
+      ? []
+      : [
+          [
+            'calls',
+            `${plan.calls}, ${plan.callsPerSecond ?? 0} placed a second; the window begins once all are connected or have failed`,
+          ],
+          ['judged percentile of calls', 'p95 over calls; the strict reading stands beside it'],
+        ];
+  const requests: [string, string][] = isVoice
+    ? []
+    : [
+        [
+          'phases',
+          `warm-up ${seconds(warmUpMs)}, ramp ${seconds(rampMs)}, window ${seconds(windowMs)}`,
+        ],
+        ['arrivals', `${arrivals}, from absolute times: nothing waits for an answer`],
+        ['judged percentile', `p${percentile}; the strict reading stands beside it`],
+      ];
   return [
     ['run', `${instant(startedAt)} to ${instant(endedAt)}`],
-    [
-      'phases',
-      `warm-up ${seconds(warmUpMs)}, ramp ${seconds(rampMs)}, window ${seconds(windowMs)}`,
-    ],
-    ['arrivals', `${arrivals}, from absolute times: nothing waits for an answer`],
-    ['judged percentile', `p${percentile}; the strict reading stands beside it`],
+    ...calls,
+    ...requests,
     ...(warmUp
       ? [
           [
@@ -85,5 +102,13 @@ const glossary: [string, string][] = [
   ],
   ['service', 'From when the request left.'],
   ['lag', 'How late requests left: the error of the generator.'],
+  [
+    'way of the audio',
+    'Half of the round trip on the path of the media (p95), a packet, and the buffer that its jitter asks for. It sees no buffer inside the agent.',
+  ],
+  [
+    'answer to a turn',
+    'From the end of our speech until the agent was audible: an upper bound of the audio latency. Below 0 where it spoke before.',
+  ],
   ['timeouts', 'Stand among the times with the deadline, which is the least that they took.'],
 ];

@@ -6,6 +6,7 @@ import {
 import { html, type Html } from '../../../src/shared/html.ts';
 import { instant, seconds, trimmed } from '../../verdict/amounts.ts';
 import { showable } from '../showable.ts';
+import { hasRun, loadWords } from '../what-ran.ts';
 import { binned } from './binned.ts';
 import {
   curveFigure,
@@ -27,6 +28,7 @@ import {
   timesTable,
 } from './tables.ts';
 import { methodSection } from './method.ts';
+import { voiceSection } from './voice-section.ts';
 
 /** The report as one page: nothing is fetched, nothing runs, and it prints. */
 export function htmlReport(given: LoadReport): string {
@@ -53,26 +55,23 @@ export function htmlReport(given: LoadReport): string {
           <p class="soft">${sandbox}, ${instant(startedAt)}. ${planWords(report)}</p>
           ${callouts(report)}
           ${
-            report.streams.length === 0
-              ? html``
-              : html`<h2>Targets</h2>
+            hasRun(report)
+              ? html`<h2>Targets</h2>
                   ${targetsTable(targets)}`
+              : html``
           }
           ${notesOf(report)} ${selfCheckSection(report)} ${findMaxSection(report)}
-          ${comparisonSection(report)} ${chartsSection(report)} ${timesSection(report)}
-          ${errorsSection(report)} ${methodSection(report)}
+          ${comparisonSection(report)} ${voiceSection(report)} ${chartsSection(report)}
+          ${timesSection(report)} ${errorsSection(report)} ${methodSection(report)}
         </main>
       </body>
     </html> `.text;
 }
 
-function planWords({ plan }: LoadReport): string {
-  const { profile, engine, ratePerSecond, windowMs, simulatedUsers } = plan;
-  const what =
-    simulatedUsers === undefined
-      ? `${trimmed(ratePerSecond, 2)} requests/s`
-      : `${simulatedUsers} users`;
-  return `Profile ${profile}, ${what} for ${seconds(windowMs)}, engine ${engine}.`;
+function planWords(report: LoadReport): string {
+  const { profile, engine, windowMs } = report.plan;
+  const sentBy = profile === 'voice' ? '' : `, engine ${engine}`;
+  return `Profile ${profile}, ${loadWords(report)} for ${seconds(windowMs)}${sentBy}.`;
 }
 
 function callouts({ gate, aborted }: LoadReport): Html[] {

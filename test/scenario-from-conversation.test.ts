@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parse } from 'yaml';
 import { startAgent } from '../reference-agent/index.ts';
-import { violations, type Scenario } from '../src/contract/index.ts';
+import { readYamlFile } from '../src/cli/yaml-file.ts';
 import { run } from './helpers/command.ts';
 import { aSpan } from './helpers/otlp.ts';
 import { anEval, isRefusal, withService } from './helpers/service.ts';
@@ -37,9 +36,8 @@ void t.test('traces, a close, a file, and a run of it against a sandbox', async 
   const from = ['scenario', 'from-conversation', 'conv-1'];
   const made = await run([...from, '--service', url, '--out', out]);
   t.equal(made.code, 0, made.stderr);
-  const scenario = parse(readFileSync(out, 'utf8')) as Scenario;
-  t.same(violations('Scenario', scenario), []);
-  t.match(scenario, {
+  const [scenario] = readYamlFile(out, '--out', 'Scenario');
+  t.match(scenario?.value, {
     id: 'from-conv-1',
     user: { mode: 'scripted', opening: said[0], steps: [{ say: said[1] }] },
     evals: [looks],

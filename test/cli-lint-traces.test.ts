@@ -49,6 +49,27 @@ void t.test('protobuf and gzip are told by their first bytes', async (t) => {
   }
 });
 
+void t.test('protobuf that begins as JSON might is read all the same', async (t) => {
+  // Its first field is as long as the number of a brace, so that it begins with "\\n{".
+  const padded = Array.from({ length: 60 }, (_, length) =>
+    aProtobufRequest({ conversationId: 'c'.repeat(length) }),
+  ).find((bytes) => bytes[1] === 0x7b);
+  t.equal(padded?.toString('latin1', 0, 2), '\n{');
+  const { code, diagnosis } = await lint(t, padded ?? '');
+  t.same([code, diagnosis.spans], [0, 1]);
+  const spaced = await lint(t, `\n${json.toString()}`);
+  t.same([spaced.code, spaced.diagnosis.spans], [0, 3]);
+  const cut = await lint(t, '\n{"resourceSpans": [');
+  t.match(cut.diagnosis.refused, { message: /JSON/ });
+});
+
+void t.test('a text that is neither is told so; what is empty is not told', async (t) => {
+  const { stderr } = await lint(t, 'evals:\n  - { id: a }\n');
+  t.match(stderr, /neither JSON, which begins with \{, nor protobuf/);
+  const ignored = await lint(t, JSON.stringify(aRequest([aSpan({ operation: null })])));
+  t.notMatch(ignored.stderr, /\w +,|scope ,/);
+});
+
 void t.test('a conversation id that is missing, and one that is sent as a header', async (t) => {
   const text = JSON.stringify(aRequest([aSpan({ conversationId: null })]));
   const without = await lint(t, text);

@@ -174,3 +174,13 @@ void t.test('serve --seed-file: what is wrong, with its line', async (t) => {
   }
   isRefused(t, await run(['serve', '--seed-file', join(folder, 'none')]), /no such file/);
 });
+
+void t.test('serve: what can not be listened on, and a file without its flag', async (t) => {
+  const { said } = await serve(t);
+  const { port } = new URL(said.url);
+  const says = new RegExp(
+    `--port: ${port} is in use on 127\\.0\\.0\\.1; --port 0 takes a free one`,
+  );
+  isRefused(t, await run(['serve', '--port', port]), says);
+  isRefused(t, await run(['serve', 'seed.yaml']), /"seed\.yaml" .*: did you mean --seed-file/);
+});

@@ -58,3 +58,12 @@ void t.test('rows that follow each other leave one a minute', async (t) => {
   await alternate();
   t.equal((await entriesOf(bench)).length, 1, 'a reset begins anew');
 });
+
+void t.test('a key in the wrong header is told so, and not shown', async (t) => {
+  const bench = await withService(t);
+  const headers = { authorization: `Bearer ${bench.service.apiKey}` };
+  const answer = await bench.send(traces, { key: null, body: aRequest(), headers });
+  isRefusal(t, answer, 401, /x-service-api-key must hold .* none; Authorization is not read$/);
+  t.match(await entriesOf(bench), [{ message: /Authorization is not read\. / }]);
+  t.notOk((answer.text + JSON.stringify(await entriesOf(bench))).includes(bench.service.apiKey));
+});

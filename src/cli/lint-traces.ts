@@ -60,7 +60,8 @@ function diagnosisText(diagnosis: Diagnosis, { paint, width }: Terminal): string
         `  ${conversationId}  ${counted(spans, 'span')}, ${counted(turns, 'turn')}`,
     ),
     ...notes.flatMap(({ level, code, message, about }) => {
-      const facts = Object.entries(about).map(([name, value]) => `${name} ${value}`);
+      const told = Object.entries(about).filter(([, value]) => value !== '');
+      const facts = told.map(([name, value]) => `${name} ${value}`);
       const said = `${message}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;
       const style = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim';
       return [

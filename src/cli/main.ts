@@ -128,7 +128,9 @@ async function explained(complaint: string, args: readonly string[]): Promise<Us
   if (verb === undefined) {
     return new UsageError(`${JSON.stringify(word)} is no verb: ${suggestion(word, names, all)}`);
   }
-  return new UsageError(`${JSON.stringify(word)} is one argument too many: ${all}`);
+  const isSeed = verb === 'serve' && /\.(ya?ml|json)$/i.test(word);
+  const meant = isSeed ? `did you mean --seed-file ${word}?` : all;
+  return new UsageError(`${JSON.stringify(word)} is one argument too many: ${meant}`);
 }
 
 /** The first of the words that stands among the arguments, and is no option. */

@@ -127,6 +127,11 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
     if (seed && error.seedPointer !== undefined) {
       throw seed.misfit(error.seedPointer, error.message, error.seedBesides);
     }
+    if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE') {
+      throw new UsageError(
+        `--port: ${given.port} is in use on ${given.host}; --port 0 takes a free one.`,
+      );
+    }
     throw new UsageError(`The service can't start: ${error.message}.`);
   } finally {
     seeding.end();

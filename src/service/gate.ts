@@ -48,11 +48,14 @@ export function gate(options: GateOptions): Gate {
   const local = isLoopback(host);
   const adminDigest = keyDigestOf(apiKey);
 
-  const callerWith = async (key: string, headers: Record<string, string>): Promise<Caller> => {
+  const callerWith = async (
+    key: string,
+    what: string,
+    headers: Record<string, string> = {},
+  ): Promise<Caller> => {
     const digest = keyDigestOf(key);
     const found = key === '' ? undefined : await owners.byKey(digest);
     if (found && sameDigest(found.keyDigest, digest)) return found;
-    const what = whatIsWrong(key);
     throw new Refusal('unauthorized', `${apiKeyHeader} must hold an API key; ${what}`, headers);
   };
   const keyIn = (headers: IncomingHttpHeaders): string => {
@@ -62,12 +65,13 @@ export function gate(options: GateOptions): Gate {
   return {
     async caller(headers) {
       const key = keyIn(headers);
+      const what = whatIsWrong(key, headers);
       try {
-        const caller = await callerWith(key, {});
+        const caller = await callerWith(key, what);
         strangers.admitted();
         return caller;
       } catch (error) {
-        if (error instanceof Refusal) await strangers.refused(whatIsWrong(key));
+        if (error instanceof Refusal) await strangers.refused(what);
         throw error;
       }
     },
@@ -83,13 +87,17 @@ export function gate(options: GateOptions): Gate {
         return undefined;
       }
       const key = keyIn(headers) || passwordIn(headers);
-      return callerWith(key, { 'www-authenticate': 'Basic realm="sandbox-kit", charset="UTF-8"' });
+      return callerWith(key, whatIsWrong(key, {}), {
+        'www-authenticate': 'Basic realm="sandbox-kit", charset="UTF-8"',
+      });
     },
   };
 }
 
-const whatIsWrong = (key: string): string =>
-  key === '' ? 'there is none' : 'nobody has the one that came';
+function whatIsWrong(key: string, { authorization }: IncomingHttpHeaders): string {
+  if (key !== '') return 'nobody has the one that came';
+  return authorization === undefined ? 'there is none' : 'there is none; Authorization is not read';
+}
 
 /** Whether a text can be a key: 8 to 256 visible ASCII characters. */
 export function isKey(text: string): boolean {

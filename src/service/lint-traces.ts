@@ -26,13 +26,43 @@ export interface LintOptions {
  * Reads a trace export request as ingest does, without keeping anything: JSON or protobuf, gzip or
  * not, as its first bytes say.
  */
-export function lintTraces(bytes: Uint8Array, { conversationId }: LintOptions): TraceDiagnosis {
+export function lintTraces(bytes: Uint8Array, options: LintOptions): TraceDiagnosis {
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const start = isGzip ? inflatedStart(bytes) : bytes.subarray(0, 64);
+  const isJson = /^\s*[[{"]/.test(new TextDecoder().decode(start).replace(/^\uFEFF/, ''));
+  const read = (contentType: Reading['contentType']): TraceDiagnosis =>
+    diagnosisOf(bytes, { ...options, contentType, isGzip });
+  if (!isJson) {
+    const diagnosis = read('protobuf');
+    return diagnosis.refused ? orNeither(diagnosis, start) : diagnosis;
+  }
+  const diagnosis = read('json');
+  // The tag of its first field is a line feed, and the length after it may be that of a brace.
+  if (start[0] !== 0x0a || !diagnosis.refused) return diagnosis;
+  const other = read('protobuf');
+  return other.refused?.code === 'malformed_body' ? diagnosis : other;
+}
+
+/** A text that is neither, such as YAML, is not told about the bytes of protobuf alone. */
+function orNeither(diagnosis: TraceDiagnosis, start: Uint8Array): TraceDiagnosis {
+  const isText = /^[\t\n\r\x20-\x7e]+$/.test(new TextDecoder().decode(start));
+  if (!isText || diagnosis.refused?.code !== 'malformed_body') return diagnosis;
+  const message = 'this is neither JSON, which begins with {, nor protobuf, which is no text';
+  return { ...diagnosis, refused: { ...diagnosis.refused, message } };
+}
+
+interface Reading extends LintOptions {
+  contentType: 'json' | 'protobuf';
+  isGzip: boolean;
+}
+
+function diagnosisOf(bytes: Uint8Array, reading: Reading): TraceDiagnosis {
+  const { contentType, isGzip, conversationId } = reading;
   const decoded = decodeBody(
     {
       ownerId: 'nobody',
       receivedAtMs: systemClock.nowMs(),
-      contentType: looksLikeJson(bytes, isGzip) ? 'json' : 'protobuf',
+      contentType,
       gzip: isGzip,
       body: new Uint8Array(bytes).buffer,
       ...(conversationId === undefined ? {} : { headerConversationId: conversationId }),
@@ -59,12 +89,6 @@ const errorCodes = {
   too_large: 'too_large',
   failed: 'failed',
 } as const satisfies Record<string, ServiceErrorCode>;
-
-/** A protobuf request begins with the tag of its first field, which is no brace and no space. */
-function looksLikeJson(bytes: Uint8Array, isGzip: boolean): boolean {
-  const start = isGzip ? inflatedStart(bytes) : bytes.subarray(0, 64);
-  return /^\s*[[{"]/.test(new TextDecoder().decode(start).replace(/^\uFEFF/, ''));
-}
 
 function inflatedStart(bytes: Uint8Array): Uint8Array {
   try {

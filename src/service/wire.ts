@@ -73,7 +73,13 @@ export function readJsonBodies(scope: FastifyInstance): void {
   );
   scope.addContentTypeParser('*', (request, _body, done) => {
     const type = JSON.stringify(request.headers['content-type'] ?? 'nothing');
-    done(new Refusal('unsupported_type', `Content-Type must be application/json, got ${type}`));
+    // What curl sends unless it is told otherwise.
+    const hint = type.includes('form-urlencoded')
+      ? "; curl: -H 'content-type: application/json'"
+      : '';
+    done(
+      new Refusal('unsupported_type', `Content-Type must be application/json, got ${type}${hint}`),
+    );
   });
 }
 

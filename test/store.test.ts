@@ -161,6 +161,7 @@ void t.test(
       const turns = [{ sequence: 1, userInput: 'hi', userReason: undefined, agentResponse: 'ho' }];
       await store.sessions.add(newSession(owner, 'uploaded', { turns }));
       await store.sessions.add(newSimulated(owner, 'simulated'));
+      await store.simulations.add(newSimulation(owner));
     }
     const db = withFile(t, file);
     const rows = (): Record<string, number> => {

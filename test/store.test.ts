@@ -7,7 +7,15 @@ import { firstTables } from '../src/service/store/migrations/001-first-tables.ts
 import { openFile } from '../src/service/store/open-file.ts';
 import { openStore } from '../src/service/store/open-store.ts';
 import { newAgent } from './helpers/store.ts';
-import { newEval, newSession, newSimulated, newSpan, newSpans, noonMs } from './helpers/store.ts';
+import {
+  newEval,
+  newSession,
+  newSimulated,
+  newSimulation,
+  newSpan,
+  newSpans,
+  noonMs,
+} from './helpers/store.ts';
 import { newClosing, valueOf, withFile, withStore } from './helpers/store.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
@@ -161,6 +169,7 @@ void t.test(
       const turns = [{ sequence: 1, userInput: 'hi', userReason: undefined, agentResponse: 'ho' }];
       await store.sessions.add(newSession(owner, 'uploaded', { turns }));
       await store.sessions.add(newSimulated(owner, 'simulated'));
+      await store.simulations.add(newSimulation(owner));
     }
     const db = withFile(t, file);
     const rows = (): Record<string, number> => {

@@ -69,7 +69,7 @@ const owners: Record<string, RegExp> = {
   'better-sqlite3': /^src\/service\/store\//,
   kysely: /^src\/service\/store\//,
   openai: /^(src\/service\/model|test)\//,
-  yaml: /^src\/cli\//,
+  yaml: /^(src\/cli|test)\//,
   '@opentelemetry': /^(src\/cli\/demo|test\/.*)/,
   '@ai-sdk': /^test\//,
   ai: /^test\//,

@@ -13,6 +13,7 @@ import type {
   Store,
 } from '../../src/service/store/store.ts';
 import type { NewDocument } from '../../src/service/store/setup.ts';
+import type { NewSimulation } from '../../src/service/store/simulations.ts';
 import type { EvalDefinition } from '../../src/contract/index.ts';
 
 /** Noon of 2026-11-20, UTC. */
@@ -53,6 +54,19 @@ export function withFile(t: Test, file: string): ReturnType<typeof openFile> {
 /** The first column of the first row. */
 export function valueOf(db: ReturnType<typeof openFile>, query: string): unknown {
   return db.prepare(query).pluck().get();
+}
+
+/** A run of simulated users that is asked for, of no scenarios. */
+export function newSimulation(
+  ownerId: string,
+  changes: Partial<NewSimulation> = {},
+): NewSimulation {
+  return {
+    ...{ ownerId, name: 'Nightly', seed: 'S', startedAtMs: noonMs, secret: 'k', concurrency: 1 },
+    ...{ agent: { name: 'Shop', url: 'http://127.0.0.1:1' }, castings: [] },
+    idOf: (repeat) => `asked-${repeat}`,
+    ...changes,
+  };
 }
 
 /** A chat span; its trace and span id follow from `id`. */

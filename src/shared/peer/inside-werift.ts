@@ -92,17 +92,29 @@ export function askNoServer(connection: RTCPeerConnection): void {
 
 /**
  * A request that tries a path is sent five times within 0.8 s, and 0.8 s later the call has failed.
- * The other side may take longer to read its answer: nine times are 25 s.
+ * The other side may take longer to read its answer: nine times are 25 s, or until the signal aborts.
  */
-export function keepTrying(connection: RTCPeerConnection): void {
+export function keepTrying(connection: RTCPeerConnection, signal: AbortSignal): void {
   for (const transport of connection.iceTransports) {
     const ice = insideOf(transport);
     const options = ice.checkRequestOptions.bind(ice);
     ice.checkRequestOptions = (pair) => {
       const usual = options(pair);
-      return usual.retransmissions === 0 ? usual : { ...usual, retransmissions: 8 };
+      return usual.retransmissions === 0 ? usual : { ...usual, retransmissions: 8, signal };
     };
   }
+}
+
+/** Beyond the last flight of a DTLS handshake. */
+const noFlight = 99;
+
+/**
+ * Ends a handshake that is under way: one that nobody answers any more sends for half a minute, and
+ * keeps the process up for so long.
+ */
+export function endHandshake(dtls: RTCDtlsTransport): void {
+  const context = (dtls.dtls as { dtls?: { flight: number } } | undefined)?.dtls;
+  if (context) context.flight = noFlight;
 }
 
 /** Hears the errors of the sockets; one that nobody hears ends the process. */

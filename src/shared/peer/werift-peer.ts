@@ -11,6 +11,7 @@ import {
 import {
   askNoServer,
   assertInside,
+  endHandshake,
   hearSockets,
   isPathFound,
   keepTrying,
@@ -48,6 +49,8 @@ class WeriftPeer implements Peer {
   readonly #options: PeerOptions;
   readonly #connection: RTCPeerConnection;
   readonly #header = new RtpHeader({ sequenceNumber: 0, timestamp: 0 });
+  /** Aborts when the peer is closed. */
+  readonly #life = new AbortController();
   #payloadType = 0;
   #state: PeerState = 'new';
   #dtls: RTCDtlsTransport | undefined;
@@ -159,6 +162,8 @@ class WeriftPeer implements Peer {
   }
 
   close(): Promise<void> {
+    this.#life.abort();
+    if (this.#dtls) endHandshake(this.#dtls);
     this.#closing ??= this.#connection.close().catch(() => undefined);
     this.#enter('closed');
     return this.#closing;
@@ -168,7 +173,7 @@ class WeriftPeer implements Peer {
   #prepare(transceiver: RTCRtpTransceiver): void {
     assertInside(this.#connection);
     if (!this.#options.network?.servers?.length) askNoServer(this.#connection);
-    keepTrying(this.#connection);
+    keepTrying(this.#connection, this.#life.signal);
     const [dtls] = this.#connection.dtlsTransports;
     if (!dtls) throw new PeerFailed('there is no transport for the audio');
     this.#dtls = dtls;

@@ -190,18 +190,6 @@ void t.test('what is no description is refused by name', async (t) => {
   }
 });
 
-void t.test('an answer that is read late still leads to a connection', async (t) => {
-  const [agent, caller] = [withPeer(t), withPeer(t)];
-  const answer = await caller.peer.answer(await agent.peer.offer());
-  // Longer than werift alone tries a path: 1.6 s.
-  await systemClock.sleep(2_500);
-  await agent.peer.accept(answer);
-  const signal = AbortSignal.timeout(connectMsMax);
-  await Promise.all([agent.peer.connected(signal), caller.peer.connected(signal)]);
-  t.ok(caller.peer.hasPath);
-  t.equal(agent.peer.state, 'connected');
-});
-
 void t.test('a handshake that nobody answers ends with the peer', (t) => {
   const program = `
     import { createPeer } from '${new URL('../src/shared/peer/index.ts', import.meta.url).href}';

@@ -41,7 +41,6 @@ interface IceInside {
   iceControlling: boolean;
   protocols: { transport?: { socket?: Socket } }[];
   buildRequest(options: object): unknown;
-  checkRequestOptions(pair: unknown): { retransmissions: number };
 }
 
 const keyNames = [
@@ -74,8 +73,6 @@ export function assertInside(connection: RTCPeerConnection): void {
       ice !== undefined && Array.isArray(insideOf(ice).protocols),
     'iceTransports[0].connection.buildRequest':
       ice !== undefined && typeof insideOf(ice).buildRequest === 'function',
-    'iceTransports[0].connection.checkRequestOptions':
-      ice !== undefined && typeof insideOf(ice).checkRequestOptions === 'function',
     'dtlsTransports[0].startSrtp': typeof dtls?.startSrtp === 'function',
     'dtlsTransports[0].sendRtp': typeof dtls?.sendRtp === 'function',
     'router.ssrcTable': typeof routerOf(connection).ssrcTable === 'object',
@@ -88,21 +85,6 @@ export function assertInside(connection: RTCPeerConnection): void {
 /** An empty list of servers makes werift ask a public STUN server; this makes it ask none. */
 export function askNoServer(connection: RTCPeerConnection): void {
   for (const ice of connection.iceTransports) insideOf(ice).stunServer = undefined;
-}
-
-/**
- * A request that tries a path is sent five times within 0.8 s, and 0.8 s later the call has failed.
- * The other side may take longer to read its answer: nine times are 25 s, or until the signal aborts.
- */
-export function keepTrying(connection: RTCPeerConnection, signal: AbortSignal): void {
-  for (const transport of connection.iceTransports) {
-    const ice = insideOf(transport);
-    const options = ice.checkRequestOptions.bind(ice);
-    ice.checkRequestOptions = (pair) => {
-      const usual = options(pair);
-      return usual.retransmissions === 0 ? usual : { ...usual, retransmissions: 8, signal };
-    };
-  }
 }
 
 /** Beyond the last flight of a DTLS handshake. */

@@ -14,7 +14,6 @@ import {
   endHandshake,
   hearSockets,
   isPathFound,
-  keepTrying,
   latchSenders,
   pingPath,
   useKeyObjects,
@@ -49,8 +48,6 @@ class WeriftPeer implements Peer {
   readonly #options: PeerOptions;
   readonly #connection: RTCPeerConnection;
   readonly #header = new RtpHeader({ sequenceNumber: 0, timestamp: 0 });
-  /** Aborts when the peer is closed. */
-  readonly #life = new AbortController();
   #payloadType = 0;
   #state: PeerState = 'new';
   #dtls: RTCDtlsTransport | undefined;
@@ -162,7 +159,6 @@ class WeriftPeer implements Peer {
   }
 
   close(): Promise<void> {
-    this.#life.abort();
     if (this.#dtls) endHandshake(this.#dtls);
     this.#closing ??= this.#connection.close().catch(() => undefined);
     this.#enter('closed');
@@ -173,7 +169,6 @@ class WeriftPeer implements Peer {
   #prepare(transceiver: RTCRtpTransceiver): void {
     assertInside(this.#connection);
     if (!this.#options.network?.servers?.length) askNoServer(this.#connection);
-    keepTrying(this.#connection, this.#life.signal);
     const [dtls] = this.#connection.dtlsTransports;
     if (!dtls) throw new PeerFailed('there is no transport for the audio');
     this.#dtls = dtls;

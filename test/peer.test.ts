@@ -1,4 +1,5 @@
 /** One end of a WebRTC call; each test is named for what werift, by itself, leaves open. */
+import { execFileSync } from 'node:child_process';
 import dgram from 'node:dgram';
 import t, { type Test } from 'tap';
 import { createPeer, type AudioPacket, type PeerOptions } from '../src/shared/peer/index.ts';
@@ -253,4 +254,20 @@ void t.test('what is no description is refused by name', async (t) => {
     const { peer } = withPeer(t, { candidateMsMax: 20 });
     await t.rejects(peer.answer(sdp), { name: 'PeerFailed' }, JSON.stringify(sdp.slice(0, 40)));
   }
+});
+
+void t.test('a handshake that nobody answers ends with the peer', (t) => {
+  const program = `
+    import { createPeer } from '${new URL('../src/shared/peer/index.ts', import.meta.url).href}';
+    import { systemClock as clock } from '${new URL('../src/shared/clock.ts', import.meta.url).href}';
+    const [agent, caller] = [createPeer({ clock }), createPeer({ clock })];
+    const answer = await caller.answer(await agent.offer());
+    await agent.accept(answer.replace(/^(a=fingerprint:\\S+) .*$/m, '$1 ' + Array(32).fill('00').join(':')));
+    await agent.connected(AbortSignal.timeout(10_000)).catch(() => undefined);
+    await Promise.all([agent.close(), caller.close()]);`;
+  const startedMs = systemClock.monotonicMs();
+  execFileSync(process.execPath, ['--input-type=module', '--eval', program], { stdio: 'pipe' });
+  const ms = systemClock.monotonicMs() - startedMs;
+  t.ok(ms < 20_000, `the process ended after ${Math.round(ms)} ms, not half a minute`);
+  t.end();
 });

@@ -50,7 +50,6 @@ interface IceInside {
   }[];
   connect(): Promise<void>;
   buildRequest(options: object): unknown;
-  checkRequestOptions(pair: unknown): { retransmissions: number };
 }
 
 const keyNames = [
@@ -87,8 +86,6 @@ export function assertInside(connection: RTCPeerConnection): void {
       ice !== undefined && typeof insideOf(ice).connect === 'function',
     'iceTransports[0].connection.checkList':
       ice !== undefined && Array.isArray(insideOf(ice).checkList),
-    'iceTransports[0].connection.checkRequestOptions':
-      ice !== undefined && typeof insideOf(ice).checkRequestOptions === 'function',
     'dtlsTransports[0].startSrtp': typeof dtls?.startSrtp === 'function',
     'dtlsTransports[0].sendRtp': typeof dtls?.sendRtp === 'function',
     'router.ssrcTable': typeof routerOf(connection).ssrcTable === 'object',
@@ -121,19 +118,16 @@ export function waitForSomething(
   }
 }
 
+/** Beyond the last flight of a DTLS handshake. */
+const noFlight = 99;
+
 /**
- * A request that tries a path is sent five times within 0.8 s, and 0.8 s later the call has failed.
- * The other side may take longer to read its answer: nine times are 25 s.
+ * Ends a handshake that is under way: one that nobody answers any more sends for half a minute, and
+ * keeps the process up for so long.
  */
-export function keepTrying(connection: RTCPeerConnection): void {
-  for (const transport of connection.iceTransports) {
-    const ice = insideOf(transport);
-    const options = ice.checkRequestOptions.bind(ice);
-    ice.checkRequestOptions = (pair) => {
-      const usual = options(pair);
-      return usual.retransmissions === 0 ? usual : { ...usual, retransmissions: 8 };
-    };
-  }
+export function endHandshake(dtls: RTCDtlsTransport): void {
+  const context = (dtls.dtls as { dtls?: { flight: number } } | undefined)?.dtls;
+  if (context) context.flight = noFlight;
 }
 
 /**

@@ -10,10 +10,10 @@ import {
 import {
   askNoServer,
   assertInside,
+  endHandshake,
   hearChecks,
   hearSockets,
   isPathFound,
-  keepTrying,
   latchSenders,
   pingPath,
   useKeyObjects,
@@ -165,6 +165,7 @@ class WeriftPeer implements Peer {
 
   close(): Promise<void> {
     this.#way.resolve(undefined);
+    if (this.#dtls) endHandshake(this.#dtls);
     this.#closing ??= this.#connection.close().catch(() => undefined);
     this.#enter('closed');
     return this.#closing;
@@ -174,7 +175,6 @@ class WeriftPeer implements Peer {
   #prepare(transceiver: RTCRtpTransceiver): void {
     assertInside(this.#connection);
     if (!this.#options.network?.servers?.length) askNoServer(this.#connection);
-    keepTrying(this.#connection);
     const [dtls] = this.#connection.dtlsTransports;
     if (!dtls) throw new PeerFailed('there is no transport for the audio');
     this.#dtls = dtls;

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { htmlReport, withComparison } from '../load/index.ts';
 import type { LoadReport } from '../src/contract/index.ts';
 import { opened, withBrowser } from './helpers/browser.ts';
+import { twoCalls } from './helpers/load-voice.ts';
 import { loaded, withTarget } from './helpers/load.ts';
 
 t.setTimeout(110_000);
@@ -23,6 +24,7 @@ async function reportWithAll(t: Test): Promise<LoadReport> {
   const step = { durationMs: 20_000, donePerSecond: 99, p99Ms: 120, failedShare: 0 };
   return {
     ...withComparison(report, report),
+    voice: twoCalls(EVIL + 'w'.repeat(300)),
     notes: [EVIL, 'w'.repeat(300)],
     faultSamples: report.faultSamples.map((sample) => ({ ...sample, detail: EVIL })),
     findMax: {
@@ -64,6 +66,10 @@ void t.test('it shows all, fetches nothing and runs nothing', async (t) => {
     'How many response times of which size',
     'Response and service times by percentile',
     'The 99th percentile of the response time by rate',
+    'Calls that were connected',
+    'Packets of audio a second',
+    'Gaps of more than 40 ms',
+    'The way of the audio and the median answer',
   ];
   for (const chart of charts) {
     t.equal(await page.locator(`svg.wide[aria-label^="${chart}"]`).count(), 1, chart);

@@ -187,7 +187,14 @@ const keyRefused = (detail: string): { says: string; cure: string } => ({
   cure: 'Give a key that stays valid, and look for what revokes it under load.',
 });
 
-function machineOf({ paced, engine }: ReportedRun): GeneratorMachine {
+/** This machine, and what the generator took of it. */
+export function machineOf({
+  paced,
+  engine,
+}: {
+  paced: { cost: { cpuPercent: number } };
+  engine: string;
+}): GeneratorMachine {
   return {
     node: process.version,
     cpus: availableParallelism(),

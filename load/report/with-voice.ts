@@ -5,6 +5,7 @@ import { callerCheck } from '../self-check/caller-check.ts';
 import { exitCodeOf, underSelfCheck, wholeVerdict } from '../verdict/whole.ts';
 import { judgeConnections, judgeVoiceLatency } from '../verdict/voice.ts';
 import type { VoiceRun } from '../voice/voice-run.ts';
+import { machineOf } from './report.ts';
 import { sentenceOf } from './sentence.ts';
 import {
   callerCosts,
@@ -21,12 +22,8 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadOption
   const judged = judgedCalls(run);
   const seen = seenCalls(run, placed, judged);
   const local = run.calls.filter(({ fault }) => fault?.kind === 'local').length;
-  const callers = callerCheck(
-    callerCosts(run),
-    local,
-    options.voice?.callerLimits,
-    brokenOff(run, report),
-  );
+  const costs = callerCosts(run);
+  const callers = callerCheck(costs, local, options.voice?.callerLimits, brokenOff(run, report));
   const selfCheck = together(report.selfCheck, callers);
   const chance = seededChance(`${options.seed}/voice`);
   const ofVoice = [judgeVoiceLatency(seen, chance), judgeConnections(seen)];
@@ -43,6 +40,7 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadOption
     sentence: sentenceOf({ verdict, targets, selfCheck, gate, plan }),
     targets,
     selfCheck,
+    machine: report.machine ?? machineOf({ paced: { cost: costs }, engine: 'WebRTC calls' }),
     voice: { ...voice, perCall: underCallerCheck(voice.perCall, selfCheck.valid) },
     notes: [...report.notes, ...notesOn(voice)],
   };

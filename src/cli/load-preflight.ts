@@ -13,17 +13,22 @@ export interface PreflightOptions {
   apiKey: string | undefined;
   ca: string | undefined;
   profile: LoadProfileName;
-  /** How calls are placed. */
-  voice?: Parameters<Judge['diagnose']>[0]['voice'];
+  /** Of the voice WebSocket; `/voice` of the target when undefined. */
+  voiceUrl: string | undefined;
 }
 
 /** The preflight of `doctor`, and whether it is a sandbox that answers: chat, or health, is taken. */
 export async function preflight(
   judge: Judge,
-  { profile, ...options }: PreflightOptions,
+  { profile, voiceUrl, ...options }: PreflightOptions,
   signal: AbortSignal,
 ): Promise<Preflight> {
-  const { gate, exchanges } = await judge.diagnose({ ...options, areas: areasOf[profile], signal });
+  const { gate, exchanges } = await judge.diagnose({
+    ...options,
+    areas: areasOf[profile],
+    voice: voiceUrl === undefined ? {} : { url: voiceUrl },
+    signal,
+  });
   const needed = neededBy[profile].map((endpoint) => notTaken(endpoint, exchanges));
   return { gate: gate ?? needed.find((cause) => cause), hasUsers: hasUsers(exchanges) };
 }

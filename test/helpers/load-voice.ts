@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { violations, type LoadReport } from '../../src/contract/index.ts';
+import { violations, type LoadReport, type VoiceLoad } from '../../src/contract/index.ts';
 import type { LoadOptions } from '../../load/index.ts';
 import { loaded } from './load.ts';
 import { callsOf } from './caller.ts';
@@ -42,4 +42,29 @@ export function callerProcesses(of = process.pid): number[] {
     const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
     return Number(parent) === of && args.includes('caller-process') ? [Number(pid)] : [];
   });
+}
+
+/** What a report tells of two calls, one of which came to nothing with these words. */
+export function twoCalls(words: string): VoiceLoad {
+  const times = { p50: 20, p90: 30, p95: 31, p99: 33, max: 1_000, mean: 21 };
+  const none = { setupMs: null, audioPathLatencyMs: null, turnResponseMs: null, lostPackets: 0 };
+  const second = { up: 1, sent: 50, received: 49, gaps: 1, sendLateMaxMs: 3 };
+  return {
+    ...{ calls: 2, connected: 1, held: 1, lost: 0, errors: { no_path: 1 } },
+    latencyVerdicts: { met: 1, missed: 0, notProven: 0 },
+    ...{ readyMs: times, setupMs: times, firstPacketMs: times, audioPathLatencyMs: times },
+    ...{ roundTripMs: times, jitterMs: times, turnResponseMs: times },
+    ...{ turns: 9, unansweredTurns: 1 },
+    packets: { sent: 150, received: 147, lost: 3, reordered: 0, gaps: 3, longestGapMs: 61 },
+    callers: {
+      ...{ processes: 1, ended: 0, cpuPercent: 3 },
+      ...{ loopLateP99Ms: 1, sendLateP99Ms: 2, sendLateMaxMs: 3 },
+    },
+    perCall: [
+      { call: 0, verdict: 'PASS', reason: 'path 24 ms.', ...none, audioPathLatencyMs: 24 },
+      { call: 1, verdict: 'FAIL', reason: words, fault: 'no_path', ...none },
+    ],
+    faultSamples: [{ kind: 'no_path', call: 1, atMs: -3_000, session: 'sk_1', detail: words }],
+    timeline: [-1, 0, 1].map((nth) => ({ second: nth, ...second })),
+  };
 }

@@ -124,7 +124,7 @@ function callChart({ perCall }: VoiceLoad): Html {
     <h3>The two figures of each call</h3>
     <figcaption>
       <span class="key c1">way of the audio</span
-      ><span class="key c2">median answer to a turn, buffers inside the agent included</span>
+      ><span class="key c2">answer to a turn (median)</span>
     </figcaption>
     ${chart(() => ({
       label: 'The way of the audio and the median answer to a turn, call by call',

@@ -21,7 +21,7 @@ const wrong: [args: string[], says: RegExp][] = [
   [[NOWHERE, '--duration', '24h', '--rate', '1000'], /at most 5000000 requests, got one of \d+/],
   [[NOWHERE, '--duration', '5s', '--quick'], /--quick: expected without --duration/],
   [[NOWHERE, '--engine', 'k6'], /--engine: expected one of open, autocannon/],
-  [[NOWHERE, '--profile', 'voice'], /--profile: expected one of chat, conversation, health, mixed/],
+  [[NOWHERE, '--profile', 'video'], /--profile: expected one of chat, conversation, health, mixed/],
   [[NOWHERE, '--users', '5'], /--users: expected only together with --profile conversation/],
   [[NOWHERE, '--step', '5s'], /--step: expected only together with --find-max/],
   [[NOWHERE, '--find-max', '--rate', '5'], /--rate: expected without --find-max/],

@@ -31,6 +31,7 @@ const purposes: Partial<Record<string, string>> = {
   'POST /reset': '{"to": "seed"} or {"to": "empty"}',
   'GET /sessions': 'how the newest 500 sessions came out, with evals that errored',
   'GET /sessions/{id}': 'how one session came out',
+  'GET /conversations/{id}/scenario': 'a conversation as a scenario that says it again',
   'POST /drain': 'answers when nothing is queued or running',
   'POST /score-backlog': 'scores what was closed while no evals were set',
   'POST /simulations': 'lets simulated users talk to an agent: SimulationRequest',

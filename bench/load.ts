@@ -1,16 +1,20 @@
 /**
  * What the load generator says, beside what is true, and what it costs. `node bench/load.ts` prints
- * all of it in under five minutes; `node bench/load.ts stall`, `cost` or `starved` a part.
+ * all of it in six minutes; `node bench/load.ts stall`, `cost`, `starved`, `faults` or `overload` a
+ * part.
  *
  * stall: a server that takes 50 ms and stalls 2 s in every 10 s, at 100 requests/s for 60 s. What a
  * stall does to those who ask in it can be worked out: a fifth of all wait, evenly from 0 to 2 s.
  * cost: processor time at 100 requests/s, and how late requests leave at 2000.
+ * faults: 5 % of the connections are reset, 5 % of the bodies end in the middle, all others close after
+ * their answer, which takes 50 ms.
+ * overload: a server that does 100 a second is asked for 120; what it has not done waits.
  * starved: the generator shares one core with programs that take it; it must say so of itself.
  * The target has a process of its own; so has, where it is starved, the generator.
  */
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cpus } from 'node:os';
 import { brokenMusts } from '../conformance/index.ts';
@@ -26,6 +30,10 @@ const STALL = { serviceMs: 50, everyMs: 10_000, forMs: 2_000 };
 /** A share s of 0.2 arrives in a stall: the percentile 1 - x of all waits 2 s * (1 - x / 0.2). */
 const truth = { p50: 50, p90: 1_050, p99: 1_950, mean: 250 };
 
+const FAULTS_EVERY = 20;
+const CAPACITY_PER_SECOND = 100;
+let fullUntilMs = 0;
+
 /** Milliseconds until an answer to what comes now. */
 const delays: Record<string, () => number> = {
   stall: () => {
@@ -33,7 +41,23 @@ const delays: Record<string, () => number> = {
     return Math.max(0, STALL.forMs - inCycle) + STALL.serviceMs;
   },
   plain: () => 0,
+  faults: () => STALL.serviceMs,
+  overload: () => {
+    const nowMs = systemClock.monotonicMs();
+    fullUntilMs = Math.max(fullUntilMs, nowMs) + 1_000 / CAPACITY_PER_SECOND;
+    return fullUntilMs - nowMs + STALL.serviceMs;
+  },
 };
+
+/** Answers, or breaks off as the number of the request says. */
+function answerFaulty(response: ServerResponse, body: string, nth: number): void {
+  const half = body.slice(0, body.length / 2);
+  if (nth % FAULTS_EVERY === 0) response.socket?.resetAndDestroy();
+  else if (nth % FAULTS_EVERY === FAULTS_EVERY / 2) {
+    response.writeHead(200, { 'content-length': body.length });
+    response.write(half, () => response.socket?.destroy());
+  } else response.writeHead(200, { connection: 'close' }).end(body);
+}
 
 async function serve(kind: string): Promise<void> {
   const delayMs = delays[kind];
@@ -41,10 +65,16 @@ async function serve(kind: string): Promise<void> {
   const body = JSON.stringify({
     choices: [{ message: { role: 'assistant', content: 'It is on its way.' } }],
   });
+  let nth = 0;
   const server = createServer((request, response) => {
+    const number = nth++;
     const waitMs = delayMs();
     request.resume();
     const answer = (): void => {
+      if (kind === 'faults') {
+        answerFaulty(response, body, number);
+        return;
+      }
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(body);
     };
@@ -149,6 +179,39 @@ async function cost(): Promise<void> {
   server.kill();
 }
 
+/** Every fault is counted, and none makes the times of the others untrue. */
+async function faults(): Promise<void> {
+  console.log('\nResets on 5 %, half bodies on 5 %, Connection: close; 100 requests/s for 20 s');
+  console.log('                      reset  cut off other errors       ok  p50 (50)      p99');
+  for (const engine of engines) {
+    const [server, url] = await started(['serve', 'faults']);
+    const { chat } = await runOf(String(url), engine, 100, 20_000);
+    const { reset = 0, cut_off: cutOff = 0, ...others } = chat?.errors ?? {};
+    const other = Object.values(others).reduce((sum, times) => sum + times, 0);
+    const counts = [reset, cutOff, other, chat?.ok].map((count) => cell(count, 0)).join('');
+    const { p50, p99 } = chat?.latencyMs ?? {};
+    console.log(`${engine.padEnd(18)}${counts}${cell(p50)}${cell(p99)}`);
+    server.kill();
+  }
+}
+
+/** In flight rises by what is asked for and not done, and half of all wait for half of that. */
+async function overload(): Promise<void> {
+  const [rate, forMs] = [CAPACITY_PER_SECOND * 1.2, 20_000];
+  const rises = rate - CAPACITY_PER_SECOND;
+  const halfMs = ((forMs / 2) * rises) / CAPACITY_PER_SECOND + STALL.serviceMs;
+  console.log(`\n${rate} requests/s for a capacity of ${CAPACITY_PER_SECOND}, for 20 s`);
+  console.log('                 in flight/s      p50  verdict');
+  console.log(`truth              ${cell(rises)}${cell(halfMs)}  FAIL`);
+  for (const engine of engines) {
+    const [server, url] = await started(['serve', 'overload']);
+    const { chat, trend, verdict } = await runOf(String(url), engine, rate, forMs);
+    const p50 = chat?.latencyMs.p50;
+    console.log(`${engine.padEnd(19)}${cell(trend?.perSecond)}${cell(p50)}  ${verdict}`);
+    server.kill();
+  }
+}
+
 const SPINNERS = 4;
 
 /** What a starved generator says of itself. */
@@ -187,5 +250,7 @@ else if (verb === 'generate') {
   console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
   if (['all', 'cost'].includes(verb)) await cost();
   if (['all', 'starved'].includes(verb)) await starved();
+  if (['all', 'faults'].includes(verb)) await faults();
+  if (['all', 'overload'].includes(verb)) await overload();
   if (['all', 'stall'].includes(verb)) await stall();
 }

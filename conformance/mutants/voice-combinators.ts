@@ -112,6 +112,12 @@ export const edits = (type: string, ...all: Edit[]): VoiceFactory =>
     return [edited];
   });
 
+/** Writes mutants that edit the messages of a type. */
+export const breaksIn =
+  (type: string) =>
+  (name: string, breaks: string, kills: RequirementId, ...all: Edit[]): Mutant =>
+    calls(name, breaks, kills, edits(type, ...all));
+
 /** Edits the description of every offer. */
 export const offers = (change: (sdp: string) => string): VoiceFactory =>
   says('call_ready', (message) => {

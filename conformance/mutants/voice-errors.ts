@@ -3,8 +3,8 @@ import { drop, set } from './combinators.ts';
 import type { Mutant } from './mutant.ts';
 import {
   answers,
+  breaksIn,
   calls,
-  edits,
   fails,
   isStart,
   onCalls,
@@ -14,6 +14,7 @@ import {
 import type { VoiceFactory } from './voice-transform.ts';
 
 const ERROR = 'error';
+const inError = breaksIn(ERROR);
 
 /** The codec that a call is asked for with. */
 const codecOf = (message: Message): unknown =>
@@ -51,36 +52,16 @@ export const voiceErrorMutants: readonly Mutant[] = [
       ends.closeSandbox();
     }),
   ),
-  calls(
-    'error-without-code',
-    'Says errors without a code.',
-    'VOICE-041',
-    edits(ERROR, drop('/error/code')),
-  ),
-  calls(
-    'error-code-a-number',
-    'Numbers its errors.',
-    'VOICE-041',
-    edits(ERROR, set('/error/code', 4406)),
-  ),
-  calls(
+  inError('error-without-code', 'Says errors without a code.', 'VOICE-041', drop('/error/code')),
+  inError('error-code-a-number', 'Numbers its errors.', 'VOICE-041', set('/error/code', 4406)),
+  inError(
     'error-without-message',
     'Says errors without a message.',
     'VOICE-041',
-    edits(ERROR, drop('/error/message')),
+    drop('/error/message'),
   ),
-  calls(
-    'error-details-listed',
-    'Lists details.',
-    'VOICE-041',
-    edits(ERROR, set('/error/details', [])),
-  ),
-  calls(
-    'error-a-string',
-    'Says errors in one string.',
-    'VOICE-041',
-    edits(ERROR, set('/error', 'No.')),
-  ),
+  inError('error-details-listed', 'Lists details.', 'VOICE-041', set('/error/details', [])),
+  inError('error-a-string', 'Says errors in one string.', 'VOICE-041', set('/error', 'No.')),
   calls(
     'error-of-its-own',
     'Has a code of its own for codecs.',

@@ -1,8 +1,9 @@
 import { valueAt } from '../../src/contract/index.ts';
 import type { AudioPacket } from '../../src/shared/peer/index.ts';
+import type { RequirementId } from '../requirements/index.ts';
 import { drop, set } from './combinators.ts';
 import type { Mutant } from './mutant.ts';
-import { calls, edits, media, messageIn, onCalls, says } from './voice-combinators.ts';
+import { breaksIn, calls, media, messageIn, onCalls, says } from './voice-combinators.ts';
 import type { MediaTwist } from './voice-relay.ts';
 import type { CallEnds, VoiceFactory } from './voice-transform.ts';
 
@@ -11,16 +12,26 @@ const SILENCE = Buffer.from('f8fffe', 'hex');
 /** Says that there are frames, and does not say how many. */
 const NO_OPUS = Buffer.from('03', 'hex');
 
-/** Changes each packet of the sandbox. */
-const packets = (
+const inUpdate = breaksIn(UPDATE);
+
+/** A mutant that changes each packet of the sandbox. */
+const inPackets = (
+  name: string,
+  breaks: string,
+  kills: RequirementId,
   change: (packet: AudioPacket, nth: number) => Partial<AudioPacket> | undefined,
-): VoiceFactory =>
-  media((): MediaTwist => ({
-    toKit(packet, send, nth) {
-      const changed = change(packet, nth);
-      if (changed) send(packet, changed);
-    },
-  }));
+): Mutant =>
+  calls(
+    name,
+    breaks,
+    kills,
+    media((): MediaTwist => ({
+      toKit(packet, send, nth) {
+        const changed = change(packet, nth);
+        if (changed) send(packet, changed);
+      },
+    })),
+  );
 
 /** Holds packets back and lets many go at once. */
 const bursts = (count: number): VoiceFactory =>
@@ -81,101 +92,76 @@ const updates: Mutant[] = [
     'VOICE-030',
     says(UPDATE, () => []),
   ),
-  calls(
-    'transcript-missing',
-    'Updates without a transcript.',
-    'VOICE-031',
-    edits(UPDATE, drop('/transcript')),
-  ),
-  calls(
+  inUpdate('transcript-missing', 'Updates without a transcript.', 'VOICE-031', drop('/transcript')),
+  inUpdate(
     'transcript-a-string',
     'Tells a turn in one string.',
     'VOICE-031',
-    edits(UPDATE, set('/transcript', 'Hi.')),
+    set('/transcript', 'Hi.'),
   ),
-  calls(
+  inUpdate(
     'transcript-user-null',
     'Knows nothing of the user.',
     'VOICE-031',
-    edits(UPDATE, set('/transcript/user', null)),
+    set('/transcript/user', null),
   ),
-  calls(
+  inUpdate(
     'transcript-agent-missing',
     'Leaves its own words out.',
     'VOICE-031',
-    edits(UPDATE, drop('/transcript/agent')),
+    drop('/transcript/agent'),
   ),
-  calls(
-    'update-other-call',
-    'Updates a call of its own.',
-    'VOICE-032',
-    edits(UPDATE, set('/call_id', 'mine')),
-  ),
-  calls(
-    'update-no-call',
-    'Names no call in updates.',
-    'VOICE-032',
-    edits(UPDATE, drop('/call_id')),
-  ),
-  calls(
+  inUpdate('update-other-call', 'Updates a call of its own.', 'VOICE-032', set('/call_id', 'mine')),
+  inUpdate('update-no-call', 'Names no call in updates.', 'VOICE-032', drop('/call_id')),
+  inUpdate(
     'update-other-session',
     'Updates a session of its own.',
     'VOICE-033',
-    edits(UPDATE, set('/session_id', 'mine')),
+    set('/session_id', 'mine'),
   ),
-  calls(
-    'update-no-session',
-    'Names no session in updates.',
-    'VOICE-033',
-    edits(UPDATE, drop('/session_id')),
-  ),
-  calls(
+  inUpdate('update-no-session', 'Names no session in updates.', 'VOICE-033', drop('/session_id')),
+  inUpdate(
     'response-time-a-string',
     'Gives response_time_ms with its unit.',
     'VOICE-034',
-    edits(UPDATE, set('/metadata/response_time_ms', '640 ms')),
+    set('/metadata/response_time_ms', '640 ms'),
   ),
-  calls(
+  inUpdate(
     'response-time-fraction',
     'Gives response_time_ms with a fraction.',
     'VOICE-034',
-    edits(UPDATE, set('/metadata/response_time_ms', 640.5)),
+    set('/metadata/response_time_ms', 640.5),
   ),
-  calls(
+  inUpdate(
     'confidence-a-word',
     'Is confident in words.',
     'VOICE-034',
-    edits(UPDATE, set('/metadata/confidence_score', 'high')),
+    set('/metadata/confidence_score', 'high'),
   ),
-  calls(
+  inUpdate(
     'audio-quality-a-number',
     'Numbers audio_quality.',
     'VOICE-034',
-    edits(UPDATE, set('/metadata/audio_quality', 4.5)),
+    set('/metadata/audio_quality', 4.5),
   ),
-  calls(
+  inUpdate(
     'understood-a-number',
     'Gives understood_intent as 1.',
     'VOICE-035',
-    edits(UPDATE, set('/evaluation_metadata/understood_intent', 1)),
+    set('/evaluation_metadata/understood_intent', 1),
   ),
-  calls(
+  inUpdate(
     'appropriate-a-string',
     'Gives appropriate_response in words.',
     'VOICE-035',
-    edits(UPDATE, set('/evaluation_metadata/appropriate_response', 'yes')),
+    set('/evaluation_metadata/appropriate_response', 'yes'),
   ),
-  calls(
-    'tone-listed',
-    'Lists tones.',
-    'VOICE-035',
-    edits(UPDATE, set('/evaluation_metadata/tone', ['calm'])),
-  ),
-  calls(
+  inUpdate('tone-listed', 'Lists tones.', 'VOICE-035', set('/evaluation_metadata/tone', ['calm'])),
+  inUpdate(
     'next-action-null',
     'Makes next_action null.',
     'VOICE-035',
-    edits(UPDATE, set('/evaluation_metadata/next_action', null)),
+    set('/evaluation_metadata/next_action', null),
   ),
   calls('updates-mixed-up', 'Updates the call beside.', ['VOICE-032', 'VOICE-060'], mixedUp()),
   calls('ends-together', 'Ends all calls with one.', 'VOICE-061', endsTogether),
@@ -187,72 +173,33 @@ const MS_OF_TICKS = 48;
 /** What is heard. */
 const sound: Mutant[] = [
   calls('answer-lost', 'Lets media flow now and then.', 'VOICE-070', lostAnswers()),
-  calls(
-    'no-media',
-    'Sends no audio.',
-    'VOICE-071',
-    packets(() => undefined),
+  inPackets('no-media', 'Sends no audio.', 'VOICE-071', () => undefined),
+  inPackets('payload-type', 'Sends under another payload type.', 'VOICE-072', () => ({
+    payloadType: 96,
+  })),
+  inPackets('payload-types', 'Changes its payload type now and then.', 'VOICE-072', (_one, nth) =>
+    nth % 50 === 49 ? { payloadType: 13 } : {},
   ),
-  calls(
-    'payload-type',
-    'Sends under another payload type.',
-    'VOICE-072',
-    packets(() => ({ payloadType: 96 })),
+  inPackets('sequence-stuck', 'Gives every packet the same number.', 'VOICE-073', () => ({
+    sequence: 7,
+  })),
+  inPackets('sequence-by-two', 'Counts by two.', 'VOICE-073', ({ sequence }) => ({
+    sequence: sequence * 2,
+  })),
+  inPackets('clock-16000', 'Counts time at 16000 Hz.', 'VOICE-074', ({ timestamp }) => ({
+    timestamp: Math.round((timestamp >>> 0) / 3),
+  })),
+  inPackets('clock-milliseconds', 'Counts time in milliseconds.', 'VOICE-074', ({ timestamp }) => ({
+    timestamp: Math.round((timestamp >>> 0) / MS_OF_TICKS),
+  })),
+  inPackets('clock-stuck', 'Gives every packet the same time.', 'VOICE-074', () => ({
+    timestamp: 960,
+  })),
+  inPackets('no-opus', 'Sends what is no Opus.', 'VOICE-075', () => ({ payload: NO_OPUS })),
+  inPackets('no-opus-at-times', 'Sends what is no Opus now and then.', 'VOICE-075', (_one, nth) =>
+    nth % 20 === 19 ? { payload: NO_OPUS } : {},
   ),
-  calls(
-    'payload-types',
-    'Changes its payload type now and then.',
-    'VOICE-072',
-    packets((_one, nth) => (nth % 50 === 49 ? { payloadType: 13 } : {})),
-  ),
-  calls(
-    'sequence-stuck',
-    'Gives every packet the same number.',
-    'VOICE-073',
-    packets(() => ({ sequence: 7 })),
-  ),
-  calls(
-    'sequence-by-two',
-    'Counts by two.',
-    'VOICE-073',
-    packets(({ sequence }) => ({ sequence: sequence * 2 })),
-  ),
-  calls(
-    'clock-16000',
-    'Counts time at 16000 Hz.',
-    'VOICE-074',
-    packets(({ timestamp }) => ({ timestamp: Math.round((timestamp >>> 0) / 3) })),
-  ),
-  calls(
-    'clock-milliseconds',
-    'Counts time in milliseconds.',
-    'VOICE-074',
-    packets(({ timestamp }) => ({ timestamp: Math.round((timestamp >>> 0) / MS_OF_TICKS) })),
-  ),
-  calls(
-    'clock-stuck',
-    'Gives every packet the same time.',
-    'VOICE-074',
-    packets(() => ({ timestamp: 960 })),
-  ),
-  calls(
-    'no-opus',
-    'Sends what is no Opus.',
-    'VOICE-075',
-    packets(() => ({ payload: NO_OPUS })),
-  ),
-  calls(
-    'no-opus-at-times',
-    'Sends what is no Opus now and then.',
-    'VOICE-075',
-    packets((_one, nth) => (nth % 20 === 19 ? { payload: NO_OPUS } : {})),
-  ),
-  calls(
-    'silent',
-    'Is never heard.',
-    'VOICE-076',
-    packets(() => ({ payload: SILENCE })),
-  ),
+  inPackets('silent', 'Is never heard.', 'VOICE-076', () => ({ payload: SILENCE })),
   calls(
     'deaf',
     'Hears nothing.',

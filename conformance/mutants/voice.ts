@@ -2,8 +2,8 @@ import { mutantsOf, type Mutant } from './mutant.ts';
 import { drop, set } from './combinators.ts';
 import {
   answers,
+  breaksIn,
   calls,
-  edits,
   fails,
   isFullStart,
   isStart,
@@ -18,6 +18,8 @@ import { voiceOfferMutants } from './voice-offers.ts';
 import type { VoiceFactory } from './voice-transform.ts';
 
 const mutant = mutantsOf('voice');
+const READY = 'call_ready';
+const inReady = breaksIn(READY);
 
 /** The request for a WebSocket. */
 const handshake: Mutant[] = [
@@ -75,7 +77,7 @@ const course: Mutant[] = [
     'error-in-call',
     'Says an error in a call that is well.',
     'VOICE-013',
-    says('call_ready', (message) => [
+    says(READY, (message) => [
       message,
       { type: 'error', error: { code: 'audio_error', message: 'No.' } },
     ]),
@@ -120,9 +122,7 @@ const course: Mutant[] = [
   }),
 ];
 
-const before = (text: string): VoiceFactory => says('call_ready', (message) => [text, message]);
-
-const READY = 'call_ready';
+const before = (text: string): VoiceFactory => says(READY, (message) => [text, message]);
 
 /** What stands in messages about how a call begins. */
 const ready: Mutant[] = [
@@ -130,77 +130,67 @@ const ready: Mutant[] = [
   calls('says-a-list', 'Says a list.', 'VOICE-014', before('[]')),
   calls('says-no-type', 'Says an object without a type.', 'VOICE-014', before('{"ok":true}')),
   calls('says-a-typed-number', 'Numbers its types.', 'VOICE-014', before('{"type":7}')),
-  calls('call-id-missing', 'Leaves call_id out.', 'VOICE-020', edits(READY, drop('/call_id'))),
-  calls('call-id-a-number', 'Numbers its calls.', 'VOICE-020', edits(READY, set('/call_id', 17))),
-  calls('offer-missing', 'Makes no offer.', 'VOICE-021', edits(READY, drop('/webrtc_offer'))),
-  calls(
+  inReady('call-id-missing', 'Leaves call_id out.', 'VOICE-020', drop('/call_id')),
+  inReady('call-id-a-number', 'Numbers its calls.', 'VOICE-020', set('/call_id', 17)),
+  inReady('offer-missing', 'Makes no offer.', 'VOICE-021', drop('/webrtc_offer')),
+  inReady(
     'offer-an-answer',
     'Calls its offer an answer.',
     'VOICE-021',
-    edits(READY, set('/webrtc_offer/type', 'answer')),
+    set('/webrtc_offer/type', 'answer'),
   ),
-  calls(
+  inReady(
     'offer-a-string',
     'Gives the description alone.',
     'VOICE-021',
-    edits(READY, set('/webrtc_offer', 'v=0')),
+    set('/webrtc_offer', 'v=0'),
   ),
-  calls('sdp-missing', 'Offers without sdp.', 'VOICE-021', edits(READY, drop('/webrtc_offer/sdp'))),
-  calls(
-    'session-a-number',
-    'Numbers its sessions.',
-    'VOICE-022',
-    edits(READY, set('/session_id', 5)),
-  ),
-  calls(
-    'session-other',
-    'Names a session of its own.',
-    'VOICE-023',
-    edits(READY, set('/session_id', 'mine')),
-  ),
-  calls('session-missing', 'Names no session.', 'VOICE-023', edits(READY, drop('/session_id'))),
-  calls(
+  inReady('sdp-missing', 'Offers without sdp.', 'VOICE-021', drop('/webrtc_offer/sdp')),
+  inReady('session-a-number', 'Numbers its sessions.', 'VOICE-022', set('/session_id', 5)),
+  inReady('session-other', 'Names a session of its own.', 'VOICE-023', set('/session_id', 'mine')),
+  inReady('session-missing', 'Names no session.', 'VOICE-023', drop('/session_id')),
+  inReady(
     'agent-ready-yes',
     'Is ready in words.',
     'VOICE-024',
-    edits(READY, set('/metadata/agent_ready', 'yes')),
+    set('/metadata/agent_ready', 'yes'),
   ),
-  calls(
+  inReady(
     'codecs-listed',
     'Lists its codecs.',
     'VOICE-024',
-    edits(READY, set('/metadata/audio_codec', ['opus'])),
+    set('/metadata/audio_codec', ['opus']),
   ),
-  calls(
+  inReady(
     'setup-time-a-number',
     'Gives estimated_setup_time as a number.',
     'VOICE-024',
-    edits(READY, set('/metadata/estimated_setup_time', 200)),
+    set('/metadata/estimated_setup_time', 200),
   ),
-  calls('metadata-null', 'Makes metadata null.', 'VOICE-024', edits(READY, set('/metadata', null))),
-  calls(
+  inReady('metadata-null', 'Makes metadata null.', 'VOICE-024', set('/metadata', null)),
+  inReady(
     'quality-a-number',
     'Numbers connection_quality.',
     'VOICE-025',
-    edits(READY, set('/evaluation_metadata/connection_quality', 5)),
+    set('/evaluation_metadata/connection_quality', 5),
   ),
-  calls(
+  inReady(
     'setup-success-a-string',
     'Succeeds in words.',
     'VOICE-025',
-    edits(READY, set('/evaluation_metadata/setup_success', 'true')),
+    set('/evaluation_metadata/setup_success', 'true'),
   ),
-  calls(
+  inReady(
     'audio-path-a-number',
     'Gives audio_path_established as 0.',
     'VOICE-025',
-    edits(READY, set('/evaluation_metadata/audio_path_established', 0)),
+    set('/evaluation_metadata/audio_path_established', 0),
   ),
-  calls(
+  inReady(
     'call-ids-alike',
     'Gives every call the same id.',
     'VOICE-026',
-    edits(READY, set('/call_id', 'call-1')),
+    set('/call_id', 'call-1'),
   ),
 ];
 

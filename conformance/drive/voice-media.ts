@@ -4,7 +4,7 @@ import type { Clock } from '../../src/shared/clock.ts';
 import { createDecoder, ticksOfPacket, type Clip } from '../../src/shared/opus/index.ts';
 import { pacer } from '../../src/shared/pacer.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/shared/peer/index.ts';
-import { Microphone, type Said } from '../../src/shared/voice-call/index.ts';
+import { Microphone, opusTypeIn, type Said } from '../../src/shared/voice-call/index.ts';
 import { Ear, type Sound } from './voice-ear.ts';
 
 /** What the kit's end of the media is made of. */
@@ -56,7 +56,7 @@ export class MediaEnd {
   /** The answer to an offer. @throws PeerFailed where it can't be taken. */
   async answer(offer: string): Promise<string> {
     const answer = await this.#peer.answer(offer);
-    this.#payloadType = Number(/^a=rtpmap:(\d+) opus\/48000/im.exec(answer)?.[1] ?? -1);
+    this.#payloadType = opusTypeIn(answer) ?? -1;
     const { clock, sinceRunMs } = this.#parts;
     const decoder = await createDecoder();
     this.#ear = new Ear({ clock, decoder, sinceRunMs, payloadType: this.#payloadType });

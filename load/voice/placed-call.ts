@@ -3,7 +3,7 @@ import type { Clock } from '../../src/shared/clock.ts';
 import { createDecoder, type Clip } from '../../src/shared/opus/index.ts';
 import type { Pacer } from '../../src/shared/pacer.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/shared/peer/index.ts';
-import { Microphone, offerIn, ownAddress } from '../../src/shared/voice-call/index.ts';
+import { Microphone, offerIn, opusTypeIn, ownAddress } from '../../src/shared/voice-call/index.ts';
 import { CallFailed, Signalling } from './call-signalling.ts';
 import type { CallFault, CallOrder, CallOutcome, VoiceTarget } from './fleet-messages.ts';
 import { MediaTally, type MediaCounts } from './media-tally.ts';
@@ -131,7 +131,7 @@ export class PlacedCall {
     const answer = await peer.answer(offer).catch((error: unknown) => {
       throw new CallFailed('bad_offer', messageOf(error));
     });
-    ear.payloadType = Number(/^a=rtpmap:(\d+) opus\/48000/im.exec(answer)?.[1] ?? -1);
+    ear.payloadType = opusTypeIn(answer) ?? -1;
     this.#signalling.answer(ready, answer);
     using deadline = clock.deadline(connectMsMax);
     await peer.connected(AbortSignal.any([deadline.signal, this.#life.signal]));

@@ -3,6 +3,7 @@ export {
   answerTo,
   candidateIn,
   offerIn,
+  opusTypeIn,
   parseMessage,
   type AnswerForm,
   type CallMessage,

@@ -37,6 +37,12 @@ export function answerTo(
   return { type, ...ids, [field]: { type: 'answer', sdp } };
 }
 
+/** The payload type that a description has for Opus; undefined where it has none. */
+export function opusTypeIn(sdp: string): number | undefined {
+  const type = /^a=rtpmap:(\d+) opus\/48000/im.exec(sdp)?.[1];
+  return type === undefined ? undefined : Number(type);
+}
+
 /** The line of an `ice_candidate`, which some write flat and some as an object. */
 export function candidateIn({ candidate }: CallMessage): string | undefined {
   const line = isObject(candidate) ? candidate['candidate'] : candidate;

@@ -1,4 +1,5 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
+import { xmlLines, xmlText } from '../../src/shared/xml.ts';
 import { staleSentence } from './terminal.ts';
 
 /**
@@ -32,16 +33,16 @@ interface Tally {
 function wholeRun(report: CheckReport): Tally & { xml: string[] } {
   const { staleBaseline = [], gate, verdict, startedAt } = report;
   const failures = staleBaseline.map((id) => {
-    const message = escaped(staleSentence([id]));
-    return runCase(`baseline ${escaped(id)}`, `<failure message="${message}"/>`);
+    const message = xmlText(staleSentence([id]));
+    return runCase(`baseline ${xmlText(id)}`, `<failure message="${message}"/>`);
   });
   const isSilent = verdict === 'not-judged' && tallyOf(report.requirements, report).errors === 0;
-  const why = escaped(gate?.says ?? 'Nothing was seen that a verdict could rest on.');
+  const why = xmlText(gate?.says ?? 'Nothing was seen that a verdict could rest on.');
   const errors = isSilent ? [runCase('judgement', `<error message="not judged: ${why}"/>`)] : [];
   const cases = [...failures, ...errors];
   const counts = { tests: cases.length, failures: failures.length, errors: errors.length };
   if (cases.length === 0) return { ...counts, xml: [] };
-  const open = `  <testsuite name="run" timestamp="${escaped(startedAt)}" ${attributes(counts)} skipped="0">`;
+  const open = `  <testsuite name="run" timestamp="${xmlText(startedAt)}" ${attributes(counts)} skipped="0">`;
   return { ...counts, xml: [open, ...cases, '  </testsuite>'] };
 }
 
@@ -63,7 +64,7 @@ function suite(area: string, report: CheckReport): string {
   const rows = report.requirements.filter((one) => one.area === area);
   const cases = rows.map((one) => testCase(one, report));
   const skipped = cases.filter((xml) => xml.includes('<skipped')).length;
-  const open = `<testsuite name="${escaped(area)}" timestamp="${escaped(report.startedAt)}"`;
+  const open = `<testsuite name="${xmlText(area)}" timestamp="${xmlText(report.startedAt)}"`;
   return [
     `  ${open} ${attributes(tallyOf(rows, report))} skipped="${skipped}">`,
     ...cases,
@@ -72,24 +73,24 @@ function suite(area: string, report: CheckReport): string {
 }
 
 function testCase(one: RequirementVerdict, report: CheckReport): string {
-  const open = `    <testcase classname="sandbox-kit.${escaped(one.area)}" name="${escaped(`${one.id} ${one.says}`)}"`;
+  const open = `    <testcase classname="sandbox-kit.${xmlText(one.area)}" name="${xmlText(`${one.id} ${one.says}`)}"`;
   const inner = detail(one, report);
   return inner === '' ? `${open}/>` : `${open}>\n      ${inner}\n    </testcase>`;
 }
 
 function detail(one: RequirementVerdict, report: CheckReport): string {
-  const reason = escaped(one.reason ?? one.verdict);
+  const reason = xmlText(one.reason ?? one.verdict);
   if (one.accepted !== undefined) {
-    return `<skipped message="${escaped(`${one.verdict}, accepted: ${one.accepted}`)}"/>`;
+    return `<skipped message="${xmlText(`${one.verdict}, accepted: ${one.accepted}`)}"/>`;
   }
   switch (one.verdict) {
     case 'pass':
       return '';
     case 'fail':
-      return `<failure message="${escaped(`expected ${one.expected ?? ''}, received ${one.received ?? ''}`)}">${escaped(findingText(one))}</failure>`;
+      return `<failure message="${xmlText(`expected ${one.expected ?? ''}, received ${one.received ?? ''}`)}">${xmlLines(findingText(one))}</failure>`;
     case 'warn':
     case 'note':
-      return `<system-out>${escaped(findingText(one))}</system-out>`;
+      return `<system-out>${xmlLines(findingText(one))}</system-out>`;
     case 'error':
       return `<error message="${reason}"/>`;
     case 'blocked':
@@ -116,14 +117,4 @@ function findingText(one: RequirementVerdict): string {
   ]
     .filter((line) => line !== '')
     .join('\n');
-}
-
-/** Text safe in XML 1.0: markup escaped, characters that XML cannot hold replaced. */
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD');
 }

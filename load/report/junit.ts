@@ -1,4 +1,5 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
+import { xmlText } from '../../src/shared/xml.ts';
 
 /**
  * The report as JUnit XML: a test case a target. FAIL is a `failure`; INVALID RUN, and NOT PROVEN
@@ -13,7 +14,7 @@ export function junitReport(report: LoadReport): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="sandbox-kit load" ${counts}>`,
-    `  <testsuite name="load" timestamp="${escaped(report.startedAt)}" ${counts} skipped="${count('skipped')}">`,
+    `  <testsuite name="load" timestamp="${xmlText(report.startedAt)}" ${counts} skipped="${count('skipped')}">`,
     ...cases.map(({ xml }) => xml),
     '  </testsuite>',
     '</testsuites>',
@@ -29,14 +30,14 @@ interface Case {
 /** A run that tested nothing is no success either. */
 function wholeRun({ verdict, sentence }: LoadReport): Case[] {
   if (verdict !== 'NOT TESTED') return [];
-  return [caseNamed('run', 'error', `<error message="${escaped(sentence)}"/>`)];
+  return [caseNamed('run', 'error', `<error message="${xmlText(sentence)}"/>`)];
 }
 
 function caseOf({ id, verdict, reason }: LoadTarget, { exitCode }: LoadReport): Case {
-  const message = escaped(`${verdict}: ${reason}`);
+  const message = xmlText(`${verdict}: ${reason}`);
   switch (verdict) {
     case 'PASS':
-      return caseNamed(id, 'pass', `<system-out>${escaped(reason)}</system-out>`);
+      return caseNamed(id, 'pass', `<system-out>${xmlText(reason)}</system-out>`);
     case 'FAIL':
       return caseNamed(id, 'failure', `<failure message="${message}"/>`);
     case 'INVALID RUN':
@@ -51,24 +52,6 @@ function caseOf({ id, verdict, reason }: LoadTarget, { exitCode }: LoadReport): 
 }
 
 function caseNamed(name: string, outcome: Case['outcome'], inner: string): Case {
-  const open = `    <testcase classname="sandbox-kit.load" name="${escaped(name)}">`;
+  const open = `    <testcase classname="sandbox-kit.load" name="${xmlText(name)}">`;
   return { outcome, xml: `${open}\n      ${inner}\n    </testcase>` };
-}
-
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
-
-// Control characters have no place in XML 1.0, not even as references.
-const UNWRITABLE = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
-
-function escaped(text: string): string {
-  return text
-    .replaceAll(UNWRITABLE, '\uFFFD')
-    .replaceAll(/[&<>"']/g, (character) => entities[character] ?? '')
-    .replaceAll(/[\n\r\t]/g, ' ');
 }

@@ -1,9 +1,10 @@
 import type { CommandModule } from 'yargs';
-import { explain, violations, type LoadReport } from '../contract/index.ts';
+import type { LoadReport } from '../contract/index.ts';
 import { randomSeed } from '../shared/chance.ts';
 import { systemClock } from '../shared/clock.ts';
 import { wrap } from '../shared/paint.ts';
-import { readTextFile, writeTextFile } from './files.ts';
+import { readEarlierReport } from './earlier-report.ts';
+import { writeTextFile } from './files.ts';
 import * as flags from './flags.ts';
 import { kitVersion } from './kit-version.ts';
 import { loadFlags, loadOptions, type LoadFlags } from './load-flags.ts';
@@ -14,7 +15,6 @@ import { openOutputs } from './outputs.ts';
 import { readUserLines } from './scenario-files.ts';
 import { interruptible } from './signals.ts';
 import { terminalOf, type Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 type LoadWing = typeof import('../../load/index.ts');
 
@@ -31,7 +31,8 @@ export const loadVerb: CommandModule = {
     const plan = wing.planOf(planned);
     const size = sizeOf(plan, planned.findMax);
     refuseTooMuch(given, size, judge.isOnLoopback(given.url));
-    const baseline = given.baseline === undefined ? undefined : readBaseline(given.baseline);
+    const baseline =
+      given.baseline === undefined ? undefined : readEarlierReport(given.baseline, 'LoadReport');
     const lines = given.scenario && readUserLines(given.scenario);
     const seed = given.seed ?? randomSeed();
     const reached = {
@@ -92,24 +93,4 @@ function deliver(
   if (markdown !== undefined) writeTextFile(markdown, wing.markdownReport(report), '--markdown');
   if (html !== undefined) writeTextFile(html, wing.htmlReport(report), '--html');
   process.exitCode = report.exitCode;
-}
-
-/**
- * Reads the report of an earlier run.
- *
- * @throws {UsageError} where it is none.
- */
-function readBaseline(path: string): LoadReport {
-  const wrong = (why: string): UsageError =>
-    new UsageError(`--baseline: ${path} is not a report of load --json: ${why}`);
-  let report: unknown;
-  try {
-    report = JSON.parse(readTextFile(path, '--baseline'));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw wrong('it is not JSON');
-  }
-  const found = violations('LoadReport', report);
-  if (found.length > 0) throw wrong(explain(found));
-  return report as LoadReport;
 }

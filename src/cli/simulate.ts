@@ -1,10 +1,11 @@
 import type { Argv, CommandModule } from 'yargs';
 import { z } from 'zod';
-import { explain, violations, type SimulationReport } from '../contract/index.ts';
+import type { SimulationReport } from '../contract/index.ts';
 import { randomSeed } from '../shared/chance.ts';
 import { systemClock } from '../shared/clock.ts';
 import { stderrLog } from '../shared/log.ts';
-import { readTextFile, writeTextFile } from './files.ts';
+import { readEarlierReport } from './earlier-report.ts';
+import { writeTextFile } from './files.ts';
 import * as flags from './flags.ts';
 import { kitVersion } from './kit-version.ts';
 import { modelFrom } from './model-from.ts';
@@ -12,7 +13,7 @@ import { openOutputs } from './outputs.ts';
 import { readScenarioSet, type ScenarioSet } from './scenario-files.ts';
 import { interruptible } from './signals.ts';
 import { sessionProgress } from './simulate-progress.ts';
-import { terminalOf } from './terminal.ts';
+import { terminalOf, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 const simulateFlags = z.object({
@@ -31,6 +32,13 @@ const simulateFlags = z.object({
 
 type SimulateFlags = z.infer<typeof simulateFlags>;
 type ServiceWing = typeof import('../service/index.ts');
+
+/** What a run is told with. */
+interface Run {
+  given: SimulateFlags;
+  wing: ServiceWing;
+  out: Terminal;
+}
 
 const EPILOGUE = `Examples:
   sandbox-kit simulate http://127.0.0.1:8080
@@ -55,10 +63,14 @@ export const simulateVerb: CommandModule = {
       throw new UsageError('--voice: users that speak can not be simulated yet; leave it out.');
     }
     const set = readScenarioSet(given.scenario);
-    const baseline = given.baseline === undefined ? undefined : readBaseline(given.baseline);
+    const baseline =
+      given.baseline === undefined
+        ? undefined
+        : readEarlierReport(given.baseline, 'SimulationReport');
     const wing = await import('../service/index.ts');
-    const report = await run(given, set, wing);
-    deliver(baseline ? wing.withComparison(report, baseline) : report, given, wing);
+    const out = openOutputs(given);
+    const report = await run({ given, set, wing, out });
+    deliver(baseline ? wing.withComparison(report, baseline) : report, { given, wing, out });
   },
 };
 
@@ -82,14 +94,14 @@ function simulateOptions(yargs: Argv): Argv {
     .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' });
 }
 
-async function run(
-  given: SimulateFlags,
-  set: ScenarioSet,
-  wing: ServiceWing,
-): Promise<SimulationReport> {
+async function run({
+  given,
+  set,
+  wing,
+  out,
+}: Run & { set: ScenarioSet }): Promise<SimulationReport> {
   const { samples, concurrency } = given;
   const seed = given.seed ?? randomSeed();
-  const out = openOutputs(given);
   const total = set.scenarios.reduce((sum, one) => sum + (samples ?? one.samples ?? 1), 0);
   const many = set.scenarios.length === 1 ? '1 scenario' : `${set.scenarios.length} scenarios`;
   out.write(`${out.paint('bold', `sandbox-kit simulate ${given.url}`)}\n`);
@@ -118,32 +130,10 @@ async function run(
 }
 
 /** Gives a report to all who are to have it, and to the caller as the exit code. */
-function deliver(report: SimulationReport, given: SimulateFlags, wing: ServiceWing): void {
+function deliver(report: SimulationReport, { given, wing, out }: Run): void {
   const { json, junit } = given;
-  const onStdout = json === '-' || junit === '-';
-  const out = terminalOf(onStdout ? process.stderr : process.stdout);
   out.write(wing.terminalReport(report, out));
   if (json !== undefined) writeTextFile(json, `${JSON.stringify(report, null, 2)}\n`, '--json');
   if (junit !== undefined) writeTextFile(junit, wing.junitReport(report), '--junit');
   process.exitCode = report.exitCode;
-}
-
-/**
- * Reads the report of an earlier run.
- *
- * @throws {UsageError} where it is none.
- */
-function readBaseline(path: string): SimulationReport {
-  const wrong = (why: string): UsageError =>
-    new UsageError(`--baseline: ${path} is not a report of simulate --json: ${why}`);
-  let report: unknown;
-  try {
-    report = JSON.parse(readTextFile(path, '--baseline'));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw wrong('it is not JSON');
-  }
-  const found = violations('SimulationReport', report);
-  if (found.length > 0) throw wrong(explain(found));
-  return report as SimulationReport;
 }

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { createJudge, type Judge, type JudgeOptions } from '../src/service/scoring/judge.ts';
+import { createJudge, type JudgeOptions } from '../src/service/scoring/judge.ts';
 import { scoreSession } from '../src/service/scoring/score-session.ts';
 import type { ScoredSession } from '../src/service/scoring/scored-session.ts';
-import type { Score } from '../src/service/scoring/score.ts';
+import type { Judge, Score } from '../src/service/scoring/score.ts';
 import { seededChance } from '../src/shared/chance.ts';
 import { manualClock, type ManualClock } from '../src/shared/clock.ts';
 import {

@@ -1,8 +1,9 @@
-import { LineCounter, parseDocument, type Document } from 'yaml';
-import { valueAt, violations, type SeedDocument } from '../contract/index.ts';
+import { LineCounter, parseDocument } from 'yaml';
+import { violations, type SeedDocument } from '../contract/index.ts';
 import { readTextFile } from './files.ts';
 import { notJson, notYaml } from './seed-syntax.ts';
 import { UsageError } from './usage-error.ts';
+import { offsetOf, valueOf } from './yaml-file.ts';
 
 /** A seed document, and where in its file things stand. */
 export interface SeedFile {
@@ -32,7 +33,10 @@ export function readSeedFile(path: string): SeedFile {
     throw wrongAt(lines.linePos(at).line, what);
   }
   const value = valueOf(parsed, (what) => wrongAt(1, what));
-  const lineOf = (pointer: string): number => lineIn({ parsed, value, lines }, pointer);
+  const lineOf = (pointer: string): number => {
+    const offset = offsetOf(parsed, value, pointer);
+    return offset === undefined ? 1 : lines.linePos(offset).line;
+  };
   const misfit: SeedFile['misfit'] = (pointer, message, besides) => {
     const where = besides === undefined ? '' : ` (line ${lineOf(besides)})`;
     return wrongAt(lineOf(pointer), `${message}${where}`);
@@ -41,38 +45,4 @@ export function readSeedFile(path: string): SeedFile {
   if (!wrong) return { document: value as SeedDocument, misfit };
   const where = wrong.pointer === '' ? 'the document' : wrong.pointer;
   throw misfit(wrong.pointer, `${where} must be ${wrong.expected}, got ${wrong.received}`);
-}
-
-/** What the document says, with what its aliases stand for. */
-function valueOf(parsed: Document, wrong: (what: string) => UsageError): unknown {
-  try {
-    return parsed.toJS({ maxAliasCount: 100 });
-  } catch (error) {
-    const [, alias] = /alias[^:]*: (\S+)/.exec(error instanceof Error ? error.message : '') ?? [];
-    const what =
-      alias === undefined
-        ? 'its aliases stand for too much; write out what they stand for'
-        : `the alias *${alias} stands for nothing: there is no &${alias} before it`;
-    throw wrong(what);
-  }
-}
-
-/** The line of a place, or of the nearest thing around it that is there. */
-function lineIn(
-  { parsed, value, lines }: { parsed: Document; value: unknown; lines: LineCounter },
-  pointer: string,
-): number {
-  for (let place = pointer; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
-    if (valueAt(value, place) === undefined) continue;
-    const keys = place
-      .slice(1)
-      .split('/')
-      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-    const node = parsed.getIn(
-      keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key)),
-      true,
-    ) as { range?: [number, number, number] } | undefined;
-    if (node?.range) return lines.linePos(node.range[0]).line;
-  }
-  return 1;
 }

@@ -37,8 +37,9 @@ export function readYamlFile<Name extends MessageName>(
       const said = what.replace(/ at line \d+, column \d+/, '').replace(/[.:]$/, '');
       throw new UsageError(`${flag}: ${at(broken.pos[0])}: ${said}.`);
     }
-    const value: unknown = document.toJS({ maxAliasCount: aliasesMax });
-    const place = (pointer: string): string => at(offsetOf(document, value, pointer));
+    const start = document.contents?.range[0] ?? document.range[0];
+    const value = valueOf(document, (what) => new UsageError(`${flag}: ${at(start)}: ${what}.`));
+    const place = (pointer: string): string => at(offsetOf(document, value, pointer) ?? start);
     const [wrong] = violations(name, value);
     if (!wrong) return { value: value as Messages[Name], place };
     const where = wrong.pointer === '' ? `a ${name}` : wrong.pointer;
@@ -47,19 +48,37 @@ export function readYamlFile<Name extends MessageName>(
   });
 }
 
-/** Where a place begins, or the nearest thing around it that is there. */
-function offsetOf(document: Document.Parsed, value: unknown, pointer: string): number {
+/**
+ * What a document says, with what its aliases stand for.
+ *
+ * @throws {UsageError} made by `wrong`, which is given a sentence without its end.
+ */
+export function valueOf(parsed: Document, wrong: (what: string) => UsageError): unknown {
+  try {
+    return parsed.toJS({ maxAliasCount: aliasesMax });
+  } catch (error) {
+    const [, alias] = /alias[^:]*: (\S+)/.exec(error instanceof Error ? error.message : '') ?? [];
+    const what =
+      alias === undefined
+        ? 'its aliases stand for too much; write out what they stand for'
+        : `the alias *${alias} stands for nothing: there is no &${alias} before it`;
+    throw wrong(what);
+  }
+}
+
+/** Where a place begins, or the nearest thing around it; undefined where that is the whole. */
+export function offsetOf(parsed: Document, value: unknown, pointer: string): number | undefined {
   for (let place = pointer; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
     if (valueAt(value, place) === undefined) continue;
     const keys = place
       .slice(1)
       .split('/')
       .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-    const node = document.getIn(
+    const node = parsed.getIn(
       keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key)),
       true,
     ) as { range?: [number, number, number] } | undefined;
     if (node?.range) return node.range[0];
   }
-  return document.contents?.range[0] ?? document.range[0];
+  return undefined;
 }

@@ -1,8 +1,7 @@
 import type { Test } from 'tap';
-import type { Judge } from '../../src/service/scoring/judge.ts';
 import { startRunner, type Runner, type RunnerOptions } from '../../src/service/scoring/runner.ts';
 import type { ScoredSession } from '../../src/service/scoring/scored-session.ts';
-import type { Score } from '../../src/service/scoring/score.ts';
+import type { Judge, Score } from '../../src/service/scoring/score.ts';
 import { manualClock, type ManualClock } from '../../src/shared/clock.ts';
 import { linesOf } from './log-lines.ts';
 import { memoryJobs, type MemoryJobs } from './memory-jobs.ts';

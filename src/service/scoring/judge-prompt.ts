@@ -1,6 +1,6 @@
 import type { Chance } from '../../shared/chance.ts';
 import type { AnswerSchema, Prompt } from '../model/endpoint.ts';
-import type { Case } from './judge.ts';
+import type { Case } from './score.ts';
 import { toolCallsIn, type ScoredSession, type ScoredTurn } from './scored-session.ts';
 
 /** The longest criteria that are sent. */

@@ -5,23 +5,7 @@ import { askWithRetries } from '../model/ask.ts';
 import { openEndpoint, type Asked } from '../model/endpoint.ts';
 import { readAnswer } from './judge-answer.ts';
 import { judgePrompt, verdictSchema } from './judge-prompt.ts';
-import { unscored, type Score, type Scoring } from './score.ts';
-import type { ScoredSession } from './scored-session.ts';
-
-/** What is put before the judge. */
-export interface Case {
-  /** What a passing session does, as a positive sentence. */
-  criteria: string;
-  session: ScoredSession;
-  /** Another model than the judge's own. */
-  model: string | undefined;
-}
-
-/** A language model that reads a session and says whether it meets a requirement. */
-export interface Judge {
-  /** Never rejects but for a bug: no answer, or one that is not clear, is an `error`. */
-  score(judged: Case, signal: AbortSignal): Promise<Score>;
-}
+import { unscored, type Case, type Judge, type Score, type Scoring } from './score.ts';
 
 /** Where the judge is reached, and how long it may take. */
 export interface JudgeOptions {

@@ -19,12 +19,11 @@ import type { Store } from '../store/store.ts';
 import type { ErroredEvals } from './errored-evals.ts';
 import { finishInGroups, type Finish } from './finish-groups.ts';
 import { HeldJobs, type Held } from './held-jobs.ts';
-import type { Judge } from './judge.ts';
 import { outcomeOf } from './outcome.ts';
 import { hasPlace, isSlow } from './places.ts';
 import { rest } from './rest.ts';
 import { scoreSession } from './score-session.ts';
-import { unscored, type Score } from './score.ts';
+import { unscored, type Judge, type Score } from './score.ts';
 import { sharedReading, type ReadSession } from './shared-sessions.ts';
 
 /** How long a job is held before another runner may take it, unless the lease is renewed. */

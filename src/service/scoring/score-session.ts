@@ -1,11 +1,11 @@
 import type { EvalDefinition } from '../../contract/index.ts';
-import { scoreJudge, type Judge } from './judge.ts';
+import { scoreJudge } from './judge.ts';
 import { paramsOf, UnreadableParams } from './params.ts';
 import { scoreMaxLatency, scoreMaxTurns } from './score-bounds.ts';
 import { scoreContains, scoreRegex } from './score-messages.ts';
 import { scoreToolArgs, scoreToolCalled, scoreToolOrder } from './score-tools.ts';
 import { scoreEvaluationMetadata, scoreJsonPath } from './score-values.ts';
-import { unscored, type Score, type Scorer } from './score.ts';
+import { unscored, type Judge, type Score, type Scorer } from './score.ts';
 import type { ScoredSession } from './scored-session.ts';
 
 /** How each kind of eval is scored. A kind of the schema that is missing here does not compile. */

@@ -1,4 +1,3 @@
-import type { Judge } from './judge.ts';
 import type { Params } from './params.ts';
 import type { ScoredSession } from './scored-session.ts';
 
@@ -7,6 +6,21 @@ export interface Score {
   outcome: 'pass' | 'fail' | 'error';
   /** What was looked for and what was found; may quote the conversation, unless it is an error. */
   reasoning: string;
+}
+
+/** What is put before the judge. */
+export interface Case {
+  /** What a passing session does, as a positive sentence. */
+  criteria: string;
+  session: ScoredSession;
+  /** Another model than the judge's own. */
+  model: string | undefined;
+}
+
+/** A language model that reads a session and says whether it meets a requirement. */
+export interface Judge {
+  /** Never rejects but for a bug: no answer, or one that is not clear, is an `error`. */
+  score(judged: Case, signal: AbortSignal): Promise<Score>;
 }
 
 /** What a scorer gets. */

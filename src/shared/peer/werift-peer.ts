@@ -33,6 +33,7 @@ import {
   hasCandidate,
   isHidden,
   missingLine,
+  withAudioOpen,
   withCandidates,
   withoutHiddenCandidates,
 } from './sdp-lines.ts';
@@ -85,7 +86,7 @@ class WeriftPeer implements Peer {
 
   async answer(offer: string): Promise<string> {
     await this.#setRemote('offer', offer);
-    const audio = this.#connection.getTransceivers().find(({ kind }) => kind === 'audio');
+    const audio = this.#audio();
     if (!audio) throw new PeerFailed('the offer has no audio');
     await audio.sender.replaceTrack(new MediaStreamTrack({ kind: 'audio' }));
     audio.setDirection('sendrecv');
@@ -171,6 +172,11 @@ class WeriftPeer implements Peer {
     return this.#closing;
   }
 
+  /** There may be video before it, which is declined. */
+  #audio(): RTCRtpTransceiver | undefined {
+    return this.#connection.getTransceivers().find(({ kind }) => kind === 'audio');
+  }
+
   /** Before anything is gathered. */
   #prepare(transceiver: RTCRtpTransceiver): void {
     assertInside(this.#connection);
@@ -215,7 +221,7 @@ class WeriftPeer implements Peer {
   async #setRemote(type: 'offer' | 'answer', given: string): Promise<void> {
     const missing = missingLine(given);
     if (missing !== undefined) throw new PeerFailed(`the ${type} has no line "${missing}..."`);
-    const sdp = withCandidates(withoutHiddenCandidates(given), this.#early);
+    const sdp = withCandidates(withoutHiddenCandidates(withAudioOpen(given)), this.#early);
     if (hasCandidate(sdp)) this.#findWay();
     this.#described = true;
     try {
@@ -223,9 +229,9 @@ class WeriftPeer implements Peer {
     } catch (error) {
       throw new PeerFailed(`the ${type} can't be used: ${messageOf(error)}`, { cause: error });
     }
-    const [codec] = this.#connection.getTransceivers()[0]?.codecs ?? [];
-    this.#payloadType = codec?.payloadType ?? 0;
-    this.#header.ssrc = this.#connection.getTransceivers()[0]?.sender.ssrc ?? 0;
+    const audio = this.#audio();
+    this.#payloadType = audio?.codecs[0]?.payloadType ?? 0;
+    this.#header.ssrc = audio?.sender.ssrc ?? 0;
   }
 
   #findWay(): void {

@@ -63,6 +63,8 @@ class WeriftPeer implements Peer {
   /** Resolves once there is a way to try: a candidate of the other side, or a check that it sent. */
   readonly #way = Promise.withResolvers<undefined>();
   #hasWay = false;
+  /** A connection that fails forgets it. */
+  #hadPath = false;
   readonly #waiting = new Set<() => void>();
   #closing: Promise<void> | undefined;
 
@@ -71,6 +73,7 @@ class WeriftPeer implements Peer {
     this.#connection = new RTCPeerConnection(configOf(options.network ?? {}));
     // `connectionState` alone: the ICE state of werift says "completed" when gathering ends.
     this.#connection.connectionStateChange.subscribe(() => this.#onConnectionState());
+    this.#connection.iceConnectionStateChange.subscribe(() => (this.#hadPath = this.hasPath));
   }
 
   get state(): PeerState {
@@ -127,7 +130,7 @@ class WeriftPeer implements Peer {
   }
 
   get hasPath(): boolean {
-    return isPathFound(this.#connection);
+    return this.#hadPath || isPathFound(this.#connection);
   }
 
   send(payload: Buffer, timestamp: number, marker = false): boolean {

@@ -10,7 +10,6 @@ import {
 import {
   askNoServer,
   assertInside,
-  endHandshake,
   hearChecks,
   hearSockets,
   isPathFound,
@@ -37,6 +36,7 @@ import {
   withCandidates,
   withoutHiddenCandidates,
 } from './sdp-lines.ts';
+import { endHandshake, keepSteady } from './steady-handshake.ts';
 
 const candidateMsDefault = 5_000;
 const pingMsDefault = 1_000;
@@ -188,6 +188,7 @@ class WeriftPeer implements Peer {
     if (!dtls) throw new PeerFailed('there is no transport for the audio');
     this.#dtls = dtls;
     waitForSomething(this.#connection, () => this.#someWay());
+    keepSteady(dtls);
     useKeyObjects(dtls);
     latchSenders(this.#connection, dtls, transceiver);
     // Packets are taken here and not from a track: none is lost to how werift routes them.

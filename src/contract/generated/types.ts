@@ -233,12 +233,26 @@ export interface CallReadyMetadata {
    * In words; no unit is set.
    */
   estimated_setup_time?: string;
+  captions?: unknown;
   [k: string]: unknown;
 }
 export interface CallReadyHints {
   connection_quality?: string;
   setup_success?: boolean;
   audio_path_established?: boolean;
+  [k: string]: unknown;
+}
+/**
+ * Service to sandbox: the words of what is about to be spoken. Sent only where call_ready.metadata.captions is true, as the caller begins to speak.
+ */
+export interface Caption {
+  type: 'caption';
+  session_id?: string;
+  call_id: string;
+  /**
+   * What is spoken; 2000 characters at most, what is longer may be cut.
+   */
+  text: string;
   [k: string]: unknown;
 }
 /**
@@ -623,6 +637,7 @@ export interface ConversationUpdate {
   session_id?: string;
   call_id: string;
   transcript: TurnTranscript;
+  tool_calls?: unknown;
   metadata?: TurnMetadata;
   evaluation_metadata?: TurnHints;
   [k: string]: unknown;
@@ -2933,6 +2948,7 @@ export interface Messages {
   AgentFault: AgentFault;
   AudioConfig: AudioConfig;
   CallReady: CallReady;
+  Caption: Caption;
   ChatRequest: ChatRequest;
   ChatResponse: ChatResponse;
   CheckReport: CheckReport;

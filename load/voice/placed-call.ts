@@ -7,12 +7,12 @@ import {
   CallFailed,
   Microphone,
   OutgoingCall,
-  TurnEar,
   type VoiceTarget,
 } from '../../src/shared/voice-call/index.ts';
 import type { CallFault, CallOrder, CallOutcome } from './fleet-messages.ts';
 import { MediaTally, type MediaCounts } from './media-tally.ts';
 import { Talker } from './talker.ts';
+import { TurnEar } from './turn-ear.ts';
 
 /** What a call is placed with. */
 export interface CallParts {

@@ -2,7 +2,11 @@ import { availableParallelism } from 'node:os';
 import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Chance } from '../../src/shared/chance.ts';
 import type { Clock } from '../../src/shared/clock.ts';
-import type { VoiceTarget } from '../../src/shared/voice-call/index.ts';
+import {
+  usualAnswerForm,
+  voiceUrlOf,
+  type VoiceTarget,
+} from '../../src/shared/voice-call/voice-target.ts';
 import type { LiveFigures, LoadOptions } from '../options.ts';
 import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
 
@@ -112,10 +116,10 @@ function ordersOf(
 
 function targetOf({ voice, sandbox, apiKey, ca }: LoadOptions): VoiceTarget {
   return {
-    url: voice?.url ?? `${sandbox.replace(/^http/i, 'ws').replace(/\/+$/, '')}/voice`,
+    url: voice?.url ?? voiceUrlOf(sandbox),
     apiKey,
     ca,
-    answerForm: voice?.answerForm ?? { type: 'webrtc_answer', field: 'webrtc_answer' },
+    answerForm: voice?.answerForm ?? usualAnswerForm,
     mediaAddress: voice?.mediaAddress,
   };
 }

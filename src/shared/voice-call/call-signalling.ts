@@ -1,26 +1,9 @@
 import type { WebSocket } from 'ws';
 import { DeadlinePassed, type Clock } from '../clock.ts';
 import { CallFailed } from './call-failed.ts';
-import {
-  answerTo,
-  candidateIn,
-  parseMessage,
-  type AnswerForm,
-  type CallMessage,
-} from './messages.ts';
+import { answerTo, candidateIn, parseMessage, type CallMessage } from './messages.ts';
 import { openSocket, type AskedFor } from './open-socket.ts';
-
-/** How the voice endpoint of a sandbox is reached. */
-export interface VoiceTarget {
-  /** Address of its WebSocket. */
-  url: string;
-  apiKey: string | undefined;
-  /** PEM of a CA to trust besides the system's. */
-  ca: string | undefined;
-  answerForm: AnswerForm;
-  /** Of this machine, for the media; the one by which the sandbox is reached when undefined. */
-  mediaAddress: string | undefined;
-}
+import type { VoiceTarget } from './voice-target.ts';
 
 const openMsMax = 10_000;
 /** No time is set for `call_ready`; a caller who has heard nothing for so long has hung up. */

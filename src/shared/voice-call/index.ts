@@ -1,6 +1,6 @@
 /** The caller's side of a voice call: the door to the room. */
 export { CallFailed, type CallFailure } from './call-failed.ts';
-export { type VoiceTarget } from './call-signalling.ts';
+export { CallRecording, type CallAudio } from './call-recording.ts';
 export {
   answerTo,
   candidateIn,
@@ -19,4 +19,4 @@ export {
 } from './open-socket.ts';
 export { ownAddress } from './own-address.ts';
 export { OutgoingCall, type OutgoingCallParts } from './outgoing-call.ts';
-export { TurnEar } from './turn-ear.ts';
+export { usualAnswerForm, voiceUrlOf, type VoiceTarget } from './voice-target.ts';

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { AudioPacket, Peer } from '../peer/index.ts';
 import { CallFailed } from './call-failed.ts';
-import { Signalling, type VoiceTarget } from './call-signalling.ts';
+import { Signalling } from './call-signalling.ts';
 import { offerIn, type CallMessage } from './messages.ts';
 import { ownAddress } from './own-address.ts';
+import type { VoiceTarget } from './voice-target.ts';
 
 /** What a call is placed with, and who hears of it. None of them may throw. */
 export interface OutgoingCallParts {

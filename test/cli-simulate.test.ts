@@ -179,7 +179,8 @@ void t.test('wrong usage: one sentence, 2', async (t) => {
   for (const [args, says] of [
     [['simulate'], /URL is missing/],
     [['simulate', 'x'], /URL: expected the address of a sandbox/],
-    [['simulate', url, '--voice'], /--voice: .*can not be simulated yet/],
+    [['simulate', url, '--voice-url', 'x'], /--voice-url: expected the address of a WebSocket/],
+    [['simulate', url, '--save-audio', 'x'], /--save-audio: expected only together with --voice/],
     [['simulate', url, '--samples', '0'], /--samples: expected a whole number from 1 to 1000/],
     [['simulate', url, '--concurrency', '0'], /--concurrency: .*from 1 to 100, got 0/],
     [

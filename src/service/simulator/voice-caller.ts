@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.ts';
-import type { SpeechEndpoint, Voice } from '../../shared/speech/index.ts';
+import type { SpeechEndpoint } from '../../shared/speech/index.ts';
 import type { AnswerForm, CallAudio } from '../../shared/voice-call/index.ts';
 import { usualAnswerForm, voiceUrlOf } from '../../shared/voice-call/voice-target.ts';
 import type { OpenChannel } from './channel.ts';
@@ -56,7 +56,7 @@ async function load(options: VoiceCallerOptions) {
   const { openVoiceChannel } = await import('./voice-channel.ts');
   const { clock, sandbox, apiKey, ca, speech, onAudio, mediaAddress } = options;
   const { url = voiceUrlOf(sandbox), answerForm = usualAnswerForm } = options;
-  const voice: Voice = openVoice({ kind: 'user', ...(speech && { endpoint: speech }) });
+  const voice = openVoice({ kind: 'user', clock, ...(speech && { endpoint: speech }) });
   const parts: VoiceChannelParts = {
     clock,
     pacer: pacer(clock),

@@ -21,6 +21,9 @@ import { voicePatience, type VoicePatience } from './voice-patience.ts';
 import { VoiceTurn } from './voice-turn.ts';
 import { VoiceUpdates } from './voice-updates.ts';
 
+/** What is longer may be cut by who takes it. */
+const captionCharsMax = 2_000;
+
 /** What calls are held with. */
 export interface VoiceChannelParts {
   clock: Clock;
@@ -139,7 +142,7 @@ class VoiceChannel implements Channel {
     if (this.#turns === 0) this.#updates.next();
     this.#turns += 1;
     const turn = this.#turn();
-    if (this.#takesCaptions) this.#call.send({ type: 'caption', text: line });
+    if (this.#takesCaptions) this.#call.send({ type: 'caption', text: line.slice(0, captionCharsMax) });
     const said = await this.#speak(clip, signal);
     if (!said) {
       if (this.#hasHungUp()) return undefined;

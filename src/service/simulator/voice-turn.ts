@@ -84,21 +84,22 @@ export class VoiceTurn {
     return onsetMs === undefined ? 0 : onsetMs - untilMs;
   }
 
+  /** @throws SessionFault where nothing more is waited for. */
   #assertPatience(): void {
     const { clock, error, patience, over } = this.#parts;
-    if (over.aborted) return;
-    const { answerMsMax, otherHalfMsMax } = patience;
-    const sent = error();
-    const [hasText, isHeard] = [this.#hasText(), this.#isHeard()];
-    const isHalf = hasText !== isHeard && this.#quietForMs() >= otherHalfMsMax;
+    if (over.aborted || this.#isWhole()) return;
+    const { quietMs, answerMsMax, otherHalfMsMax } = patience;
     const isLate = clock.monotonicMs() - this.#said.untilMs >= answerMsMax;
+    const halfMs = isLate ? quietMs : otherHalfMsMax;
+    const isHalf = this.#hasText() !== this.#isHeard() && this.#quietForMs() >= halfMs;
     if (!isHalf && !isLate) return;
+    const sent = error();
     if (sent !== '') throw new SessionFault('agent_error', `The sandbox sent an ${sent}.`);
     if (isHalf) {
-      const what = isHeard
-        ? 'The agent spoke, but no conversation_update told what'
+      const what = this.#isHeard()
+        ? 'The agent spoke, but no conversation_update told what it said'
         : 'A conversation_update told what the agent says, but it was not to be heard';
-      throw new SessionFault('agent_error', `${what} (waited for ${otherHalfMsMax} ms).`);
+      throw new SessionFault('agent_error', `${what}.`);
     }
     throw new SessionFault('timeout', `${this.#late()} within ${answerMsMax} ms.`);
   }

@@ -170,6 +170,12 @@ void t.test('a file that is wrong: one sentence with line and column, 2', async 
     t.match(ran.stderr, says, what);
     t.equal(ran.stderr.trim().split('\n').length, 1, what);
   }
+  const path = file('beside/a.scenario.yaml', hello);
+  const wrong = 'id: b\nname: B\nkind: regex\nparams:\n  pattern: "a("\n';
+  file('beside/b.eval.yaml', `id: a\nname: A\nkind: max_turns\nparams: { max: 3 }\n---\n${wrong}`);
+  const ran = await run(['simulate', double.url, '--scenario', path]);
+  t.equal(ran.code, 2, 'a wrong pattern of an eval beside them');
+  t.match(ran.stderr, /b\.eval\.yaml:10:12: \/params\/pattern is not a regular expression/);
   t.same(double.seen, [], 'nothing is sent');
 });
 

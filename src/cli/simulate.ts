@@ -98,8 +98,9 @@ async function run(
   const total = set.scenarios.reduce((sum, one) => sum + (samples ?? one.samples ?? 1), 0);
   const many = set.scenarios.length === 1 ? '1 scenario' : `${set.scenarios.length} scenarios`;
   out.write(`${out.paint('bold', `sandbox-kit simulate ${given.url}`)}\n`);
+  const sessions = `${total} session${total === 1 ? '' : 's'}`;
   const way = channel === 'voice' ? ' by voice' : '';
-  out.write(`${many}, ${total} sessions${way}, ${concurrency} at a time. Seed ${seed}.\n\n`);
+  out.write(`${many}, ${sessions}${way}, ${concurrency} at a time. Seed ${seed}.\n\n`);
   const errors = terminalOf(process.stderr);
   const progress = sessionProgress(errors, systemClock, total);
   using interrupt = interruptible('Stopping: what was seen is reported. Once more leaves at once.');

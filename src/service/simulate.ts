@@ -9,6 +9,7 @@ import { seededChance } from '../shared/chance.ts';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
 import { castingOf } from './castings.ts';
+import { toEval } from './control/evals.ts';
 import { createJudge, type Judge, type JudgeOptions } from './scoring/judge.ts';
 import { outcomeOf } from './scoring/outcome.ts';
 import { scoreSession } from './scoring/score-session.ts';
@@ -63,11 +64,13 @@ const scoringMsMax = 120_000;
 /**
  * Runs simulated users against a sandbox, and scores what was said: the service's simulator without
  * the service. The same seed, scenarios and answers give the same report but for times.
- * @throws Misfit where a scenario makes no sense; its pointer begins with the scenario's place.
+ * @throws Misfit where a scenario or an eval makes no sense; its pointer begins with the scenario's
+ * place, or with `/evals` and the eval's.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
   const { clock = systemClock, log = silentLog, concurrency = 5, seed, kitVersion } = options;
   const { signal = new AbortController().signal, onSession = () => undefined } = options;
+  for (const [nth, one] of options.evals.entries()) toEval(one, `/evals/${nth}`);
   const castings = options.scenarios.map((scenario, nth) =>
     castingOf(scenario, options, `/${nth}`),
   );

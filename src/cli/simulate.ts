@@ -21,7 +21,7 @@ const simulateFlags = z.object({
   url: flags.sandboxUrl,
   scenario: z.array(flags.word).optional(),
   samples: flags.wholeNumber(1, 1_000).optional(),
-  concurrency: flags.wholeNumber(1, 100),
+  concurrency: flags.wholeNumber(1, 100).optional(),
   voice: z.boolean(),
   seed: flags.seed.optional(),
   json: flags.filePath.optional(),
@@ -75,7 +75,7 @@ function simulateOptions(yargs: Argv): Argv {
       describe: 'file, folder, glob or id; may be repeated',
     })
     .option('samples', { type: 'number', describe: 'sessions of each; as each scenario says' })
-    .option('concurrency', { type: 'number', default: 5, describe: 'sessions at a time' })
+    .option('concurrency', { type: 'number', describe: 'sessions at a time; 5, calls 10' })
     .option('voice', { type: 'boolean', default: false, describe: 'by voice instead of chat' })
     .option('seed', { type: 'string', describe: 'repeat the ids of an earlier run' })
     .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
@@ -91,8 +91,10 @@ async function run(
   set: ScenarioSet,
   wing: ServiceWing,
 ): Promise<SimulationReport> {
-  const { samples, concurrency } = given;
+  const { samples } = given;
   const { channel, voice } = await simulatedCalls(given, set.scenarios);
+  // A call takes as long as it takes to speak, and little else.
+  const { concurrency = channel === 'voice' ? 10 : 5 } = given;
   const seed = given.seed ?? randomSeed();
   const out = openOutputs(given);
   const total = set.scenarios.reduce((sum, one) => sum + (samples ?? one.samples ?? 1), 0);

@@ -64,6 +64,8 @@ function startOf({ sessionId, scenario, persona }: SessionPlan, userId?: string)
       ...scenario.metadata,
       scenario_id: scenario.id,
       persona: persona.name,
+      // That we can send captions: an extension.
+      captions: true,
       audio_config: { codec: 'opus', sampleRate: 48_000 },
     },
   };

@@ -144,7 +144,8 @@ class VoiceChannel implements Channel {
     if (this.#turns === 0) this.#updates.next();
     this.#turns += 1;
     const turn = this.#turn();
-    if (this.#takesCaptions) this.#call.send({ type: 'caption', text: line.slice(0, captionCharsMax) });
+    if (this.#takesCaptions)
+      this.#call.send({ type: 'caption', text: line.slice(0, captionCharsMax) });
     const said = await this.#speak(clip, signal);
     if (!said) {
       if (this.#hasHungUp()) return undefined;

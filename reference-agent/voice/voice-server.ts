@@ -5,7 +5,12 @@ import type { Chance } from '../../src/shared/chance.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { Log } from '../../src/shared/log.ts';
 import type { PeerNetwork } from '../../src/shared/peer/index.ts';
-import { canSpeak, openVoice, type Voice as Speech } from '../../src/shared/speech/index.ts';
+import {
+  canSpeak,
+  openVoice,
+  speakingPackage,
+  type Voice as Speech,
+} from '../../src/shared/speech/index.ts';
 import type { ChatRequest } from '../../src/contract/index.ts';
 import type { ReadyReply } from '../chat.ts';
 import { Refusal, toRefusal } from '../errors.ts';
@@ -116,7 +121,13 @@ class VoiceSide implements Voice {
   /** An agent that can't speak what it would answer takes no captions. */
   #captionParts(): CaptionParts | undefined {
     const { settings, chat, log } = this.#parts;
-    if (settings.captions === false || !canSpeak()) return undefined;
+    if (settings.captions === false) return undefined;
+    if (!canSpeak()) {
+      log.info('captions are off: the package that speaks is not installed', {
+        package: speakingPackage,
+      });
+      return undefined;
+    }
     this.#speech = openVoice({ kind: 'agent' });
     return { chat, speech: this.#speech, log };
   }

@@ -24,8 +24,8 @@ const marks: readonly [RegExp, string][] = [
   [/[*_`~#|<>[\]{}\\^=]+/g, ' '],
 ];
 
-/** Letters and digits in one, such as A-1001 or REF12: the letters, the digits. */
-const code = /\b([A-Za-z]{1,12})-?(\d{2,20})\b/g;
+/** Letters and digits in one, such as A-1001 or REF12: the gap before, the letters, the digits. */
+const code = /((?<=\w)\s+)?\b([A-Za-z]{1,12})-?(\d{2,20})\b/g;
 
 /** A number that is read out digit by digit; one with a comma or a point in it is an amount. */
 const longNumber = /(?<![\d.,:])\d{5,}(?![.,:]?\d)/g;
@@ -40,7 +40,9 @@ export function plainEnglish(text: string): string {
   for (const [mark, instead] of marks) plain = plain.replaceAll(mark, instead);
   plain = plain
     .normalize('NFKD')
-    .replaceAll(code, (_, letters: string, digits: string) => spelled(letters) + apart(digits))
+    .replaceAll(code, (_, gap: string | undefined, letters: string, digits: string) =>
+      spelled(gap, letters, digits),
+    )
     .replaceAll(longNumber, (digits) => apart(digits))
     .replaceAll(/[^\x20-\x7e]/g, '')
     .replaceAll(/\s+/g, ' ')
@@ -48,10 +50,14 @@ export function plainEnglish(text: string): string {
   return /[A-Za-z0-9]/.test(plain) ? plain : '';
 }
 
-/** A word stays a word. What is joined to its digit is read as the name of the letter. */
-function spelled(letters: string): string {
+/**
+ * A word stays a word. Letters are said by their names, apart from the words before and the digits
+ * behind: "order A" alone sounds like "or the", and a lone A is taken for the article.
+ */
+function spelled(gap: string | undefined, letters: string, digits: string): string {
   const isWord = letters.length > 5 || (letters.length > 1 && letters !== letters.toUpperCase());
-  return isWord ? `${letters} ` : apart(letters.toUpperCase());
+  if (isWord) return `${gap ?? ''}${letters} ${apart(digits)}`;
+  return `${gap === undefined ? '' : ', '}${apart(letters.toUpperCase())}, ${apart(digits)}`;
 }
 
 function apart(characters: string): string {

@@ -38,7 +38,7 @@ void t.test('a run by voice is stored and shown as one by chat is', async (t) =>
     scenarios: [aScenario({ evals: ['says', looks] })],
   })) as { id: string };
   await bench.drain();
-  const simulation = (await bench.admin(`GET /simulations/${id}`)) as unknown as Simulation;
+  const simulation = (await bench.admin(`GET /simulations/${id}`)) as Simulation;
   t.match(simulation, {
     ...{ status: 'completed', verdict: 'passed', agent: { voice_url: voiceUrl } },
     sessions: [{ channel: 'voice', end_reason: 'goal_achieved', status: 'completed' }],

@@ -70,6 +70,9 @@ export class OutgoingCall {
     const ready = this.#ready ?? {};
     const offer = offerIn(ready);
     if (offer === undefined) throw new CallFailed('bad_offer', 'call_ready brings no offer');
+    if (!/^a=rtpmap:\d+ opus\/48000/im.test(offer)) {
+      throw new CallFailed('bad_offer', 'the offer has no Opus in it');
+    }
     const { createPeer } = await import('../peer/index.ts');
     if (this.#life.signal.aborted) throw hungUp();
     const address = target.mediaAddress ?? ownAddress(this.#signalling.localAddress, offer);

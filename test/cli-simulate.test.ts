@@ -170,6 +170,12 @@ void t.test('a file that is wrong: one sentence with line and column, 2', async 
     t.match(ran.stderr, says, what);
     t.equal(ran.stderr.trim().split('\n').length, 1, what);
   }
+  const path = file('beside/a.scenario.yaml', hello);
+  const wrong = 'id: b\nname: B\nkind: regex\nparams:\n  pattern: "a("\n';
+  file('beside/b.eval.yaml', `id: a\nname: A\nkind: max_turns\nparams: { max: 3 }\n---\n${wrong}`);
+  const ran = await run(['simulate', double.url, '--scenario', path]);
+  t.equal(ran.code, 2, 'a wrong pattern of an eval beside them');
+  t.match(ran.stderr, /b\.eval\.yaml:10:12: \/params\/pattern is not a regular expression/);
   t.same(double.seen, [], 'nothing is sent');
 });
 
@@ -179,7 +185,8 @@ void t.test('wrong usage: one sentence, 2', async (t) => {
   for (const [args, says] of [
     [['simulate'], /URL is missing/],
     [['simulate', 'x'], /URL: expected the address of a sandbox/],
-    [['simulate', url, '--voice'], /--voice: .*can not be simulated yet/],
+    [['simulate', url, '--voice-url', 'x'], /--voice-url: expected the address of a WebSocket/],
+    [['simulate', url, '--save-audio', 'x'], /--save-audio: expected only together with --voice/],
     [['simulate', url, '--samples', '0'], /--samples: expected a whole number from 1 to 1000/],
     [['simulate', url, '--concurrency', '0'], /--concurrency: .*from 1 to 100, got 0/],
     [

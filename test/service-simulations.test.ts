@@ -140,7 +140,11 @@ void t.test('what can not be run is refused, and says where it is wrong', async 
     [{ agent, scenarios: ['nothing'] }, /\/scenarios\/0 must be the id of a scenario/],
     [{ agent, scenarios: [aScenario(), aScenario()] }, /\/scenarios\/1 repeats "a"/],
     [{ agent, scenarios: [aScenario({ evals: ['x'] })] }, /\/scenarios\/0\/evals\/0/],
-    [{ agent, scenarios: [aScenario({ channel: 'voice' })] }, /\/scenarios\/0\/channel/],
+    [{ agent, scenarios: [aScenario()], channel: 'phone' }, /\/channel must be/],
+    [
+      { agent: { ...agent, voice_url: 'http://127.0.0.1:1' }, scenarios: [aScenario()] },
+      /\/agent\/voice_url must/,
+    ],
     [{ agent, scenarios: [{ id: 'a', name: 'A' }] }, /\/scenarios\/0\/user must be an object/],
     [{ agent, scenarios: [aScenario({ samples: 1000 })], samples: 0 }, /\/samples/],
   ] as const) {

@@ -111,6 +111,7 @@ void t.test('whatever an option is made of has its type in the package', async (
     keys: [{ key: 'a-key-of-mine', owner: 'me' }],
     judge: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', timeoutMs: 1, retriesMax: 0 },
     userModel: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm' },
+    speech: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', voice: 'v', apiKey: 'k' },
     appUrl: 'https://app.example',
   };
   const ofAgent: AgentOptions = {

@@ -3,11 +3,12 @@ import {
   ownAddress,
   type AnswerForm,
   type SocketListener,
+  type CallAudio,
 } from '../../src/shared/voice-call/index.ts';
 import type { Step } from '../scenarios/index.ts';
 import type { Outcome, Outgoing } from './http-client.ts';
 import { Line } from './voice-line.ts';
-import type { CallAudio, MediaEnd } from './voice-media.ts';
+import type { MediaEnd } from './voice-media.ts';
 import { askForSocket } from './voice-socket.ts';
 
 /** What a caller is made of. */

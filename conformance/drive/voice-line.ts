@@ -9,9 +9,10 @@ import {
   parseMessage,
   type AnswerForm,
   type SocketListener,
+  type CallAudio,
 } from '../../src/shared/voice-call/index.ts';
 import type { CallLine, CallMessage, Connection } from '../scenarios/index.ts';
-import type { CallAudio, MediaEnd } from './voice-media.ts';
+import type { MediaEnd } from './voice-media.ts';
 
 /** What a line is made of. */
 export interface LineParts {

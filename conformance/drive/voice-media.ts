@@ -1,10 +1,16 @@
 import type { CallMedia } from '../../src/contract/index.ts';
 import { percentileOf } from '../../src/shared/audio-latency/index.ts';
 import type { Clock } from '../../src/shared/clock.ts';
-import { createDecoder, ticksOfPacket, type Clip } from '../../src/shared/opus/index.ts';
+import { createDecoder, type Clip } from '../../src/shared/opus/index.ts';
 import { pacer } from '../../src/shared/pacer.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/shared/peer/index.ts';
-import { Microphone, opusTypeIn, type Said } from '../../src/shared/voice-call/index.ts';
+import {
+  CallRecording,
+  Microphone,
+  opusTypeIn,
+  type CallAudio,
+  type Said,
+} from '../../src/shared/voice-call/index.ts';
 import { Ear, type Sound } from './voice-ear.ts';
 
 /** What the kit's end of the media is made of. */
@@ -17,18 +23,8 @@ export interface MediaParts {
   onPacket: () => void;
 }
 
-/** The audio of a call as it came and went, for whoever wants to listen to it. */
-export interface CallAudio {
-  /** What the sandbox sent, by time: an empty packet for one that is missing. */
-  sandbox: readonly Buffer[];
-  /** What the kit sent. */
-  kit: readonly Buffer[];
-}
-
 const CONNECT_MS_MAX = 15_000;
 const ASK_EVERY_MS = 250;
-const TICKS_OF_FRAME = 960;
-const AUDIO_PACKETS_MAX = 20_000;
 
 /** The kit's end of the media of one call: it answers, listens and speaks. */
 export class MediaEnd {
@@ -36,9 +32,8 @@ export class MediaEnd {
   readonly #peer: Peer;
   readonly #life = new AbortController();
   readonly #roundTripsMs: number[] = [];
-  readonly #sent: Buffer[] = [];
+  readonly #audio = new CallRecording();
   readonly #lateMs: number[] = [];
-  readonly #heard: Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc'>[] = [];
   #ear: Ear | undefined;
   #microphone: Microphone | undefined;
   #payloadType = -1;
@@ -84,7 +79,7 @@ export class MediaEnd {
       clock,
       pacer: pacer(clock),
       onSent: (payload, lateMs) => {
-        this.#sent.push(payload);
+        this.#audio.sent(payload);
         this.#lateMs.push(lateMs);
       },
     });
@@ -126,21 +121,18 @@ export class MediaEnd {
       hasPath: this.#hasPath,
       packets: this.#ear?.packets ?? [],
       roundTripsMs: this.#roundTripsMs.map((ms) => Math.round(ms * 100) / 100),
-      sent: this.#sent.length,
+      sent: this.#lateMs.length,
       lateMs: Math.round((percentileOf(this.#lateMs, 99) ?? 0) * 100) / 100,
     };
   }
 
   audio(): CallAudio {
-    return { sandbox: inTime(this.#heard), kit: this.#sent };
+    return this.#audio.audio();
   }
 
   #hear(packet: AudioPacket): void {
     this.#ear?.hear(packet);
-    const { timestamp, payload, ssrc, payloadType } = packet;
-    if (payloadType === this.#payloadType && this.#heard.length < AUDIO_PACKETS_MAX) {
-      this.#heard.push({ timestamp, payload, ssrc });
-    }
+    if (packet.payloadType === this.#payloadType) this.#audio.heard(packet);
     this.#parts.onPacket();
   }
 
@@ -152,24 +144,4 @@ export class MediaEnd {
       await this.#parts.clock.sleep(ASK_EVERY_MS, signal).catch(() => undefined);
     }
   }
-}
-
-/** Packets of one stream by their time, an empty one for each 20 ms that are missing. */
-function inTime(heard: readonly Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc'>[]): Buffer[] {
-  const [first] = heard;
-  if (!first) return [];
-  const ticksOf = ({ timestamp }: { timestamp: number }): number =>
-    (timestamp - first.timestamp) | 0;
-  const own = heard.filter(({ ssrc }) => ssrc === first.ssrc);
-  const frames: Buffer[] = [];
-  let endTicks = 0;
-  for (const packet of own.sort((one, other) => ticksOf(one) - ticksOf(other))) {
-    const missing = Math.floor((ticksOf(packet) - endTicks) / TICKS_OF_FRAME);
-    for (let nth = 0; nth < missing && frames.length < AUDIO_PACKETS_MAX; nth += 1) {
-      frames.push(Buffer.alloc(0));
-    }
-    if (frames.length < AUDIO_PACKETS_MAX) frames.push(packet.payload);
-    endTicks = ticksOf(packet) + (ticksOfPacket(packet.payload) ?? TICKS_OF_FRAME);
-  }
-  return frames;
 }

@@ -1,5 +1,5 @@
-import type { AnswerForm } from '../../src/shared/voice-call/index.ts';
-import type { CallAudio } from './voice-media.ts';
+import type { AnswerForm, CallAudio } from '../../src/shared/voice-call/index.ts';
+import { usualAnswerForm, voiceUrlOf } from '../../src/shared/voice-call/voice-target.ts';
 
 /** How the voice endpoint is reached. */
 export interface VoiceOptions {
@@ -15,8 +15,8 @@ export interface VoiceOptions {
 /** How the voice endpoint of a sandbox is reached where nothing else is said (spec 4.9). */
 export function voiceOptions(target: string, given: Partial<VoiceOptions> = {}): VoiceOptions {
   return {
-    url: `${target.replace(/^http/i, 'ws').replace(/\/+$/, '')}/voice`,
-    answerForm: { type: 'webrtc_answer', field: 'webrtc_answer' },
+    url: voiceUrlOf(target),
+    answerForm: usualAnswerForm,
     mediaAddress: undefined,
     onAudio: () => {},
     ...given,

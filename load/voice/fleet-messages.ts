@@ -1,17 +1,6 @@
 /** What goes between the process that judges and those that place calls. Times are milliseconds. */
 import type { CallFaultKind } from '../../src/contract/index.ts';
-import type { AnswerForm } from '../../src/shared/voice-call/index.ts';
-
-/** How the voice endpoint of a sandbox is reached. */
-export interface VoiceTarget {
-  /** Address of its WebSocket. */
-  url: string;
-  apiKey: string | undefined;
-  ca: string | undefined;
-  answerForm: AnswerForm;
-  /** Of this machine, for the media; the one by which the sandbox is reached when undefined. */
-  mediaAddress: string | undefined;
-}
+import type { VoiceTarget } from '../../src/shared/voice-call/index.ts';
 
 /** One call to place. */
 export interface CallOrder {

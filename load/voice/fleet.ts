@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../../src/shared/clock.ts';
+import type { VoiceTarget } from '../../src/shared/voice-call/index.ts';
 import type {
   CallerSecond,
   CallOrder,
@@ -9,7 +10,6 @@ import type {
   CallersCost,
   FromCallers,
   ToCallers,
-  VoiceTarget,
 } from './fleet-messages.ts';
 
 /** What is known of a process that ended before its time. */

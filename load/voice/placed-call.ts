@@ -2,10 +2,14 @@ import type { Chance } from '../../src/shared/chance.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import { createDecoder, type Clip } from '../../src/shared/opus/index.ts';
 import type { Pacer } from '../../src/shared/pacer.ts';
-import { createPeer, type AudioPacket, type Peer } from '../../src/shared/peer/index.ts';
-import { Microphone, offerIn, opusTypeIn, ownAddress } from '../../src/shared/voice-call/index.ts';
-import { CallFailed, Signalling } from './call-signalling.ts';
-import type { CallFault, CallOrder, CallOutcome, VoiceTarget } from './fleet-messages.ts';
+import type { AudioPacket, Peer } from '../../src/shared/peer/index.ts';
+import {
+  CallFailed,
+  Microphone,
+  OutgoingCall,
+  type VoiceTarget,
+} from '../../src/shared/voice-call/index.ts';
+import type { CallFault, CallOrder, CallOutcome } from './fleet-messages.ts';
 import { MediaTally, type MediaCounts } from './media-tally.ts';
 import { Talker } from './talker.ts';
 import { TurnEar } from './turn-ear.ts';
@@ -22,12 +26,17 @@ export interface CallParts {
   counts: MediaCounts;
 }
 
-const connectMsMax = 15_000;
+/** What `start_call` says of the calls of a load test. */
+const metadata = {
+  scenario_id: 'load',
+  persona: 'a caller of a load test',
+  audio_config: { codec: 'opus', sampleRate: 48_000 },
+};
 
 /** One call, from its place in the plan to the hang-up. */
 export class PlacedCall {
   readonly #parts: CallParts;
-  readonly #signalling: Signalling;
+  readonly #call: OutgoingCall;
   readonly #tally: MediaTally;
   readonly #life = new AbortController();
   #peer: Peer | undefined;
@@ -37,19 +46,22 @@ export class PlacedCall {
   #fault: CallFault | undefined;
   #times: Pick<CallOutcome, 'readyMs' | 'setupMs'> = {};
   #dueMs = 0;
-  #isUp = false;
   #wasUpAtStart = false;
   #ending: Promise<void> | undefined;
 
   constructor(parts: CallParts) {
     this.#parts = parts;
-    this.#signalling = new Signalling(parts.clock, parts.target);
+    this.#call = new OutgoingCall({
+      ...parts,
+      onPacket: (packet) => this.#hear(packet),
+      onEnd: (why) => void this.#fail(why),
+    });
     this.#tally = new MediaTally(parts.clock, parts.counts);
   }
 
   /** Media flows, as far as is known. */
   get isUp(): boolean {
-    return this.#isUp;
+    return this.#call.isUp;
   }
 
   /** Waits until it is due and places it; resolves once it is connected, or never will be. */
@@ -67,7 +79,7 @@ export class PlacedCall {
 
   /** The judged window begins. */
   beginWindow(): void {
-    if (!this.#peer || !this.#isUp) return;
+    if (!this.#peer || !this.isUp) return;
     this.#wasUpAtStart = true;
     this.#tally.begin(this.#peer, this.#life.signal);
     this.#talker?.beginWindow();
@@ -108,35 +120,14 @@ export class PlacedCall {
   }
 
   async #connect(): Promise<void> {
-    const { clock, target, order, pacer } = this.#parts;
+    const { clock, order, pacer } = this.#parts;
     // The parts that hear take a moment to load, which is none of the sandbox's.
     const ear = (this.#ear = new TurnEar(await createDecoder()));
-    this.#signalling.onEnd = (why) => void this.#fail(why);
-    await this.#signalling.open();
-    const startedMs = clock.monotonicMs();
-    const ready = await this.#signalling.start(order.session);
-    this.#times.readyMs = clock.monotonicMs() - startedMs;
-    const offer = offerIn(ready);
-    if (offer === undefined) throw new CallFailed('bad_offer', 'call_ready brings no offer');
-    const address = target.mediaAddress ?? (await ownAddress(this.#signalling.localAddress, offer));
-    const peer = (this.#peer = createPeer({
-      clock,
-      network: { address },
-      onPacket: (packet) => this.#hear(packet),
-      onState: (state) => {
-        if (state === 'failed' && this.#isUp) void this.#fail(pathLost());
-      },
-    }));
-    this.#signalling.onCandidate = (candidate) => void peer.addCandidate(candidate);
-    const answer = await peer.answer(offer).catch((error: unknown) => {
-      throw new CallFailed('bad_offer', messageOf(error));
-    });
-    ear.payloadType = opusTypeIn(answer) ?? -1;
-    this.#signalling.answer(ready, answer);
-    using deadline = clock.deadline(connectMsMax);
-    await peer.connected(AbortSignal.any([deadline.signal, this.#life.signal]));
+    const { readyMs } = await this.#call.place({ session_id: order.session, metadata });
+    this.#times.readyMs = readyMs;
+    const peer = (this.#peer = await this.#call.connect());
+    ear.payloadType = this.#call.payloadType;
     this.#times.setupMs = clock.monotonicMs() - this.#dueMs;
-    this.#isUp = true;
     const onSent = (_payload: Buffer, lateMs: number): void => this.#tally.sent(lateMs);
     this.#microphone = new Microphone({ peer, clock, pacer, onSent });
     this.#talk(this.#microphone, ear);
@@ -157,7 +148,6 @@ export class PlacedCall {
   /** The first thing that goes wrong is what became of the call. */
   async #fail(error: unknown): Promise<void> {
     if (this.#life.signal.aborted) return;
-    // What a peer or its deadline throws is about the path.
     const kind = error instanceof CallFailed ? error.kind : 'no_path';
     this.#fault ??= this.#faultOf(kind, messageOf(error));
     await this.end();
@@ -168,16 +158,13 @@ export class PlacedCall {
   }
 
   async #hangUp(): Promise<void> {
-    this.#isUp = false;
     this.#life.abort(new Error('the call is over'));
     this.#microphone?.stop();
-    await Promise.all([this.#signalling.hangUp(), this.#peer?.close()]);
+    await this.#call.hangUp();
     this.#ear?.close();
     this.#ear = undefined;
   }
 }
-
-const pathLost = (): CallFailed => new CallFailed('path_lost', 'the path of the media broke');
 
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

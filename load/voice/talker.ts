@@ -1,8 +1,7 @@
 import type { Chance } from '../../src/shared/chance.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { Clip } from '../../src/shared/opus/index.ts';
-import type { Microphone, Said } from '../../src/shared/voice-call/index.ts';
-import { CallFailed } from './call-signalling.ts';
+import { CallFailed, type Microphone, type Said } from '../../src/shared/voice-call/index.ts';
 import type { MediaTally } from './media-tally.ts';
 import type { TurnEar } from './turn-ear.ts';
 

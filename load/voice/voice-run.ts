@@ -2,9 +2,13 @@ import { availableParallelism } from 'node:os';
 import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Chance } from '../../src/shared/chance.ts';
 import type { Clock } from '../../src/shared/clock.ts';
+import {
+  usualAnswerForm,
+  voiceUrlOf,
+  type VoiceTarget,
+} from '../../src/shared/voice-call/voice-target.ts';
 import type { LiveFigures, LoadOptions } from '../options.ts';
 import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
-import type { VoiceTarget } from './fleet-messages.ts';
 
 /** What was seen of the calls of a run. */
 export interface VoiceRun extends FleetOutcome {
@@ -112,10 +116,10 @@ function ordersOf(
 
 function targetOf({ voice, sandbox, apiKey, ca }: LoadOptions): VoiceTarget {
   return {
-    url: voice?.url ?? `${sandbox.replace(/^http/i, 'ws').replace(/\/+$/, '')}/voice`,
+    url: voice?.url ?? voiceUrlOf(sandbox),
     apiKey,
     ca,
-    answerForm: voice?.answerForm ?? { type: 'webrtc_answer', field: 'webrtc_answer' },
+    answerForm: voice?.answerForm ?? usualAnswerForm,
     mediaAddress: voice?.mediaAddress,
   };
 }

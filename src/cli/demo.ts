@@ -24,7 +24,7 @@ export const demoVerb: CommandModule = {
   builder: (yargs) =>
     yargs
       .usage(
-        'sandbox-kit demo\n\nRuns a sandbox, checks it, breaks it, calls it, and has the service score it.',
+        'sandbox-kit demo\n\nRuns a sandbox, checks it, breaks it, calls it, talks to it and scores it.',
       )
       .option('keep', { type: 'boolean', default: false, describe: 'leave the servers up' })
       .epilogue(`Examples:
@@ -45,10 +45,12 @@ async function demo(keep: boolean, out: Terminal): Promise<boolean> {
   if (!mutant) throw new Error(`there is no mutant ${MUTANT}`);
   const { callSandbox, tellCall } = await import('./demo-call.ts');
   const { startDemoService, tellTheService } = await import('./demo-service.ts');
+  const { simulateBoth, tellSimulation } = await import('./demo-simulation.ts');
   const service = await startDemoService();
   try {
     // A call takes as long as it takes to speak: meanwhile there is something to see.
     const calling = callSandbox(judge, agent.url);
+    const simulating = await simulateBoth(agent.url);
     chapter(out, 1, `A sandbox that obeys the interface listens at ${agent.url}`);
     await talk(agent.url, out);
 
@@ -61,10 +63,15 @@ async function demo(keep: boolean, out: Terminal): Promise<boolean> {
     chapter(out, 4, `The service takes in what the sandbox said, at ${service.url}`);
     const scored = await tellTheService(service, agent.url, out);
 
-    chapter(out, 5, `A simulated user has called it, at ${agent.voiceUrl ?? agent.url}`);
+    chapter(out, 5, `The judge has called it, at ${agent.voiceUrl ?? agent.url}`);
     const heard = tellCall(await calling, out);
 
-    const held = good === 'conforming' && bad === 'not-conforming' && scored && heard;
+    chapter(out, 6, 'Simulated users with a goal talk to it, and evals score what it says');
+    const talks = [];
+    for (const one of simulating) talks.push(tellSimulation(await one, out));
+
+    const isJudged = good === 'conforming' && bad === 'not-conforming';
+    const held = isJudged && scored && heard && talks.every((passed) => passed);
     out.write(`\n${held ? out.paint('green', 'All held.') : out.paint('red', 'Not all held.')}\n`);
     out.write(nextSteps(keep, { agent: agent.url, mutant: mutant.url, service: service.adminUrl }));
     if (keep) await untilStopped();
@@ -143,6 +150,7 @@ function nextSteps(keep: boolean, { agent, mutant, service }: Kept): string {
     'Next:',
     '  sandbox-kit check URL      check a sandbox of yours',
     '  sandbox-kit agent          a sandbox to build against',
+    '  sandbox-kit simulate URL   users with a goal; --voice: by phone',
     '  sandbox-kit serve          the service on this machine',
     '  sandbox-kit selftest       see every fault that the judge catches',
     '  sandbox-kit explain        see every requirement',

@@ -10,6 +10,10 @@ const environment = z.object({
   SANDBOX_KIT_USER_URL: z.string().trim().min(1).optional().catch(undefined),
   SANDBOX_KIT_USER_MODEL: z.string().trim().min(1).optional().catch(undefined),
   SANDBOX_KIT_USER_API_KEY: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_SPEECH_URL: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_SPEECH_MODEL: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_SPEECH_VOICE: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_SPEECH_API_KEY: z.string().trim().min(1).optional().catch(undefined),
   NO_COLOR: z.string().optional(),
 });
 

@@ -11,7 +11,10 @@ export interface ScenarioSet {
   scenarios: Scenario[];
   personas: Persona[];
   evals: EvalDefinition[];
-  /** What is wrong at a place, `/0/user/steps/1` being in the first scenario. */
+  /**
+   * What is wrong at a place: `/0/user/steps/1` is in the first scenario, `/evals/0/params` in the
+   * first eval that stands beside them.
+   */
   misfit: (pointer: string, message: string) => UsageError;
 }
 
@@ -37,16 +40,22 @@ export function readScenarioSet(patterns: readonly string[] | undefined): Scenar
       filesIn(folder, ending).flatMap((path) => readYamlFile(path, FLAG, name)),
     );
     refuseTwins(all);
-    return all.map(({ value }) => value);
+    return all;
   };
+  const [personas, evals] = [
+    beside('.persona.yaml', 'Persona'),
+    beside('.eval.yaml', 'EvalDefinition'),
+  ];
   return {
     scenarios: scenarios.map(({ value }) => value),
-    personas: beside('.persona.yaml', 'Persona'),
-    evals: beside('.eval.yaml', 'EvalDefinition'),
+    personas: personas.map(({ value }) => value),
+    evals: evals.map(({ value }) => value),
     misfit(pointer, message) {
-      const [, nth = '', within = ''] = /^\/(\d+)(.*)$/.exec(pointer) ?? [];
-      const place = scenarios[Number(nth)]?.place(within) ?? '';
-      return new UsageError(`${FLAG}: ${place}: ${message.replace(`/${nth}/`, '/')}.`);
+      const [, kind = '', nth = '', within = ''] =
+        /^(\/evals(?=\/\d))?\/(\d+)(.*)$/.exec(pointer) ?? [];
+      const document = (kind === '' ? scenarios : evals)[Number(nth)];
+      const place = document?.place(within) ?? '';
+      return new UsageError(`${FLAG}: ${place}: ${message.replace(`${kind}/${nth}/`, '/')}.`);
     },
   };
 }

@@ -6,6 +6,7 @@ import { modelFrom } from './model-from.ts';
 import { mutantJudge } from './mutant-judge.ts';
 import { seedTeller } from './seed-progress.ts';
 import { untilStopped } from './signals.ts';
+import { speechFrom } from './speech-from.ts';
 import { terminalOf } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -52,8 +53,9 @@ const EPILOGUE = `Examples:
 sandbox-kit selftest --list shows all mutants.
 
 A model that judges: SANDBOX_KIT_JUDGE_URL, _MODEL and _API_KEY, of any
-OpenAI-compatible endpoint. The service's own key: SANDBOX_KIT_SERVICE_API_KEY,
-or --api-key-file; on loopback a development key is made.
+OpenAI-compatible endpoint; one that plays users: SANDBOX_KIT_USER_URL, ...;
+one that speaks their lines: SANDBOX_KIT_SPEECH_URL, ... The service's own key:
+SANDBOX_KIT_SERVICE_API_KEY, or --api-key-file; on loopback one is made.
 With --json the first line of stdout is {"url","apiKey","appUrl","adminUrl"}.`;
 
 /** `sandbox-kit serve`: the whole service on this machine. */
@@ -107,6 +109,7 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
   const key = flags.serviceKey(given['api-key-file']);
   const judge = modelFrom('JUDGE');
   const userModel = modelFrom('USER');
+  const speech = speechFrom();
   const wing = await import('../service/index.ts');
   try {
     return await wing.startService({
@@ -121,6 +124,7 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
       ...(seed === undefined ? {} : { seed: seed.document, onSeedProgress: seeding.tell }),
       ...(judge === undefined ? {} : { judge }),
       ...(userModel === undefined ? {} : { userModel }),
+      ...(speech === undefined ? {} : { speech }),
     });
   } catch (error) {
     if (!(error instanceof wing.CannotStart)) throw error;

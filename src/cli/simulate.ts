@@ -13,14 +13,15 @@ import { openOutputs } from './outputs.ts';
 import { readScenarioSet, type ScenarioSet } from './scenario-files.ts';
 import { interruptible } from './signals.ts';
 import { sessionProgress } from './simulate-progress.ts';
+import { simulatedCalls } from './simulated-calls.ts';
 import { terminalOf, type Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
+import { voiceFlags, voiceOptions } from './voice-flags.ts';
 
 const simulateFlags = z.object({
   url: flags.sandboxUrl,
   scenario: z.array(flags.word).optional(),
   samples: flags.wholeNumber(1, 1_000).optional(),
-  concurrency: flags.wholeNumber(1, 100),
+  concurrency: flags.wholeNumber(1, 100).optional(),
   voice: z.boolean(),
   seed: flags.seed.optional(),
   json: flags.filePath.optional(),
@@ -28,6 +29,7 @@ const simulateFlags = z.object({
   baseline: flags.filePath.optional(),
   'api-key-file': flags.filePath.optional(),
   ca: flags.filePath.optional(),
+  ...voiceFlags,
 });
 
 type SimulateFlags = z.infer<typeof simulateFlags>;
@@ -44,8 +46,11 @@ const EPILOGUE = `Examples:
   sandbox-kit simulate http://127.0.0.1:8080
   sandbox-kit simulate URL --scenario 'scenarios/*.scenario.yaml' --samples 5
   sandbox-kit simulate URL --json run.json --baseline earlier.json
+  sandbox-kit simulate URL --voice --save-audio calls
 
 Without --scenario, a starter set for a shop's support agent is run.
+By voice, users speak English by a synthesizer of the kit, or by any
+OpenAI-compatible endpoint: SANDBOX_KIT_SPEECH_URL, _MODEL, _VOICE and _API_KEY.
 The bearer key is read from SANDBOX_KIT_API_KEY, or with --api-key-file. A model
 that plays users of mode llm: SANDBOX_KIT_USER_URL, _MODEL and _API_KEY, of any
 OpenAI-compatible endpoint; one that judges: SANDBOX_KIT_JUDGE_URL, ...
@@ -59,9 +64,6 @@ export const simulateVerb: CommandModule = {
   builder: (yargs) => simulateOptions(yargs).epilogue(EPILOGUE),
   handler: async (argv) => {
     const given = flags.parseFlags(simulateFlags, argv);
-    if (given.voice) {
-      throw new UsageError('--voice: users that speak can not be simulated yet; leave it out.');
-    }
     const set = readScenarioSet(given.scenario);
     const baseline =
       given.baseline === undefined
@@ -75,7 +77,7 @@ export const simulateVerb: CommandModule = {
 };
 
 function simulateOptions(yargs: Argv): Argv {
-  return yargs
+  const options = yargs
     .usage('sandbox-kit simulate URL\n\nSimulated users talk to a sandbox, and evals score them.')
     .positional('url', { type: 'string', describe: 'base address of the sandbox' })
     .option('scenario', {
@@ -84,7 +86,7 @@ function simulateOptions(yargs: Argv): Argv {
       describe: 'file, folder, glob or id; may be repeated',
     })
     .option('samples', { type: 'number', describe: 'sessions of each; as each scenario says' })
-    .option('concurrency', { type: 'number', default: 5, describe: 'sessions at a time' })
+    .option('concurrency', { type: 'number', describe: 'sessions at a time; 5, calls 10' })
     .option('voice', { type: 'boolean', default: false, describe: 'by voice instead of chat' })
     .option('seed', { type: 'string', describe: 'repeat the ids of an earlier run' })
     .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
@@ -92,6 +94,7 @@ function simulateOptions(yargs: Argv): Argv {
     .option('baseline', { type: 'string', describe: 'JSON of an earlier run, to compare' })
     .option('api-key-file', { type: 'string', describe: 'file that holds the bearer key' })
     .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' });
+  return voiceOptions(options);
 }
 
 async function run({
@@ -100,18 +103,23 @@ async function run({
   wing,
   out,
 }: Run & { set: ScenarioSet }): Promise<SimulationReport> {
-  const { samples, concurrency } = given;
+  const { samples } = given;
+  const { channel, voice } = await simulatedCalls(given, set.scenarios);
+  // A call takes as long as it takes to speak, and little else.
+  const { concurrency = channel === 'voice' ? 10 : 5 } = given;
   const seed = given.seed ?? randomSeed();
   const total = set.scenarios.reduce((sum, one) => sum + (samples ?? one.samples ?? 1), 0);
   const many = set.scenarios.length === 1 ? '1 scenario' : `${set.scenarios.length} scenarios`;
   out.write(`${out.paint('bold', `sandbox-kit simulate ${given.url}`)}\n`);
-  out.write(`${many}, ${total} sessions, ${concurrency} at a time. Seed ${seed}.\n\n`);
+  const sessions = `${total} session${total === 1 ? '' : 's'}`;
+  const way = channel === 'voice' ? ' by voice' : '';
+  out.write(`${many}, ${sessions}${way}, ${concurrency} at a time. Seed ${seed}.\n\n`);
   const errors = terminalOf(process.stderr);
   const progress = sessionProgress(errors, systemClock, total);
   using interrupt = interruptible('Stopping: what was seen is reported. Once more leaves at once.');
   try {
     return await wing.simulate({
-      ...{ ...set, samples, concurrency, seed, kitVersion: kitVersion() },
+      ...{ ...set, samples, concurrency, seed, channel, voice, kitVersion: kitVersion() },
       sandbox: given.url,
       apiKey: flags.sandboxKey(given['api-key-file']),
       ca: flags.caPem(given.ca),

@@ -32,7 +32,9 @@ export const voiceFlags = {
 };
 
 /** What they may be. */
-type VoiceFlags = z.infer<z.ZodObject<typeof voiceFlags>> & { area?: readonly Area[] | undefined };
+export type VoiceFlags = z.infer<z.ZodObject<typeof voiceFlags>> & {
+  area?: readonly Area[] | undefined;
+};
 
 /** The options of how calls are placed and kept, for the parser. */
 export function voiceOptions(yargs: Argv): Argv {
@@ -78,8 +80,12 @@ export async function voiceOf(given: VoiceFlags): Promise<Voice> {
   };
 }
 
-/** Writes each direction of each call: `01-conversation-sandbox.opus`. */
-async function audioWriter(folder: string): Promise<NonNullable<Voice['onAudio']>> {
+/**
+ * Writes each direction of each call: `01-conversation-sandbox.opus`. Makes the folder.
+ *
+ * @throws {UsageError} where it can't be made.
+ */
+export async function audioWriter(folder: string): Promise<NonNullable<Voice['onAudio']>> {
   makeFolder(folder, '--save-audio');
   const { writeOgg } = await import('../shared/opus/index.ts');
   let written = 0;

@@ -14,6 +14,11 @@ const model = {
 const aJudge = kinds.optionsOf<ServiceOptions['judge']>(model, ['baseUrl', 'model']);
 const aUserModel = kinds.optionsOf<ServiceOptions['userModel']>(model, ['baseUrl', 'model']);
 
+const aSpeech = kinds.optionsOf<ServiceOptions['speech']>(
+  { baseUrl: kinds.anAddress, model: kinds.aText, voice: kinds.aText, apiKey: kinds.aText },
+  ['baseUrl'],
+);
+
 /** What each option of `startService` must be. */
 export const serviceOptionKinds: kinds.OptionKinds<ServiceOptions> = {
   host: kinds.aText,
@@ -29,5 +34,6 @@ export const serviceOptionKinds: kinds.OptionKinds<ServiceOptions> = {
   keys: kinds.listOf(aKey),
   judge: aJudge,
   userModel: aUserModel,
+  speech: aSpeech,
   appUrl: kinds.anAddress,
 };

@@ -9,6 +9,7 @@ import { seededChance } from '../shared/chance.ts';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
 import { castingOf } from './castings.ts';
+import { toEval } from './control/evals.ts';
 import { createJudge, type JudgeOptions } from './scoring/judge.ts';
 import { outcomeOf } from './scoring/outcome.ts';
 import { scoreSession } from './scoring/score-session.ts';
@@ -21,6 +22,7 @@ import { runSession, type SessionDeps } from './simulator/run-session.ts';
 import { openSandbox } from './simulator/sandbox.ts';
 import { planSessions, type ChannelName, type SessionPlan } from './simulator/session-plan.ts';
 import type { SimulatedSession } from './simulator/simulated-session.ts';
+import { voiceCaller, type CallOptions } from './simulator/voice-caller.ts';
 import { openUserModel, type UserModelOptions } from './simulator/user-model.ts';
 import type { Outcome } from './store/store.ts';
 import { verdictOf } from './verdict.ts';
@@ -45,6 +47,8 @@ export interface SimulateOptions {
   channel?: ChannelName | undefined;
   judge?: Omit<JudgeOptions, 'clock' | 'chance'> | undefined;
   userModel?: UserModelOptions | undefined;
+  /** How calls are placed, for sessions by voice. */
+  voice?: CallOptions | undefined;
   kitVersion: string;
   clock?: Clock;
   log?: Log;
@@ -60,21 +64,25 @@ const scoringMsMax = 120_000;
 /**
  * Runs simulated users against a sandbox, and scores what was said: the service's simulator without
  * the service. The same seed, scenarios and answers give the same report but for times.
- * @throws Misfit where a scenario makes no sense; its pointer begins with the scenario's place.
+ * @throws Misfit where a scenario or an eval makes no sense; its pointer begins with the scenario's
+ * place, or with `/evals` and the eval's.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
   const { clock = systemClock, log = silentLog, concurrency = 5, seed, kitVersion } = options;
   const { signal = new AbortController().signal, onSession = () => undefined } = options;
+  for (const [nth, one] of options.evals.entries()) toEval(one, `/evals/${nth}`);
   const castings = options.scenarios.map((scenario, nth) =>
     castingOf(scenario, options, `/${nth}`),
   );
-  const { samples, channel, sandbox: url, apiKey, ca, userModel } = options;
+  const { samples, channel, sandbox: url, apiKey, ca, userModel, voice } = options;
   const plans = planSessions({ castings, samples, seed, channel });
   const sandbox = openSandbox({ url, apiKey, ca, connections: concurrency, clock });
+  const caller = voiceCaller({ ...voice, sandbox: url, apiKey, ca, clock });
   const model = userModel && openUserModel({ ...userModel, clock });
   const chance = seededChance(seed).fork('judge');
   const judge = options.judge && createJudge({ ...options.judge, clock, chance });
-  const deps: SessionDeps = { sandbox, model, clock, machineClock: clock, log };
+  const { open: call } = caller;
+  const deps: SessionDeps = { sandbox, call, model, clock, machineClock: clock, log };
   const startedAtMs = clock.nowMs();
   const sessions: SimulatedSessionReport[] = [];
   try {
@@ -87,7 +95,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
       onSession(report);
     });
   } finally {
-    await sandbox.close();
+    await Promise.all([sandbox.close(), caller.close()]);
   }
   const endedAtMs = clock.nowMs();
   return reportOf({ castings, sessions, sandbox: url, seed, kitVersion, startedAtMs, endedAtMs });
@@ -108,7 +116,7 @@ async function score(
   if (held.status !== 'completed') return [];
   const session = scoredSession(plan, held);
   return Promise.all(
-    plan.evals.map(async (one) => outcomeOf(one, await scoreOnce(one, session, scoring))),
+    held.evals.map(async (one) => outcomeOf(one, await scoreOnce(one, session, scoring))),
   );
 }
 

@@ -1,8 +1,8 @@
 import type {
-  Scenario,
   Simulation,
   SimulationRequest,
   SimulationSessionState,
+  TestedAgent,
   UserReview,
 } from '../contract/index.ts';
 import { brief } from '../contract/index.ts';
@@ -62,12 +62,13 @@ export function simulationDesk(deps: DeskDeps): SimulationDesk {
     async request(ownerId, asked) {
       const { agent, secret } = await agentOf(store, ownerId, asked);
       const castings = await castingsOf(store, ownerId, asked);
-      const { samples, concurrency = concurrencyDefault, seed = randomSeed() } = asked;
+      const { samples, channel, concurrency = concurrencyDefault, seed = randomSeed() } = asked;
       const startedAtMs = deps.clock.nowMs();
       const name = asked.name ?? `${agent.name} ${isoTime(startedAtMs).slice(0, 10)}`;
       const id = await store.simulations.add({
         ...{ ownerId, name, agent, secret, concurrency, castings, seed, startedAtMs },
         ...(samples !== undefined && { samples }),
+        ...(channel !== undefined && { channel }),
         idOf: (repeat) => simulationIdOf(seed, repeat),
       });
       runner.wake();
@@ -89,15 +90,19 @@ export function simulationDesk(deps: DeskDeps): SimulationDesk {
 
 async function agentOf(store: Store, ownerId: string, { agent }: SimulationRequest) {
   if (typeof agent !== 'string') {
-    const { name, url, api_key: secret } = agent;
-    return { agent: { name, url }, secret };
+    return { agent: placeOf(agent), secret: agent.api_key };
   }
   const agents = await store.documents.list(ownerId, 'agent', documentsMax);
   const found = agents.find(({ id }) => id === agent);
   if (!found) throw new Misfit('/agent', `must be the id of an agent, got ${brief(agent)}`);
   const secret = await store.documents.apiKeyOf(ownerId, agent);
-  return { agent: { name: found.name, url: found.url }, secret };
+  return { agent: placeOf(found), secret };
 }
+
+const placeOf = ({ name, url, voice_url }: Pick<TestedAgent, 'name' | 'url' | 'voice_url'>) => ({
+  ...{ name, url },
+  ...(voice_url !== undefined && { voice_url }),
+});
 
 /** The scenarios with all that they name, as they are now. @throws Misfit. */
 async function castingsOf(store: Store, ownerId: string, asked: SimulationRequest) {
@@ -114,18 +119,12 @@ async function castingsOf(store: Store, ownerId: string, asked: SimulationReques
     if (!scenario) throw new Misfit(at, `must be the id of a scenario, got ${brief(given)}`);
     if (ids.has(scenario.id)) throw new Misfit(at, `repeats ${brief(scenario.id)}`);
     ids.add(scenario.id);
-    checkChannel(scenario, at);
     const casting = castingOf(scenario, cast, at);
     return { ...casting, evals: [...casting.evals] };
   });
   const count = countSessions(castings, asked.samples);
   if (count <= sessionsMax) return castings;
   throw new Misfit('/samples', `must make ${sessionsMax} sessions at most, would make ${count}`);
-}
-
-function checkChannel({ channel }: Scenario, at: string): void {
-  if (channel !== 'voice') return;
-  throw new Misfit(`${at}/channel`, 'must be chat: users that speak can not be simulated yet');
 }
 
 /** What is sure to go wrong, in sentences. */

@@ -7,6 +7,7 @@ import { randomSeed, seededChance } from '../shared/chance.ts';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
 import { checkOptions } from '../shared/option-kinds.ts';
+import type { SpeechEndpoint } from '../shared/speech/index.ts';
 import { openDataDir } from './data-dir.ts';
 import { developmentKey } from './development-key.ts';
 import { CannotStart, Misfit, Refusal } from './errors.ts';
@@ -73,6 +74,8 @@ export interface ServiceOptions {
   judge: Omit<JudgeOptions, 'clock' | 'chance'>;
   /** The language model behind simulated users of mode `llm`. */
   userModel: UserModelOptions;
+  /** Who speaks the lines of simulated users that call; a synthesizer in the process when left out. */
+  speech: SpeechEndpoint;
   /** Base of the deep links; the service itself when left out. */
   appUrl: string;
 }
@@ -155,7 +158,8 @@ async function start(
   const runner = startRunner({ store, sessionOf, judge, errored, clock, log, worker });
   undo.push(() => runner.stop());
   const onKept = (): void => runner.wake();
-  const simulator = startSimulator(options.userModel, { store, clock, log, onKept });
+  const { userModel, speech } = options;
+  const simulator = startSimulator(userModel, { store, clock, log, onKept, speech });
   undo.push(() => simulator.stop());
 
   const stopping = new AbortController();
@@ -175,7 +179,7 @@ async function start(
     simulator,
     errored,
     hasJudge: judge !== undefined,
-    hasUserModel: options.userModel !== undefined,
+    hasUserModel: userModel !== undefined,
     makeId: idsFrom(chanceSeed),
     ownerName,
     appUrl,

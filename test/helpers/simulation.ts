@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import {
   violations,
+  type EndReason,
   type Scenario,
   type SimulatedSessionReport,
   type SimulationReport,
@@ -15,6 +16,22 @@ export function aScenario(changes: Partial<Scenario> = {}): Scenario {
 /** A scenario of a user. */
 export const aUser = (user: Scenario['user'], more: Partial<Scenario> = {}): Scenario =>
   aScenario({ user, ...more });
+
+/** A scenario of a user who calls, has two lines and passes. */
+export const aCaller = (id: string, more: Partial<Scenario> = {}): Scenario =>
+  aUser(
+    { opening: 'Hi.', steps: [{ say: 'Yes.' }] },
+    {
+      ...{ id, channel: 'voice' },
+      evals: [{ id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } }],
+      ...more,
+    },
+  );
+
+/** What a session is like that could not be held. */
+export const failed = (end: EndReason, error: RegExp): object => ({
+  ...{ status: 'failed', end_reason: end, verdict: 'undecided', error, eval_outcomes: [] },
+});
 
 /** Runs scenarios against a sandbox, and insists that the report conforms. */
 export async function simulateOn(

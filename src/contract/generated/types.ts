@@ -2091,7 +2091,7 @@ export interface ScenarioLimits {
    */
   max_turns?: number;
   /**
-   * Milliseconds that one reply may take; 30000 when left out.
+   * Milliseconds that one reply may take; 30000 when left out. By voice until the agent has spoken it to its end; 60000 when left out.
    */
   turn_timeout_ms?: number;
   /**
@@ -2517,7 +2517,7 @@ export interface SimulatedSessionReport {
   started_at: string;
   ended_at: string;
   /**
-   * Of each turn, from the request to the whole answer.
+   * Of each turn: by chat from the request to the whole answer, by voice from the last sound of the user to the first of the agent.
    */
   turn_latency_ms: number[];
   /**
@@ -2602,6 +2602,10 @@ export interface SimulationRequest {
    */
   samples?: number;
   /**
+   * Instead of what the scenarios say.
+   */
+  channel?: 'chat' | 'voice';
+  /**
    * All ids and all that is left to chance follow from it; unforeseeable when left out.
    */
   seed?: string;
@@ -2626,6 +2630,10 @@ export interface TestedAgent {
    * Base address of the sandbox: http or https, without user and password.
    */
   url: string;
+  /**
+   * Its voice WebSocket, ws or wss; /voice of the url when left out (spec 4.9).
+   */
+  voice_url?: string;
   /**
    * The sandbox's bearer key, visible ASCII. Kept, and never shown again.
    */
@@ -2701,6 +2709,10 @@ export interface Simulation {
 export interface SimulationAgent {
   name: string;
   url: string;
+  /**
+   * Of its voice WebSocket, where it was given.
+   */
+  voice_url?: string;
 }
 export interface SimulationProgress {
   sessions: number;

@@ -113,10 +113,12 @@ export function checkRoom(kind: DocumentKind, all: readonly { id: string }[]): v
 
 /** An agent as it is kept; one without an id is the one that has its name. */
 export function toAgent(agent: TestedAgent, context: DocumentContext): NewDocument {
-  const { api_key: secret, name, url } = agent;
+  const { api_key: secret, name, url, voice_url } = agent;
   const known = context.known.agents.find((one) => one.name === name)?.id;
   const id = agent.id ?? known ?? documentId('agt', [context.ownerId, name]);
-  return { kind: 'agent', document: { id, name, url, has_api_key: secret !== undefined }, secret };
+  const place = { url, ...(voice_url !== undefined && { voice_url }) };
+  const document = { id, name, ...place, has_api_key: secret !== undefined };
+  return { kind: 'agent', document, secret };
 }
 
 /**

@@ -30,6 +30,7 @@ export function sessionPage({ session, turns, tags }: SessionPage): string {
       <ul>
         ${session.outcomes.map(outcomeItem)}
       </ul>
+      ${notesOf(session).map((note) => html`<p class="soft">${note}</p>`)}
       ${session.outcomes.length === 0 ? html`<p class="soft">No eval has scored this session.</p>` : ''}
       <h2>Transcript</h2>
       <ol>
@@ -55,6 +56,12 @@ function erroredNote({ outcomes }: Session): Html | '' {
   </p>`;
 }
 
+/** What went wrong in a simulated session, and what was noticed besides. */
+function notesOf({ simulated = {} }: Session): string[] {
+  const { error, notes = [] } = simulated as { error?: string; notes?: string[] };
+  return error === undefined ? notes : [error, ...notes];
+}
+
 function factsOf(session: Session): [string, string][] {
   const facts: [string, string | undefined][] = [
     ['Run', session.run?.name],
@@ -62,6 +69,7 @@ function factsOf(session: Session): [string, string][] {
     ['Agent', session.agent?.name],
     ['Scenario', session.scenario],
     ['Persona', session.persona],
+    ['Channel', session.simulated?.['channel'] as string | undefined],
     ['Status', session.status],
     ['Verdict', verdictOf(session)],
     ['End', session.endReason],

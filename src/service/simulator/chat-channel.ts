@@ -40,5 +40,7 @@ export function chatChannel(
       return messages.at(-1)?.role === 'assistant' ? undefined : await ask(signal);
     },
     close: () => Promise.resolve(),
+    tellsTools: true,
+    notes: [],
   };
 }

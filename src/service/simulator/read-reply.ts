@@ -36,7 +36,8 @@ export function readReply({ status, json, latencyMs }: Answer): AgentReply {
 const wrong = (how: string): SessionFault =>
   new SessionFault('agent_error', `POST /v1/chat/completions answered ${how}.`);
 
-function toolCallsIn(given: unknown): ReplyToolCall[] {
+/** The tool calls that a reply has, as far as they can be read. */
+export function toolCallsIn(given: unknown): ReplyToolCall[] {
   if (!Array.isArray(given)) return [];
   return given.slice(0, toolCallsMax).flatMap((call: unknown) => {
     const made = isObject(call) ? call['function'] : undefined;

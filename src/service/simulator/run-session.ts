@@ -2,7 +2,7 @@ import type { EndReason, UserCreateRequest } from '../../contract/index.ts';
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
 import { userModelMissing } from '../user-model-missing.ts';
-import type { Channel } from './channel.ts';
+import type { Channel, OpenChannel } from './channel.ts';
 import { chatChannel } from './chat-channel.ts';
 import { graphUser } from './graph-user.ts';
 import { limitedBy } from './limited-by.ts';
@@ -18,11 +18,14 @@ import {
   type SimulatedTurn,
 } from './simulated-session.ts';
 import type { Heard, Move, SimulatedUser } from './simulated-user.ts';
+import { withoutTools } from './tool-evals.ts';
 import type { UserModel } from './user-model.ts';
 
 /** What sessions are held with. */
 export interface SessionDeps {
   sandbox: Sandbox;
+  /** Calls the sandbox, for sessions by voice. */
+  call: OpenChannel;
   /** Plays users of mode `llm`. */
   model: UserModel | undefined;
   /** What sessions are dated by. */
@@ -49,7 +52,7 @@ export async function runSession(
   const startedAtMs = clock.nowMs();
   const durationMsMax = plan.scenario.limits?.max_duration_ms ?? durationMsMaxDefault;
   using limit = limitedBy(machineClock, durationMsMax, signal);
-  const held: Held = { turns: [], isTried: false, userId: undefined, notes: [] };
+  const held: Held = { turns: [], isTried: false, userId: undefined, notes: [], tellsTools: true };
   const until = limit.signal;
   const ended = await hold(plan, deps, { held, until }).then(
     (endReason): Ended => ['completed', endReason, undefined],
@@ -66,9 +69,15 @@ export async function runSession(
   }
   const [status, endReason, error] = ended;
   const { turns, notes, userId } = held;
-  const review = await reviewUser({ scenario: plan.scenario, turns, endReason });
-  const endedAtMs = clock.nowMs();
-  return { status, endReason, error, turns, review, userId, notes, startedAtMs, endedAtMs };
+  const { scenario, evals } = plan;
+  const review = await reviewUser({ scenario, turns, endReason });
+  const scorable = held.tellsTools ? { evals, notes: [] } : withoutTools(scenario, evals);
+  return {
+    ...{ status, endReason, error, turns, review, userId, startedAtMs },
+    evals: scorable.evals,
+    notes: [...notes, ...(status === 'completed' ? scorable.notes : [])],
+    endedAtMs: clock.nowMs(),
+  };
 }
 
 type Ended = [SimulatedSession['status'], EndReason, string | undefined];
@@ -81,11 +90,13 @@ interface Held {
   /** Once it is created. */
   userId: string | undefined;
   notes: string[];
+  /** Whether tool calls could be seen. */
+  tellsTools: boolean;
 }
 
 async function hold(
   plan: SessionPlan,
-  { sandbox, model }: SessionDeps,
+  { sandbox, model, call }: SessionDeps,
   { held, until }: { held: Held; until: AbortSignal },
 ): Promise<EndReason> {
   const user = playerOf(plan, model);
@@ -93,13 +104,15 @@ async function hold(
   held.isTried = true;
   held.isTried = await sandbox.createUser(userOfPlan(plan), until);
   if (held.isTried) held.userId = plan.userId;
-  if (plan.channel !== 'chat') {
-    throw new SessionFault('simulator_error', 'Users that speak can not be simulated yet.');
-  }
-  const channel = chatChannel(sandbox, plan, held.userId);
+  const channel =
+    plan.channel === 'voice'
+      ? await call(plan, held.userId, until)
+      : chatChannel(sandbox, plan, held.userId);
   try {
     return await converse(plan, { user, channel, turns: held.turns }, until);
   } finally {
+    held.tellsTools = channel.tellsTools;
+    held.notes.push(...channel.notes);
     await channel.close();
   }
 }
@@ -139,17 +152,22 @@ async function converse(plan: SessionPlan, talk: Talk, signal: AbortSignal): Pro
   const { user, channel, turns } = talk;
   const turnsMax = plan.scenario.limits?.max_turns ?? turnsMaxDefault;
   let heard: Heard | undefined;
+  let isOver = false;
   if (plan.scenario.user.speaks_first === false) {
     const first = await takeTurn(turns, { line: '', reason: 'the agent speaks first' }, () =>
       channel.listen(signal),
     );
-    heard = first ?? { turn: 0, content: lastSaid(plan), tools: [] };
+    heard = first?.heard ?? { turn: 0, content: lastSaid(plan), tools: [] };
+    isOver = first?.hungUp ?? false;
   }
   for (;;) {
     const move = await user.next(heard, signal);
     if (move.does === 'end') return move.reason;
+    if (isOver) return 'agent_ended';
     if (turns.length >= turnsMax) return 'max_turns';
-    heard = await takeTurn(turns, move, () => channel.say(move.line, signal));
+    const taken = await takeTurn(turns, move, () => channel.say(move.line, signal));
+    if (!taken?.heard) return 'agent_ended';
+    [heard, isOver] = [taken.heard, taken.hungUp];
     if (move.thenEnds) return move.thenEnds;
   }
 }
@@ -157,26 +175,37 @@ async function converse(plan: SessionPlan, talk: Talk, signal: AbortSignal): Pro
 const lastSaid = ({ scenario }: SessionPlan): string =>
   scenario.initial_messages?.at(-1)?.content ?? '';
 
-/** Notes a turn, also one to which no reply comes: the line was said. */
+interface Taken {
+  /** Undefined where the agent hung up instead of an answer. */
+  heard: Heard | undefined;
+  hungUp: boolean;
+}
+
+/** Notes a turn, also one to which no reply comes: the line was said. Undefined: it was not. */
 async function takeTurn(
   turns: SimulatedTurn[],
   { line, reason }: Pick<Extract<Move, { does: 'say' }>, 'line' | 'reason'>,
   ask: () => Promise<AgentReply | undefined>,
-): Promise<Heard | undefined> {
+): Promise<Taken | undefined> {
   const said = { sequence: turns.length + 1, userInput: line, userReason: reason };
   let reply: AgentReply | undefined;
+  const nothing = { agentResponse: '', toolCalls: [], latencyMs: 0, failed: true };
   try {
     reply = await ask();
   } catch (fault) {
-    const nothing = { agentResponse: '', toolCalls: [], latencyMs: 0, failed: true };
     turns.push({ ...said, ...nothing });
     throw fault;
   }
   if (!reply) return undefined;
-  const { content, toolCalls, latencyMs, evaluationMetadata } = reply;
+  const { content, toolCalls, latencyMs, evaluationMetadata, hungUp = false } = reply;
+  if (hungUp && content === '') {
+    turns.push({ ...said, ...nothing });
+    return { heard: undefined, hungUp };
+  }
   const answered = { agentResponse: content, toolCalls, latencyMs, failed: false };
   turns.push({ ...said, ...answered, evaluationMetadata });
-  return { turn: said.sequence, content, tools: toolCalls.map(({ name }) => name) };
+  const tools = toolCalls.map(({ name }) => name);
+  return { heard: { turn: said.sequence, content, tools }, hungUp };
 }
 
 /** What of a fault may be told. One that is none of a session's is ours. */

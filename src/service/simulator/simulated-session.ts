@@ -1,4 +1,4 @@
-import type { EndReason, UserReview } from '../../contract/index.ts';
+import type { EndReason, EvalDefinition, UserReview } from '../../contract/index.ts';
 
 /** A tool call of a reply; what nobody told is null. */
 export interface ReplyToolCall {
@@ -11,10 +11,12 @@ export interface ReplyToolCall {
 export interface AgentReply {
   content: string;
   toolCalls: ReplyToolCall[];
-  /** From the request to the whole answer. */
+  /** By chat from the request to the whole answer; by voice from our last sound to its first. */
   latencyMs: number;
-  /** What the sandbox hinted at (spec 2.8). */
+  /** What the sandbox hinted at (spec 2.8, 6). */
   evaluationMetadata?: Readonly<Record<string, unknown>> | undefined;
+  /** The agent has hung up after it; with an empty content, instead of it. */
+  hungUp?: boolean;
 }
 
 /** One turn: a line of the simulated user, and the reply. */
@@ -47,6 +49,8 @@ export interface SimulatedSession {
   /** Undefined where the sandbox has no `POST /users`. */
   userId: string | undefined;
   notes: string[];
+  /** What can be scored by what was seen: by voice, few sandboxes tell their tool calls. */
+  evals: readonly EvalDefinition[];
   startedAtMs: number;
   endedAtMs: number;
 }

@@ -10,6 +10,7 @@
  */
 import type { Clock } from '../../shared/clock.ts';
 import type { Log } from '../../shared/log.ts';
+import type { SpeechEndpoint } from '../../shared/speech/index.ts';
 import type { NewSession, Store } from '../store/store.ts';
 import type { SimulationPlan } from '../store/simulations.ts';
 import { eachAtATime } from './at-a-time.ts';
@@ -18,12 +19,15 @@ import { openSandbox, type Sandbox } from './sandbox.ts';
 import { planSessions, type SessionPlan } from './session-plan.ts';
 import type { SimulatedSession } from './simulated-session.ts';
 import type { UserModel } from './user-model.ts';
+import { voiceCaller } from './voice-caller.ts';
 
 /** What a runner needs. */
 export interface SimulationRunnerOptions {
   store: Pick<Store, 'simulations'>;
   /** Plays users of mode `llm`. */
   model: UserModel | undefined;
+  /** Speaks the lines of users that call; a synthesizer in this process when undefined. */
+  speech: SpeechEndpoint | undefined;
   /** The service's clock: what sessions are dated by. */
   clock: Clock;
   /** The machine's: what deadlines are on. */
@@ -177,17 +181,19 @@ class PlanRunner implements SimulationRunner {
   }
 
   async #run({ plan, held, control }: Active): Promise<void> {
-    const { store, model, clock, machineClock, log, onKept } = this.#options;
+    const { store, model, speech, clock, machineClock, log, onKept } = this.#options;
     const { ownerId, id } = plan;
     const kept = new Set((await store.simulations.sessionsOf(ownerId, id)).map((one) => one.id));
     const left = sessionsOfRun(plan).filter(({ sessionId }) => !kept.has(sessionId));
     const apiKey = await store.simulations.apiKeyOf(ownerId, id);
-    const { url } = plan.agent;
+    const { url, voice_url: voiceUrl } = plan.agent;
     const connections = plan.concurrency;
     const sandbox = openSandbox({ url, apiKey, connections, clock: machineClock });
+    const voice = { url: voiceUrl, speech };
+    const caller = voiceCaller({ ...voice, sandbox: url, apiKey, clock: machineClock });
     this.#sandboxes.add(sandbox);
     const until = AbortSignal.any([control.signal, this.#stopping.signal]);
-    const deps = { sandbox, model, clock, machineClock, log };
+    const deps = { sandbox, call: caller.open, model, clock, machineClock, log };
     try {
       await eachAtATime(left, plan.concurrency, async (session) => {
         if (until.aborted || (await store.simulations.stateOf(ownerId, id)) !== 'running') return;
@@ -200,7 +206,7 @@ class PlanRunner implements SimulationRunner {
       if (!until.aborted) await store.simulations.end(ownerId, id, 'ended');
     } finally {
       this.#sandboxes.delete(sandbox);
-      await sandbox.close();
+      await Promise.all([sandbox.close(), caller.close()]);
     }
   }
 }
@@ -212,12 +218,12 @@ const nameOf = (fault: unknown): string => (fault instanceof Error ? fault.name 
 
 /** The sessions of a run, as it was asked for. */
 export function sessionsOfRun(plan: SimulationPlan): SessionPlan[] {
-  const { castings, samples, seed, repeat } = plan;
-  return planSessions({ castings, samples, seed, repeat });
+  const { castings, samples, seed, repeat, channel } = plan;
+  return planSessions({ castings, samples, seed, repeat, channel });
 }
 
 function toKept(plan: SimulationPlan, session: SessionPlan, done: SimulatedSession): NewSession {
-  const { scenario, persona, evals, channel, sample } = session;
+  const { scenario, persona, channel, sample } = session;
   const { userId, error, review, notes } = done;
   return {
     id: session.sessionId,
@@ -227,7 +233,7 @@ function toKept(plan: SimulationPlan, session: SessionPlan, done: SimulatedSessi
     startedAtMs: done.startedAtMs,
     endedAtMs: done.endedAtMs,
     simulation: { id: plan.id, name: plan.name, deleted: false },
-    agent: plan.agent,
+    agent: { name: plan.agent.name, url: plan.agent.url },
     scenario: scenario.name,
     persona: persona.name,
     endReason: done.endReason,
@@ -240,6 +246,6 @@ function toKept(plan: SimulationPlan, session: SessionPlan, done: SimulatedSessi
     ...{ runName: undefined, sourceSessionId: undefined, outcomes: [] },
     turns: done.turns,
     // Only a conversation that came to an end is scored.
-    evals: done.status === 'completed' ? evals : [],
+    evals: done.status === 'completed' ? [...done.evals] : [],
   };
 }

@@ -1,6 +1,7 @@
-import type { Persona, Scenario, ReplyCondition } from '../../contract/index.ts';
+import type { Persona, ReplyCondition } from '../../contract/index.ts';
 import type { Chance } from '../../shared/chance.ts';
 import type { AnswerSchema, Prompt } from '../model/endpoint.ts';
+import type { SessionPlan } from './session-plan.ts';
 
 /** One exchange, as the model gets to see it. */
 export interface Exchange {
@@ -30,7 +31,7 @@ const fenceDrawsMax = 10;
 
 /** Asks for the user's next line. What the agent said is data: no text in it can end the fence. */
 export function userPrompt(
-  { scenario, persona }: { scenario: Scenario; persona: Persona },
+  plan: Pick<SessionPlan, 'scenario' | 'persona' | 'channel'>,
   exchanges: readonly Exchange[],
   chance: Chance,
 ): Prompt {
@@ -42,12 +43,17 @@ export function userPrompt(
   );
   const fence = fenceFor(lines, chance);
   return {
-    rules: rulesOf(scenario, persona, fence),
+    rules: rulesOf(plan, fence),
     transcript: [`BEGIN ${fence}`, ...lines, `END ${fence}`].join('\n'),
   };
 }
 
-function rulesOf({ user }: Scenario, persona: Persona, fence: string): string {
+function rulesOf(
+  { scenario, persona, channel }: Parameters<typeof userPrompt>[0],
+  fence: string,
+): string {
+  const { user } = scenario;
+  const place = channel === 'voice' ? 'on the phone, in words that can be spoken' : 'in a chat';
   const { goal = '', facts = [], steps = [], reactions = [], stop_when: stops = [] } = user;
   return [
     'You play a person who talks to a customer service agent. You are never the agent, and never an',
@@ -80,7 +86,7 @@ function rulesOf({ user }: Scenario, persona: Persona, fence: string): string {
     'Answer with one JSON object and nothing else, its keys in this order:',
     '{"reason": "<why you say it, a few words>", "line": "<your next line>", "end": "<no, goal_achieved or user_stop>"}',
     'end is no as long as you go on; goal_achieved once you have what you want; user_stop when you give',
-    'up. With an end, line may be empty. Say one thing at a time, as people do in a chat.',
+    `up. With an end, line may be empty. Say one thing at a time, as people do ${place}.`,
   ].join('\n');
 }
 

@@ -40,6 +40,8 @@ export interface KeptAgent {
   name: string;
   /** Base address of its sandbox. */
   url: string;
+  /** Of its voice WebSocket; `/voice` of the url when left out. */
+  voice_url?: string;
   has_api_key: boolean;
 }
 

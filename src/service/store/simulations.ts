@@ -7,7 +7,9 @@ import type { NewSession, Session } from './store.ts';
 
 /** What a run of simulated users is made of, as it was when it was asked for. */
 export interface SimulationRequestKept {
-  agent: { name: string; url: string };
+  agent: { name: string; url: string; voice_url?: string };
+  /** Instead of what the scenarios say. */
+  channel?: 'chat' | 'voice';
   /** Sessions of each scenario; as each says when left out. */
   samples?: number;
   /** Sessions at a time. */

@@ -25,11 +25,7 @@ const pauseMsMin = 200;
 
 /** When the line became audible, each time after 200 ms of silence or more. */
 export function onsetsOf(windows: readonly SoundWindow[]): number[] {
-  const noiseDb = percentileOf(
-    windows.map(({ levelDb }) => levelDb),
-    10,
-  );
-  const threshold = Math.min(loudDb, Math.max(silenceDb, (noiseDb ?? silenceDb) + aboveNoiseDb));
+  const threshold = soundThresholdDb(windows);
   const onsets: number[] = [];
   let silentMs = Infinity;
   let open: { atMs: number; ms: number; silentMs: number } | undefined;
@@ -50,4 +46,13 @@ export function onsetsOf(windows: readonly SoundWindow[]): number[] {
     }
   }
   return onsets;
+}
+
+/** What is louder is sound, on a line that was so loud of late, in dB. */
+export function soundThresholdDb(windows: readonly SoundWindow[]): number {
+  const noiseDb = percentileOf(
+    windows.map(({ levelDb }) => levelDb),
+    10,
+  );
+  return Math.min(loudDb, Math.max(silenceDb, (noiseDb ?? silenceDb) + aboveNoiseDb));
 }

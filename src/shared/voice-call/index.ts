@@ -1,4 +1,6 @@
-/** The caller's side of a voice call, as the judge and the load test place it: the door to the room. */
+/** The caller's side of a voice call: the door to the room. */
+export { CallFailed, type CallFailure } from './call-failed.ts';
+export { CallRecording, type CallAudio } from './call-recording.ts';
 export {
   answerTo,
   candidateIn,
@@ -17,3 +19,5 @@ export {
   type UpgradeAnswer,
 } from './open-socket.ts';
 export { ownAddress } from './own-address.ts';
+export { OutgoingCall, type OutgoingCallParts } from './outgoing-call.ts';
+export { usualAnswerForm, voiceUrlOf, type VoiceTarget } from './voice-target.ts';

@@ -56,9 +56,13 @@ function differencesOf(now: SimulationReport, before: SimulationReport): string[
   const settings = [
     ['sandbox', before.sandbox, now.sandbox],
     ['seed', before.seed, now.seed],
+    ['channel', channelsOf(before), channelsOf(now)],
     ['version of the kit', before.kitVersion, now.kitVersion],
   ] as const;
   return settings
     .filter(([, one, other]) => one !== other)
     .map(([name, one, other]) => `Another ${name}: ${one} then, ${other} now.`);
 }
+
+const channelsOf = ({ sessions }: SimulationReport): string =>
+  [...new Set(sessions.map(({ channel }) => channel))].sort().join(' and ');

@@ -3,6 +3,7 @@ import type {
   SimulatedSessionReport,
   SimulationReport,
 } from '../../../contract/index.ts';
+import { instantMs } from '../../../shared/clock.ts';
 import { xmlText } from '../../../shared/xml.ts';
 import { reasonsOf } from './reasons.ts';
 
@@ -37,11 +38,10 @@ export function junitReport(report: SimulationReport): string {
 
 function caseOf(scenario: ScenarioResult, sessions: readonly SimulatedSessionReport[]): string {
   const { verdict, passed, samples, flaky } = scenario;
-  const took = sessions.reduce(
-    (sum, { turn_latency_ms: turns }) => sum + turns.reduce((ms, turn) => ms + turn, 0),
-    0,
-  );
-  const name = `classname="simulate.${xmlText(scenario.scenario_id)}" name="${xmlText(scenario.scenario)}"`;
+  const took = sessions.reduce((sum, session) => sum + tookMs(session), 0);
+  // One scenario by chat and by voice are two cases.
+  const by = sessions[0]?.channel === 'voice' ? 'simulate.voice' : 'simulate';
+  const name = `classname="${by}.${xmlText(scenario.scenario_id)}" name="${xmlText(scenario.scenario)}"`;
   const told = `${passed} of ${samples} samples passed${flaky ? ', flaky' : ''}`;
   const why = sessions.flatMap((session) =>
     reasonsOf(session).map((reason) => `sample ${session.sample} (${session.id}): ${reason}`),
@@ -52,4 +52,10 @@ function caseOf(scenario: ScenarioResult, sessions: readonly SimulatedSessionRep
       ? `<system-out>${text}</system-out>`
       : `<${verdict === 'failed' ? 'failure' : 'error'} message="${text}"/>`;
   return `    <testcase ${name} time="${(took / 1000).toFixed(3)}">\n      ${inner}\n    </testcase>`;
+}
+
+/** By chat the agent's time alone; a call takes the time that it takes to speak. */
+function tookMs({ channel, turn_latency_ms: turns, ...session }: SimulatedSessionReport): number {
+  if (channel === 'chat') return turns.reduce((ms, turn) => ms + turn, 0);
+  return (instantMs(session.ended_at) ?? 0) - (instantMs(session.started_at) ?? 0);
 }

@@ -1,5 +1,4 @@
 import type {
-  ScenarioResult,
   ScenarioStanding,
   SimulatedSessionReport,
   SimulationComparison,
@@ -27,12 +26,14 @@ const styles: Record<SimulationVerdict, Style> = {
 const toldMax = 20;
 
 const verdictWidth = 9;
+const channelWidth = 5;
 const nameWidthMax = 32;
 
 /** One line for a session, as it ends. */
 export function sessionLine(session: SimulatedSessionReport, { paint, width }: Page): string {
-  const { verdict, scenario_id: id, sample, end_reason: reason, traces } = session;
-  const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}`;
+  const { verdict, scenario_id: id, sample, end_reason: reason, traces, channel } = session;
+  const way = channel === 'voice' ? ' by voice' : '';
+  const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}${way}`;
   const tail = `${turns.padStart(8)}  ${reason}`;
   const room = Math.min(nameWidthMax, width - verdictWidth - tail.length - 4);
   const name = sample === 1 ? id : `${id} #${sample}`;
@@ -52,22 +53,29 @@ export function terminalReport(report: SimulationReport, page: Page): string {
   );
   const blocks = [
     ...(comparison ? [comparisonLines(comparison, page)] : []),
-    tableLines(report.scenarios, page),
+    tableLines(report, page),
     whyLines(sessions, page),
     last.map((line) => line.replace(word, () => page.paint(styles[verdict], word))),
   ].filter((lines) => lines.length > 0);
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function tableLines(scenarios: readonly ScenarioResult[], { paint, width }: Page): string[] {
+function tableLines(report: SimulationReport, { paint, width }: Page): string[] {
+  const { scenarios, sessions } = report;
   if (scenarios.length === 0) return [];
   const ids = scenarios.map((one) => one.scenario_id.length);
-  const room = Math.min(width - 40, Math.max(8, ...ids));
-  const head = `${'Scenario'.padEnd(room)}  Verdict    Passed   Wanted  pass^n  `;
+  const channels = new Map(sessions.map((one) => [one.scenario_id, one.channel]));
+  const hasVoice = [...channels.values()].includes('voice');
+  const channelOf = (id: string): string[] =>
+    hasVoice ? [(channels.get(id) ?? '').padEnd(channelWidth)] : [];
+  const room = Math.min(width - (hasVoice ? 49 : 40), Math.max(8, ...ids));
+  const by = hasVoice ? `${'By'.padEnd(channelWidth)}  ` : '';
+  const head = `${'Scenario'.padEnd(room)}  ${by}Verdict    Passed   Wanted  pass^n  `;
   const rows = scenarios.map((one) => {
     const { verdict, passed, samples, wanted_pass_rate: wanted, pass_hat_k: hat, flaky } = one;
     const columns = [
       cut(one.scenario_id, room).padEnd(room),
+      ...channelOf(one.scenario_id),
       paint(styles[verdict], verdict.padEnd(verdictWidth)),
       `${passed}/${samples}`.padStart(8),
       percent(wanted).padStart(7),

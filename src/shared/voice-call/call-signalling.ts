@@ -1,26 +1,9 @@
 import type { WebSocket } from 'ws';
-import type { CallFaultKind } from '../../src/contract/index.ts';
-import { DeadlinePassed, type Clock } from '../../src/shared/clock.ts';
-import {
-  answerTo,
-  candidateIn,
-  openSocket,
-  parseMessage,
-  type AskedFor,
-  type CallMessage,
-} from '../../src/shared/voice-call/index.ts';
-import type { VoiceTarget } from './fleet-messages.ts';
-
-/** Why a call came to nothing, or ended. */
-export class CallFailed extends Error {
-  override name = 'CallFailed';
-  readonly kind: CallFaultKind;
-
-  constructor(kind: CallFaultKind, message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
+import { DeadlinePassed, type Clock } from '../clock.ts';
+import { CallFailed } from './call-failed.ts';
+import { answerTo, candidateIn, parseMessage, type CallMessage } from './messages.ts';
+import { openSocket, type AskedFor } from './open-socket.ts';
+import type { VoiceTarget } from './voice-target.ts';
 
 const openMsMax = 10_000;
 /** No time is set for `call_ready`; a caller who has heard nothing for so long has hung up. */
@@ -32,7 +15,7 @@ const detailLengthMax = 200;
 const messagesMax = 2_000;
 const tooManyCalls = 4429;
 
-/** The WebSocket of one call. */
+/** The WebSocket of one call, as its caller uses it. */
 export class Signalling {
   readonly #clock: Clock;
   readonly #target: VoiceTarget;
@@ -49,6 +32,8 @@ export class Signalling {
   /** Told once when the sandbox ends the call. */
   onEnd: (why: CallFailed) => void = () => {};
   onCandidate: (candidate: string) => void = () => {};
+  /** Told each message that can be read. */
+  onMessage: (message: CallMessage) => void = () => {};
 
   constructor(clock: Clock, target: VoiceTarget) {
     this.#clock = clock;
@@ -70,21 +55,14 @@ export class Signalling {
       onClose: (code, reason) => this.#end(code, reason),
     });
     if (!asked.socket) throw refusalOf(asked);
+    if (this.#isOver) asked.socket.terminate();
     this.#socket = asked.socket;
     this.localAddress = asked.localAddress ?? '';
   }
 
   /** Asks for a call, and gives the `call_ready` that answers. @throws CallFailed. */
-  async start(session: string): Promise<CallMessage> {
-    this.#send({
-      type: 'start_call',
-      session_id: session,
-      metadata: {
-        scenario_id: 'load',
-        persona: 'a caller of a load test',
-        audio_config: { codec: 'opus', sampleRate: 48_000 },
-      },
-    });
+  async start(asked: CallMessage): Promise<CallMessage> {
+    this.send({ type: 'start_call', ...asked });
     using deadline = this.#clock.deadline(readyMsMax);
     deadline.signal.addEventListener('abort', () => {
       const says = `no call_ready within ${readyMsMax / 1000} s of start_call`;
@@ -93,10 +71,11 @@ export class Signalling {
     return await this.#ready.promise;
   }
 
+  /** Answers the offer of a `call_ready`. */
   answer(ready: CallMessage, sdp: string): void {
     const { call_id, session_id } = ready;
     this.#ids = { ...(session_id !== undefined && { session_id }), call_id };
-    this.#send(answerTo(ready, sdp, this.#target.answerForm));
+    this.send(answerTo(ready, sdp, this.#target.answerForm));
   }
 
   /** Hangs up, and waits a little for the sandbox to do so, too. */
@@ -105,7 +84,7 @@ export class Signalling {
     this.#ready.reject(new CallFailed('local', 'the run is over'));
     const socket = this.#socket;
     if (!socket) return;
-    this.#send({ type: 'end_call', ...this.#ids });
+    this.send({ type: 'end_call', ...this.#ids });
     socket.close(1000);
     const over = new AbortController();
     const late = this.#clock.sleep(closeMsMax, over.signal).catch(() => undefined);
@@ -114,7 +93,17 @@ export class Signalling {
     socket.terminate();
   }
 
-  #send(message: CallMessage): void {
+  /** The ids of the call, as its `call_ready` has them. */
+  get ids(): CallMessage {
+    return this.#ids;
+  }
+
+  /** An error that the sandbox has sent; empty where there is none. */
+  get error(): string {
+    return this.#error;
+  }
+
+  send(message: CallMessage): void {
     this.#socket?.send(JSON.stringify(message), () => {
       // What can't be sent is on a WebSocket that is closed, which is told on its own.
     });
@@ -132,6 +121,7 @@ export class Signalling {
     if (type === 'error') void this.#refused(errorIn(message));
     const candidate = type === 'ice_candidate' ? candidateIn(message) : undefined;
     if (candidate !== undefined) this.onCandidate(candidate);
+    this.onMessage(message);
   }
 
   /**
@@ -150,7 +140,7 @@ export class Signalling {
       code === tooManyCalls ? 'too_many_calls' : this.#error === '' ? 'dropped' : 'call_error';
     const why = [this.#error, reason.slice(0, detailLengthMax)].filter((text) => text !== '');
     const says = `the sandbox closed the WebSocket (${[code, ...why].join(', ')})`;
-    this.#fail(new CallFailed(kind, says));
+    this.#fail(new CallFailed(kind, says, code));
   }
 
   #fail(why: CallFailed): void {

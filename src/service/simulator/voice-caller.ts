@@ -1,0 +1,75 @@
+import type { Clock } from '../../shared/clock.ts';
+import type { SpeechEndpoint } from '../../shared/speech/index.ts';
+import type { AnswerForm, CallAudio } from '../../shared/voice-call/index.ts';
+import { usualAnswerForm, voiceUrlOf } from '../../shared/voice-call/voice-target.ts';
+import type { OpenChannel } from './channel.ts';
+import type { SessionPlan } from './session-plan.ts';
+import { SessionFault } from './simulated-session.ts';
+import type { VoiceChannelParts } from './voice-channel.ts';
+
+/** How calls are placed. */
+export interface CallOptions {
+  /** Address of the voice WebSocket; `/voice` of the sandbox when left out. */
+  url?: string | undefined;
+  answerForm?: AnswerForm | undefined;
+  /** Of this machine, for the media. */
+  mediaAddress?: string | undefined;
+  /** Who speaks the users' lines; a synthesizer in this process when left out. */
+  speech?: SpeechEndpoint | undefined;
+  /** Told the audio of each call. */
+  onAudio?: ((plan: SessionPlan, audio: CallAudio) => void) | undefined;
+}
+
+/** Which sandbox is called. */
+export interface VoiceCallerOptions extends CallOptions {
+  /** Base address of the sandbox. */
+  sandbox: string;
+  apiKey: string | undefined;
+  ca?: string | undefined;
+  clock: Clock;
+}
+
+/** Places the calls of a run. */
+export interface VoiceCaller {
+  open: OpenChannel;
+  close(): Promise<void>;
+}
+
+/** A caller for one sandbox. What speaks and hears is loaded at the first call. */
+export function voiceCaller(options: VoiceCallerOptions): VoiceCaller {
+  let loading: ReturnType<typeof load> | undefined;
+  return {
+    async open(plan, userId, signal) {
+      const { openVoiceChannel, parts } = await (loading ??= load(options));
+      return openVoiceChannel(parts, plan, userId, signal);
+    },
+    async close() {
+      const loaded = await loading?.catch(() => undefined);
+      await loaded?.voice.close();
+    },
+  };
+}
+
+async function load(options: VoiceCallerOptions) {
+  const { openVoice, SpeechFailed } = await import('../../shared/speech/index.ts');
+  const { pacer } = await import('../../shared/pacer.ts');
+  const { openVoiceChannel } = await import('./voice-channel.ts');
+  const { clock, sandbox, apiKey, ca, speech, onAudio, mediaAddress } = options;
+  const { url = voiceUrlOf(sandbox), answerForm = usualAnswerForm } = options;
+  const voice = openVoice({ kind: 'user', clock, ...(speech && { endpoint: speech }) });
+  const parts: VoiceChannelParts = {
+    clock,
+    pacer: pacer(clock),
+    target: { url, apiKey, ca, answerForm, mediaAddress },
+    async speak(line, signal) {
+      try {
+        return await voice.speak(line, signal);
+      } catch (error) {
+        if (!(error instanceof SpeechFailed)) throw error;
+        throw new SessionFault('simulator_error', `The user can't speak: ${error.message}.`);
+      }
+    },
+    onAudio,
+  };
+  return { openVoiceChannel, parts, voice };
+}

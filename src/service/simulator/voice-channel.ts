@@ -1,0 +1,238 @@
+import type { Clock } from '../../shared/clock.ts';
+import { createDecoder, type Clip } from '../../shared/opus/index.ts';
+import type { Pacer } from '../../shared/pacer.ts';
+import {
+  CallFailed,
+  CallRecording,
+  Microphone,
+  OutgoingCall,
+  type CallAudio,
+  type CallMessage,
+  type Said,
+  type VoiceTarget,
+} from '../../shared/voice-call/index.ts';
+import { isObject } from '../json-values.ts';
+import type { Channel } from './channel.ts';
+import type { SessionPlan } from './session-plan.ts';
+import type { AgentReply } from './simulated-session.ts';
+import { VoiceEar } from './voice-ear.ts';
+import { callFault } from './voice-fault.ts';
+import { voicePatience, type VoicePatience } from './voice-patience.ts';
+import { VoiceTurn } from './voice-turn.ts';
+import { VoiceUpdates } from './voice-updates.ts';
+
+/** What is longer may be cut by who takes it. */
+const captionCharsMax = 2_000;
+
+/** What calls are held with. */
+export interface VoiceChannelParts {
+  clock: Clock;
+  /** Of all calls of the run. */
+  pacer: Pacer;
+  target: VoiceTarget;
+  /** A line as it is to be spoken. @throws SessionFault. */
+  speak: (line: string, signal: AbortSignal) => Promise<Clip>;
+  /** Told what came and went, when the call is over. */
+  onAudio?: ((plan: SessionPlan, audio: CallAudio) => void) | undefined;
+}
+
+/** A conversation by a call (spec 4.9, 6). @throws SessionFault, or the signal's reason. */
+export async function openVoiceChannel(
+  parts: VoiceChannelParts,
+  plan: SessionPlan,
+  userId: string | undefined,
+  signal: AbortSignal,
+): Promise<Channel> {
+  // What hears takes a moment to load, which is none of the sandbox's.
+  const ear = new VoiceEar(await createDecoder());
+  const channel = new VoiceChannel(parts, plan, ear);
+  try {
+    await channel.open(startOf(plan, userId), signal);
+    return channel;
+  } catch (error) {
+    await channel.close();
+    throw error;
+  }
+}
+
+/** What `start_call` has beside its type. */
+function startOf({ sessionId, scenario, persona }: SessionPlan, userId?: string): CallMessage {
+  return {
+    ...(userId !== undefined && { user_id: userId }),
+    session_id: sessionId,
+    metadata: {
+      ...scenario.metadata,
+      scenario_id: scenario.id,
+      persona: persona.name,
+      // That we can send captions: an extension.
+      captions: true,
+      audio_config: { codec: 'opus', sampleRate: 48_000 },
+    },
+  };
+}
+
+class VoiceChannel implements Channel {
+  readonly notes: string[] = [];
+  readonly #parts: VoiceChannelParts;
+  readonly #plan: SessionPlan;
+  readonly #ear: VoiceEar;
+  readonly #call: OutgoingCall;
+  readonly #updates: VoiceUpdates;
+  readonly #recording = new CallRecording();
+  readonly #patience: VoicePatience;
+  /** Aborts when the call is over, with why. */
+  readonly #over = new AbortController();
+  #microphone: Microphone | undefined;
+  #takesCaptions = false;
+  #upSinceMs = 0;
+  #turns = 0;
+  #ending: Promise<void> | undefined;
+
+  constructor(parts: VoiceChannelParts, plan: SessionPlan, ear: VoiceEar) {
+    this.#parts = parts;
+    this.#plan = plan;
+    this.#ear = ear;
+    this.#updates = new VoiceUpdates(parts.clock);
+    this.#patience = voicePatience(plan.scenario.limits?.turn_timeout_ms);
+    this.#call = new OutgoingCall({
+      ...parts,
+      onPacket: (packet) => {
+        if (this.#ending) return;
+        this.#ear.hear(packet);
+        if (parts.onAudio && packet.payloadType === this.#call.payloadType) {
+          this.#recording.heard(packet);
+        }
+      },
+      onMessage: (message) => this.#updates.hear(message),
+      onEnd: (why) => this.#end(why),
+    });
+  }
+
+  get tellsTools(): boolean {
+    return this.#updates.tellsTools;
+  }
+
+  async open(asked: CallMessage, signal: AbortSignal): Promise<void> {
+    const { clock, pacer } = this.#parts;
+    const hangUp = (): void => void this.#call.hangUp();
+    signal.throwIfAborted();
+    signal.addEventListener('abort', hangUp, { once: true });
+    try {
+      const { ready } = await this.#call.place(asked);
+      const { metadata } = ready;
+      this.#takesCaptions = isObject(metadata) && metadata['captions'] === true;
+      const peer = await this.#call.connect();
+      this.#ear.payloadType = this.#call.payloadType;
+      this.#upSinceMs = clock.monotonicMs();
+      const onSent = (payload: Buffer): void => {
+        if (this.#parts.onAudio) this.#recording.sent(payload);
+      };
+      this.#microphone = new Microphone({ peer, clock, pacer, onSent });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof CallFailed ? callFault(error) : error;
+    } finally {
+      signal.removeEventListener('abort', hangUp);
+    }
+  }
+
+  async say(line: string, signal: AbortSignal): Promise<AgentReply | undefined> {
+    const clip = await this.#parts.speak(line, signal);
+    await this.#hearOut(signal);
+    if (this.#hasHungUp()) return undefined;
+    // What the agent said before the user's first line answers nothing.
+    if (this.#turns === 0) this.#updates.next();
+    this.#turns += 1;
+    const turn = this.#turn();
+    if (this.#takesCaptions)
+      this.#call.send({ type: 'caption', text: line.slice(0, captionCharsMax) });
+    const said = await this.#speak(clip, signal);
+    if (!said) {
+      if (this.#hasHungUp()) return undefined;
+      throw new Error('the microphone stopped in a call that goes on');
+    }
+    this.#updates.lineIsSaid();
+    const reply = await turn.reply(said, signal);
+    if (turn.wasSpokenOver) this.notes.push(`The agent spoke over the user (line ${this.#turns}).`);
+    this.#updates.next();
+    return reply;
+  }
+
+  async listen(signal: AbortSignal): Promise<AgentReply | undefined> {
+    if (this.#plan.scenario.initial_messages?.at(-1)?.role === 'assistant') return undefined;
+    this.#turns += 1;
+    this.#updates.lineIsSaid();
+    const atMs = this.#upSinceMs;
+    const reply = await this.#turn().reply({ atMs, untilMs: atMs }, signal);
+    this.#updates.next();
+    return reply;
+  }
+
+  close(): Promise<void> {
+    return (this.#ending ??= this.#hangUp());
+  }
+
+  #turn(): VoiceTurn {
+    const [ear, updates, patience] = [this.#ear, this.#updates, this.#patience];
+    return new VoiceTurn({
+      ...{ ear, updates, patience, clock: this.#parts.clock, over: this.#over.signal },
+      hasHungUp: () => this.#hasHungUp(),
+      error: () => this.#call.error,
+    });
+  }
+
+  /** Waits until the agent has said what it had to say; who picks up may greet first. */
+  async #hearOut(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
+    const { quietMs, greetMs, hearOutMsMax, lookEveryMs } = this.#patience;
+    const endMs = clock.monotonicMs() + hearOutMsMax;
+    const until = AbortSignal.any([signal, this.#over.signal]);
+    const mayGreetMs = this.#turns === 0 ? this.#upSinceMs + greetMs - quietMs : -Infinity;
+    while (!until.aborted) {
+      const nowMs = clock.monotonicMs();
+      if (nowMs - Math.max(this.#ear.loudAtMs, mayGreetMs) >= quietMs) return;
+      if (nowMs >= endMs) {
+        this.notes.push(`The agent did not stop to speak before line ${this.#turns + 1}.`);
+        return;
+      }
+      await clock.sleep(lookEveryMs, until).catch(() => undefined);
+    }
+    signal.throwIfAborted();
+  }
+
+  /** Says a line; undefined where the call ends before it is said. */
+  async #speak(clip: Clip, signal: AbortSignal): Promise<Said | undefined> {
+    const hush = (): void => this.#microphone?.stop();
+    signal.throwIfAborted();
+    signal.addEventListener('abort', hush, { once: true });
+    try {
+      const said = await this.#microphone?.say(clip);
+      signal.throwIfAborted();
+      return said;
+    } finally {
+      signal.removeEventListener('abort', hush);
+    }
+  }
+
+  /** Whether the agent has hung up, as one does who has nothing more to say. @throws SessionFault. */
+  #hasHungUp(): boolean {
+    if (!this.#over.signal.aborted) return false;
+    const why: unknown = this.#over.signal.reason;
+    if (!(why instanceof CallFailed)) throw why;
+    const hasSpoken = this.#updates.hasSpoken || this.#ear.loudAtMs > -Infinity;
+    if (why.kind === 'dropped' && why.closeCode === 1000 && hasSpoken) return true;
+    throw callFault(why);
+  }
+
+  #end(why: CallFailed): void {
+    this.#over.abort(why);
+    this.#microphone?.stop();
+  }
+
+  async #hangUp(): Promise<void> {
+    this.#microphone?.stop();
+    await this.#call.hangUp();
+    this.#ear.close();
+    this.#parts.onAudio?.(this.#plan, this.#recording.audio());
+  }
+}

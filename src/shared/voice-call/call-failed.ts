@@ -1,0 +1,36 @@
+/** What became of a call that came to nothing. */
+export type CallFailure =
+  /** The WebSocket did not open. */
+  | 'unreachable'
+  /** It was refused: for some reason, for the key, as one call too many. */
+  | 'refused'
+  | 'unauthorized'
+  | 'too_many_calls'
+  /** No `call_ready` came in time. */
+  | 'no_offer'
+  /** The sandbox said that there was an error. */
+  | 'call_error'
+  | 'bad_offer'
+  /** No path for the media was found in time. */
+  | 'no_path'
+  | 'no_media'
+  /** The sandbox closed the WebSocket. */
+  | 'dropped'
+  | 'path_lost'
+  | 'media_stopped'
+  /** A failure of this machine, or our own hang-up. */
+  | 'local';
+
+/** Why a call came to nothing, or ended. */
+export class CallFailed extends Error {
+  override name = 'CallFailed';
+  readonly kind: CallFailure;
+  /** With which the sandbox closed the WebSocket, where it did. */
+  readonly closeCode: number | undefined;
+
+  constructor(kind: CallFailure, message: string, closeCode?: number) {
+    super(message);
+    this.kind = kind;
+    this.closeCode = closeCode;
+  }
+}

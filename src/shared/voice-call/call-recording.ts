@@ -1,0 +1,52 @@
+import { ticksOfFrame, ticksOfPacket } from '../opus/index.ts';
+import type { AudioPacket } from '../peer/index.ts';
+
+/** The audio of a call as it came and went, for whoever wants to listen to it. */
+export interface CallAudio {
+  /** What the sandbox sent, by time: an empty packet for one that is missing. */
+  sandbox: readonly Buffer[];
+  /** What the kit sent. */
+  kit: readonly Buffer[];
+}
+
+type Heard = Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc'>;
+
+const packetsMax = 20_000;
+
+/** Keeps what is heard and said in a call, up to some minutes of it. */
+export class CallRecording {
+  readonly #heard: Heard[] = [];
+  readonly #sent: Buffer[] = [];
+
+  heard({ timestamp, payload, ssrc }: Heard): void {
+    if (this.#heard.length < packetsMax) this.#heard.push({ timestamp, payload, ssrc });
+  }
+
+  sent(payload: Buffer): void {
+    if (this.#sent.length < packetsMax) this.#sent.push(payload);
+  }
+
+  audio(): CallAudio {
+    return { sandbox: inTime(this.#heard), kit: this.#sent };
+  }
+}
+
+/** Packets of one stream by their time, an empty one for each 20 ms that are missing. */
+function inTime(heard: readonly Heard[]): Buffer[] {
+  const [first] = heard;
+  if (!first) return [];
+  const ticksOf = ({ timestamp }: { timestamp: number }): number =>
+    (timestamp - first.timestamp) | 0;
+  const own = heard.filter(({ ssrc }) => ssrc === first.ssrc);
+  const frames: Buffer[] = [];
+  let endTicks = 0;
+  for (const packet of own.sort((one, other) => ticksOf(one) - ticksOf(other))) {
+    const missing = Math.floor((ticksOf(packet) - endTicks) / ticksOfFrame);
+    for (let nth = 0; nth < missing && frames.length < packetsMax; nth += 1) {
+      frames.push(Buffer.alloc(0));
+    }
+    if (frames.length < packetsMax) frames.push(packet.payload);
+    endTicks = ticksOf(packet) + (ticksOfPacket(packet.payload) ?? ticksOfFrame);
+  }
+  return frames;
+}

@@ -14,6 +14,7 @@ import {
   isVoiceAbsent,
   readyOf,
   saidBySandbox,
+  upToSecondStart,
   UPGRADE,
   type ReadMessage,
 } from '../transcript/voice-reading.ts';
@@ -21,17 +22,33 @@ import { each, type Check, type Finding } from './check.ts';
 import { repairOfMessage } from './repair.ts';
 import { hintAgainst, type Hint } from './shape.ts';
 
-/** A check of voice: of a sandbox that has none, nothing is asked. */
+/**
+ * A check of voice: of a sandbox that has none, nothing is asked. Of what a second `start_call` in a
+ * call is answered with nothing is: the specification is silent about it.
+ */
 export function voiced(check: Check): Check {
   return {
-    ...check,
     evidence: (transcript) =>
-      isVoiceAbsent(transcript.exchanges) ? [] : check.evidence(transcript),
+      isVoiceAbsent(transcript.exchanges) ? [] : check.evidence(withFirstStartsAlone(transcript)),
+    judge: (evidence, transcript) => check.judge(evidence, withFirstStartsAlone(transcript)),
     unjudged(transcript) {
-      if (!isVoiceAbsent(transcript.exchanges)) return check.unjudged(transcript);
+      if (!isVoiceAbsent(transcript.exchanges)) {
+        return check.unjudged(withFirstStartsAlone(transcript));
+      }
       return { verdict: 'not_applicable', reason: 'The sandbox has no voice endpoint.' };
     },
   };
+}
+
+const withFirstStarts = new WeakMap<Transcript, Transcript>();
+
+/** Without what a sandbox said after a second `start_call`, in whichever call that was. */
+function withFirstStartsAlone(transcript: Transcript): Transcript {
+  const known = withFirstStarts.get(transcript);
+  if (known) return known;
+  const cut = { ...transcript, exchanges: transcript.exchanges.map(upToSecondStart) };
+  withFirstStarts.set(transcript, cut);
+  return cut;
 }
 
 /** Valid calls, that of the preflight and those that were put off apart. */

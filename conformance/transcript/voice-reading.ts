@@ -62,6 +62,20 @@ export function startOf(one: Exchange): Record<string, unknown> | undefined {
   return start && isObject(start.json) ? start.json : undefined;
 }
 
+/** A call without what the sandbox said after a second `start_call` of the kit. */
+export function upToSecondStart(one: Exchange): Exchange {
+  const { call } = one;
+  const [, second] = messagesOf(one).filter(
+    ({ event, type }) => event.from === 'kit' && type === 'start_call',
+  );
+  if (!call || !second) return one;
+  const at = call.events.indexOf(second.event);
+  const events = call.events.filter(
+    ({ from, kind }, nth) => nth < at || from === 'kit' || kind !== 'message',
+  );
+  return { ...one, call: { ...call, events } };
+}
+
 /** The first `call_ready` of a call. */
 export function readyOf(one: Exchange): ReadMessage | undefined {
   return saidBySandbox(one, 'call_ready')[0];

@@ -113,6 +113,14 @@ export function answeredCalls(transcript: Transcript): Exchange[] {
   );
 }
 
+/** Whether an offer was answered, in a call that was to come about, and no answer was taken. */
+export function isMediaUnjudged(transcript: Transcript): boolean {
+  const { exchanges } = transcript;
+  const has = (kind: 'answered' | 'unusable'): boolean =>
+    exchanges.some((one) => isVoice(one) && eventsOf(one, kind).length > 0);
+  return has('answered') && !has('unusable') && !takesAnswers(transcript);
+}
+
 /** Why no media was there to be looked at. */
 export const noMedia: Check['unjudged'] = (transcript) => {
   const { exchanges } = transcript;

@@ -124,7 +124,8 @@ function overTls(): Check {
         : [],
     unjudged(transcript) {
       const reason = waiver(transcript);
-      return reason ? { verdict: 'not_applicable', reason } : notOpened(transcript);
+      if (!reason) return notOpened(transcript);
+      return { verdict: 'not_applicable', reason: `waived: ${reason}` };
     },
   };
 }

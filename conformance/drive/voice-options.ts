@@ -1,4 +1,5 @@
 import type { AnswerForm } from '../../src/shared/voice-call/index.ts';
+import { voiceAddress } from '../transcript/voice-reading.ts';
 import type { CallAudio } from './voice-media.ts';
 
 /** How the voice endpoint is reached. */
@@ -15,7 +16,7 @@ export interface VoiceOptions {
 /** How the voice endpoint of a sandbox is reached where nothing else is said (spec 4.9). */
 export function voiceOptions(target: string, given: Partial<VoiceOptions> = {}): VoiceOptions {
   return {
-    url: `${target.replace(/^http/i, 'ws').replace(/\/+$/, '')}/voice`,
+    url: voiceAddress(target),
     answerForm: { type: 'webrtc_answer', field: 'webrtc_answer' },
     mediaAddress: undefined,
     onAudio: () => {},

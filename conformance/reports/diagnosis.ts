@@ -3,6 +3,9 @@ import { fold } from './layout.ts';
 import type { ListingOptions } from './listing.ts';
 import { type Exchange, outcome, tookMs } from '../transcript/reading.ts';
 
+/** The margin, and the longest time in milliseconds with its unit. */
+const TIME_WIDTH = 12;
+
 /** What the preflight saw. */
 export interface Diagnosis {
   /** What was looked for. */
@@ -17,11 +20,14 @@ export function diagnosisText(
   checkCommand: string,
   { paint, width }: ListingOptions,
 ): string {
+  const outcomeWidth = 2 + Math.max(10, ...exchanges.map((one) => outcome(one).length));
+  const requestWidth = width - outcomeWidth - TIME_WIDTH;
   const lines = exchanges.map((one) => {
-    const request = `${one.request.method} ${one.request.path}`.slice(0, 40).padEnd(42);
+    const path = `${one.request.method} ${one.request.path}`;
+    const request = path.slice(0, requestWidth - 2).padEnd(Math.min(42, requestWidth));
     const isRight = one.response && (one.response.status < 400 || one.intent === 'open');
     const style = isRight ? 'green' : 'yellow';
-    return `  ${request}${paint(style, outcome(one).padEnd(12))}${Math.round(tookMs(one))} ms`;
+    return `  ${request}${paint(style, outcome(one).padEnd(outcomeWidth))}${Math.round(tookMs(one))} ms`;
   });
   const ending = gate
     ? [...fold(gate.says, width).map((line) => paint('red', line)), ...fold(gate.cure, width)]

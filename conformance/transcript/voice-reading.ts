@@ -14,6 +14,10 @@ export interface ReadMessage {
 export const UPGRADE = 'upgrade';
 export const NO_SUCH_PATH = 'no such path';
 
+/** The address of the voice WebSocket of a sandbox, where nothing else is said (spec 4.9). */
+export const voiceAddress = (target: string): string =>
+  `${target.replace(/^http/i, 'ws').replace(/\/+$/, '')}/voice`;
+
 /** Whether an exchange is with the voice endpoint. */
 export const isVoice = (one: Exchange): boolean => one.endpoint === 'voice';
 

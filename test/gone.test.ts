@@ -80,18 +80,21 @@ void t.test('what was found before stays found, beside the cause', async (t) => 
   t.same(idsWith(judgement, 'pass', 'note'), [], 'the rest is blocked by the one cause');
 });
 
-void t.test('of a sandbox that is gone the dialect tells what it answered, and no more', async (t) => {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
-  const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'card' })).transcript;
-  const cut = cutAt(whole, 40);
-  const { dialect } = reportOf(cut, cut.run.startedAt);
-  t.same(
-    Object.entries(dialect).filter(([, value]) => /refused|reset|gone/.test(value)),
-    [],
-  );
-  t.ok(dialect['health'], 'what it answered before is there');
-});
+void t.test(
+  'of a sandbox that is gone the dialect tells what it answered, and no more',
+  async (t) => {
+    const agent = await startAgent({ voice: null });
+    t.teardown(() => agent.stop());
+    const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'card' })).transcript;
+    const cut = cutAt(whole, 40);
+    const { dialect } = reportOf(cut, cut.run.startedAt);
+    t.same(
+      Object.entries(dialect).filter(([, value]) => /refused|reset|gone/.test(value)),
+      [],
+    );
+    t.ok(dialect['health'], 'what it answered before is there');
+  },
+);
 
 void t.test('one that comes up again is not gone', async (t) => {
   const agent = await startAgent({ voice: null });

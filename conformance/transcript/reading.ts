@@ -38,6 +38,7 @@ export function outcome({ response, failure, call }: ExchangeRecord): string {
 /** How a call ended: "ended by the kit", "closed with 4406", "cut off". */
 function endOf({ events }: NonNullable<ExchangeRecord['call']>): string {
   const close = events.find(({ kind }) => kind === 'close');
+  if (close?.from === 'kit' && close.code === 1009) return 'a message too large';
   if (!close || close.from === 'kit') return 'ended by the kit';
   if (close.code === 1005) return 'closed';
   return close.code === 1006 ? 'cut off' : `closed with ${close.code ?? 'nothing'}`;

@@ -4,7 +4,7 @@ import { isObject, saysAbsent, type Exchange } from './reading.ts';
 /** A message of a call, with what the checks read from it. */
 export interface ReadMessage {
   event: CallEvent;
-  /** As JSON; undefined where it is none. */
+  /** As JSON; undefined where it is none, or was not kept whole. */
   json: unknown;
   /** Its type, where it is an object that has one. */
   type: string | undefined;

@@ -16,6 +16,7 @@ const aVoice = kinds.optionsOf<VoiceOptions>({
   callMsMax: kinds.aWholeNumber(1, 86_400_000),
   answerMsMax: kinds.aWholeNumber(1, 86_400_000),
   hangOverMs: kinds.aWholeNumber(1, 60_000),
+  captions: kinds.aFlag,
 });
 
 /** What each option of `startAgent` must be. */

@@ -7,6 +7,7 @@ import { silentLog, type Log } from '../src/shared/log.ts';
 import { checkOptions } from '../src/shared/option-kinds.ts';
 import { agentOptionKinds } from './agent-option-kinds.ts';
 import { buildAgent, type AgentParts } from './agent.ts';
+import { chat, type ChatDeps } from './chat.ts';
 import { CannotStart, orCannotStart } from './errors.ts';
 import { faultBoard, faultFromText, toFaults } from './faults.ts';
 import { gate, isLoopback } from './gate.ts';
@@ -96,14 +97,24 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
     options: orCannotStart(() => toFaults(options.faults ?? [])),
   });
   const shared = { clock, log, gate: gate({ host, apiKey }), faults, journal };
-  const calls = voiceOf(options, { ...shared, chance: chance.fork('voice') });
+  const users = userRegistry(clock);
+  const chatDeps: ChatDeps = {
+    seed,
+    customerName: users.nameOf,
+    prompter: script ? prompter(script) : undefined,
+  };
+  const calls = voiceOf(options, {
+    ...shared,
+    chance: chance.fork('voice'),
+    chat: (request) => chat(chatDeps, request),
+  });
   const app = createAgent({
     ...shared,
     seed,
-    users: userRegistry(clock),
+    users,
     journalBodies: options.journalBodies ?? false,
     health: healthCheck({ clock, traffic: journal.traffic, hasVoice: calls !== undefined }),
-    prompter: script ? prompter(script) : undefined,
+    prompter: chatDeps.prompter,
     voice: calls,
     keyPair,
     pause: (ms) => pause(clock, ms, stopping.signal),

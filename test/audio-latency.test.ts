@@ -10,6 +10,7 @@ import {
   transitVariations,
   turnResponses,
   watchKit,
+  withoutBacklog,
   type StreamFigures,
 } from '../src/shared/audio-latency/index.ts';
 import { seededChance } from '../src/shared/chance.ts';
@@ -95,6 +96,25 @@ const variations = (lateMs: (nth: number) => number): number[] =>
 void t.test('at the beginning and at the end too', (t) => {
   t.equal(Math.max(...variations((nth) => (nth === 0 ? 80 : 0))), 80);
   t.equal(Math.max(...variations((nth) => (nth === 99 ? 80 : 0))), 80);
+  t.end();
+});
+
+void t.test('what waited for the connection is no lateness; what is late later on is', (t) => {
+  const packets = (arrivedAtMs: (nth: number) => number) =>
+    Array.from({ length: 100 }, (_, nth) => ({ mediaMs: nth * 20, arrivedAtMs: arrivedAtMs(nth) }));
+  // A second of sound is there when the call is connected, and comes within 45 ms.
+  const burst = packets((nth) => (nth < 50 ? nth * 0.9 : (nth - 50) * 20 + 50));
+  t.same(withoutBacklog(burst), burst.slice(50), 'it is not counted');
+  for (const [name, stream] of Object.entries({
+    'in time': packets((nth) => nth * 20),
+    jitter: packets((nth) => nth * 20 + (nth % 5 === 0 ? 60 : 0)),
+    'a late first packet': packets((nth) => nth * 20 + (nth === 0 ? 19 : 0)),
+    'a standstill later on': packets((nth) => (nth >= 40 && nth < 70 ? 1_400 : nth * 20)),
+    'a clock that is too slow': packets((nth) => nth * 22),
+  })) {
+    t.same(withoutBacklog(stream), stream, name);
+  }
+  t.same(withoutBacklog([]), []);
   t.end();
 });
 

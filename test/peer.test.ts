@@ -256,6 +256,18 @@ void t.test('what is no description is refused by name', async (t) => {
   }
 });
 
+void t.test('that there was a path is known where the keys were refused', async (t) => {
+  const [agent, caller] = [withPeer(t), withPeer(t)];
+  const offer = await agent.peer.offer();
+  const others = `$1 ${Array(32).fill('00').join(':')}`;
+  const answer = await caller.peer.answer(offer.replace(/^(a=fingerprint:\S+) .*$/m, others));
+  t.notOk(caller.peer.hasPath);
+  await agent.peer.accept(answer);
+  const connected = caller.peer.connected(AbortSignal.timeout(connectMsMax));
+  await t.rejects(connected, { message: /or the keys were refused/ });
+  t.ok(caller.peer.hasPath);
+});
+
 void t.test('a handshake that nobody answers ends with the peer', (t) => {
   const program = `
     import { createPeer } from '${new URL('../src/shared/peer/index.ts', import.meta.url).href}';

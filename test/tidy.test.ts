@@ -82,6 +82,8 @@ const owners: Record<string, RegExp> = {
   werift: /^src\/shared\/peer(\/|\.ts$)/,
   ws: /^(reference-agent\/voice|conformance\/(drive|mutants)|src\/shared\/voice-call|load|src\/service\/simulator|test|bench)\//,
   'opus-decoder': /^src\/shared\/opus\//,
+  'libopus-wasm': /^src\/shared\/speech\//,
+  '@echogarden': /^src\/shared\/speech\//,
   '@roamhq': /^(test|bench)\//,
   '@sparticuz': /^test\//,
   'playwright-core': /^test\//,

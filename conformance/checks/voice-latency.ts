@@ -7,6 +7,7 @@ import {
   percentileOf,
   ReceivedStream,
   turnResponses,
+  withoutBacklog,
   type LatencyVerdict,
   type StreamFigures,
 } from '../../src/shared/audio-latency/index.ts';
@@ -44,19 +45,34 @@ export function figuresOf(one: Exchange): CallFigures | undefined {
   const known = figures.get(one);
   if (known) return known;
   const packets = media.packets.filter(({ atMs }) => atMs <= hungUpAtMs(one));
-  const stream = streamOf(packets);
+  const live = liveOf(packets);
+  const stream = streamOf(live);
   const roundTripP95Ms =
     media.roundTripsMs.length < ROUND_TRIPS_MIN ? undefined : percentileOf(media.roundTripsMs, 95);
   const found = {
     stream,
     roundTripP95Ms,
     // By a clock that is wrong, every packet is late.
-    pathMs: clockOf(one).length > 0 ? undefined : pathOf(packets, stream, roundTripP95Ms),
+    pathMs: clockOf(one).length > 0 ? undefined : pathOf(live, stream, roundTripP95Ms),
     turnResponsesMs: responsesOf(one, packets),
     kitLateMs: media.lateMs,
   };
   figures.set(one, found);
   return found;
+}
+
+/** Without what waited for the connection, as long as one sender is heard. */
+function liveOf(packets: readonly CallPacket[]): CallPacket[] {
+  const [first] = packets;
+  if (!first) return [];
+  const other = packets.findIndex(({ ssrc }) => ssrc !== first.ssrc);
+  const own = other < 0 ? packets.length : other;
+  const begun = packets.slice(0, own).map((packet) => ({
+    packet,
+    arrivedAtMs: packet.atMs,
+    mediaMs: ((packet.timestamp - first.timestamp) | 0) / TICKS_PER_MS,
+  }));
+  return [...withoutBacklog(begun).map(({ packet }) => packet), ...packets.slice(own)];
 }
 
 function streamOf(packets: readonly CallPacket[]): StreamFigures {

@@ -24,6 +24,8 @@ const STOP_MS_MAX = 1_500;
 const STEPS_MIN = 20;
 const LEAP = 1_000;
 const TICKS_PER_MS = 48;
+/** The payload type of Opus where it was not agreed on: an offer without it (VOICE-056). */
+const NONE = -1;
 
 const speechIn = (one: Exchange): CallEvent[] => eventsOf(one, 'speech');
 const soundsIn = (one: Exchange): CallEvent[] => eventsOf(one, 'sound');
@@ -65,9 +67,9 @@ export const mediaChecks = {
     packetsIn(one).length > 0 ? [] : [ofCall(one, 'packets of audio', 'none')],
   ),
   'VOICE-072': whereMediaFlows(
-    (one) => packetsIn(one).length > 0,
+    (one) => packetsIn(one).length > 0 && (mediaOf(one)?.payloadType ?? NONE) !== NONE,
     (one) => {
-      const agreedOn = mediaOf(one)?.payloadType ?? -1;
+      const agreedOn = mediaOf(one)?.payloadType ?? NONE;
       const others = new Set(
         packetsIn(one)
           .map(({ payloadType }) => payloadType)

@@ -44,7 +44,10 @@ const lines: Record<string, Lint> = {
   section: ({ session, audio }) => {
     if (session[0] !== 'v=0') return ['v=0 in its first line', shown(session[0])];
     if (!audio) return ['a line m=audio', 'none'];
-    return audio[0]?.split(' ')[1] === '0' ? ['a port other than 0', shown(audio[0])] : undefined;
+    // Bundled with another section, it has no port of its own (RFC 8843, 6).
+    const isBundled = audio.includes('a=bundle-only');
+    const isOff = audio[0]?.split(' ')[1] === '0' && !isBundled;
+    return isOff ? ['a port other than 0', shown(audio[0])] : undefined;
   },
   profile: (description) => {
     const [, , profile = ''] = partsOf(description);

@@ -110,6 +110,6 @@ async function mediaEnd(
   { offer, onPacket, localAddress, sinceRunMs }: Wanted,
 ): Promise<MediaEnd> {
   const { MediaEnd } = await import('./voice-media.ts');
-  const address = mediaAddress ?? ownAddress(localAddress, offer);
+  const address = mediaAddress ?? (await ownAddress(localAddress, offer));
   return new MediaEnd({ clock, sinceRunMs, address, onPacket });
 }

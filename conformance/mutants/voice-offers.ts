@@ -1,5 +1,5 @@
 import type { Mutant } from './mutant.ts';
-import { calls, offers, withoutLines } from './voice-combinators.ts';
+import { calls, offers, onCalls, withoutLines } from './voice-combinators.ts';
 import type { VoiceFactory } from './voice-transform.ts';
 
 /** Puts another text in the place of what is found in every offer. */
@@ -23,6 +23,12 @@ export const voiceOfferMutants: readonly Mutant[] = [
     put(/UDP\/TLS\/RTP\/SAVPF/, 'RTP/AVP'),
   ),
   calls('sdp-no-fingerprint', 'Has no fingerprint.', 'VOICE-052', withoutLines(/a=fingerprint/)),
+  calls(
+    'sdp-other-fingerprint',
+    'Has the fingerprint of another certificate than it shows.',
+    'VOICE-070',
+    put(/^(a=fingerprint:\S+) .*$/gm, `$1 ${Array(32).fill('00').join(':')}`),
+  ),
   calls('sdp-no-setup', 'Has no a=setup.', 'VOICE-053', withoutLines(/a=setup/)),
   calls(
     'sdp-holdconn',
@@ -44,6 +50,15 @@ export const voiceOfferMutants: readonly Mutant[] = [
     'Names Opus with its sampling rate.',
     'VOICE-056',
     put(/opus\/48000\/2/gi, 'opus/16000/1'),
+  ),
+  calls(
+    'sdp-opus-16000-2',
+    'Names Opus with its sampling rate, and sends it all the same.',
+    'VOICE-056',
+    onCalls((ends) => ({
+      fromSandbox: (text) => ends.toKit(text.replace(/opus\/48000\/2/gi, 'opus/16000/2')),
+      fromKit: (text) => ends.toSandbox(text.replace(/opus\/16000\/2/gi, 'opus/48000/2')),
+    })),
   ),
   calls(
     'sdp-pcmu',

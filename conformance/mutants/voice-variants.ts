@@ -199,6 +199,7 @@ const descriptions: Variant[] = [
         ),
     ),
   ),
+  calls('sdp-video-first', 'Has video, and its audio bundled with it.', behindVideo()),
   calls(
     'trickle',
     'Sends its candidates apart.',
@@ -216,6 +217,37 @@ const descriptions: Variant[] = [
     }),
   ),
 ];
+
+/** What of a section is about its media and not about how it is reached. */
+const OF_MEDIA = /^a=(rtpmap|fmtp|rtcp-fb|extmap|ssrc|msid|mid).*\r\n/gm;
+
+/** Offers video on the way of the audio; the sandbox behind is told of the audio alone. */
+function behindVideo(): VoiceFactory {
+  const withVideo = (sdp: string): string => {
+    const [session = '', audio = ''] = sdp.split(/^(?=m=)/m);
+    const way = audio
+      .replace(OF_MEDIA, '')
+      .replace(/^m=audio (\d+) (\S+).*$/m, 'm=video $1 $2 120');
+    return [
+      session.replace('a=group:BUNDLE', 'a=group:BUNDLE video'),
+      `${way}a=mid:video\r\na=rtpmap:120 VP8/90000\r\n`,
+      audio.replace(CANDIDATE, '').replace(/^m=audio \d+(.*)$/m, 'm=audio 0$1\r\na=bundle-only'),
+    ].join('');
+  };
+  const withoutVideo = (sdp: string): string =>
+    sdp.replace(/^m=video [^]*?(?=^m=)/m, '').replace('a=group:BUNDLE video', 'a=group:BUNDLE');
+  const inField = (field: string, change: (sdp: string) => string, text: string): string => {
+    const message = messageIn(text);
+    const sdp = valueAt(message, `/${field}/sdp`);
+    if (!message || typeof sdp !== 'string') return text;
+    const described = { ...(message[field] as object), sdp: change(sdp) };
+    return JSON.stringify({ ...message, [field]: described });
+  };
+  return onCalls((ends) => ({
+    fromSandbox: (text) => ends.toKit(inField('webrtc_offer', withVideo, text)),
+    fromKit: (text) => ends.toSandbox(inField('webrtc_answer', withoutVideo, text)),
+  }));
+}
 
 /** Numbers what is left of a stream one by one. */
 function sparse(isKept: (packet: AudioPacket) => boolean): VoiceFactory {

@@ -118,7 +118,7 @@ export class PlacedCall {
     this.#times.readyMs = clock.monotonicMs() - startedMs;
     const offer = offerIn(ready);
     if (offer === undefined) throw new CallFailed('bad_offer', 'call_ready brings no offer');
-    const address = target.mediaAddress ?? ownAddress(this.#signalling.localAddress, offer);
+    const address = target.mediaAddress ?? (await ownAddress(this.#signalling.localAddress, offer));
     const peer = (this.#peer = createPeer({
       clock,
       network: { address },

@@ -7,7 +7,10 @@ export interface TurnRecord {
   heardClip: string | undefined;
   speechStartMs: number;
   speechEndMs: number;
-  replyClip: string;
+  /** The clip of the kit, or the id of a line that was spoken; undefined until there is one. */
+  replyClip: string | undefined;
+  /** Whether the caller said in words what it spoke. */
+  isCaptioned: boolean;
   /** What the agent holds to be its response time; what it does not know of is not in it. */
   responseMs: number | undefined;
   /** When the first audible sound of the reply left; undefined while, or if, none did. */
@@ -35,6 +38,8 @@ export interface CallRecord {
   packetsReceived: number;
   /** Messages of types that the agent does not know. */
   unknownMessages: number;
+  /** Captions that came. */
+  captions: number;
   turns: TurnRecord[];
 }
 
@@ -55,6 +60,7 @@ export function callRecord(callId: string, openedAtMs: number, openedMs: number)
     packetsSent: 0,
     packetsReceived: 0,
     unknownMessages: 0,
+    captions: 0,
     turns: [],
   };
 }
@@ -105,11 +111,13 @@ function viewOf(record: CallRecord): Record<string, unknown> {
     packets_sent: record.packetsSent,
     packets_received: record.packetsReceived,
     unknown_messages: record.unknownMessages,
+    captions: record.captions,
     turns: record.turns.map((turn) => ({
       heard_clip: turn.heardClip ?? null,
       speech_start_ms: since(turn.speechStartMs),
       speech_end_ms: since(turn.speechEndMs),
-      reply_clip: turn.replyClip,
+      reply_clip: turn.replyClip ?? null,
+      captioned: turn.isCaptioned,
       first_audible_ms: since(turn.firstAudibleMs),
       response_ms:
         turn.firstAudibleMs === undefined

@@ -1,4 +1,5 @@
 import type { RawData, WebSocket } from 'ws';
+import type { ConversationUpdate } from '../../src/contract/index.ts';
 import type { Clock, Deadline } from '../../src/shared/clock.ts';
 import type { Log } from '../../src/shared/log.ts';
 import type { AudioPacket, Peer, PeerNetwork } from '../../src/shared/peer/index.ts';
@@ -12,11 +13,12 @@ import {
   type CallState,
   type Ending,
 } from './call-states.ts';
-import { Echo } from './echo.ts';
+import { captionTalk, type CaptionParts, type CaptionTalk } from './caption-talk.ts';
 import type { Media } from './media.ts';
 import {
   callReady,
   conversationUpdate,
+  greetingUpdate,
   hasOpus,
   notForThisCall,
   readMessage,
@@ -27,8 +29,8 @@ import {
   type CallIds,
 } from './messages.ts';
 import type { Pacer } from '../../src/shared/pacer.ts';
+import { openMedia } from './open-media.ts';
 import type { SoundParts } from './sound-parts.ts';
-import { Talk } from './talk.ts';
 import type { VoiceLimits } from './voice-limits.ts';
 
 /** What every call shares. */
@@ -41,6 +43,8 @@ export interface CallParts {
   /** Whether one more call may begin. */
   hasRoom: () => boolean;
   soundParts: () => Promise<SoundParts>;
+  /** Undefined where the agent takes no captions. */
+  captions: CaptionParts | undefined;
 }
 
 /** One call over one WebSocket, from its first message to its last packet. */
@@ -59,6 +63,7 @@ export class Call {
   #peer: Peer | undefined;
   #sound: SoundParts | undefined;
   #media: Media | undefined;
+  #captions: CaptionTalk | undefined;
   #messages = 0;
 
   constructor(socket: WebSocket, parts: CallParts, faults: CallFaults, record: CallRecord) {
@@ -116,7 +121,8 @@ export class Call {
       this.#step('not_text', 'messages are JSON in text frames; this was a binary one');
     } else {
       // ws has checked that a text frame is UTF-8, and gives it as one Buffer.
-      const read = readMessage((data as Buffer).toString('utf8'));
+      const text = (data as Buffer).toString('utf8');
+      const read = readMessage(text, this.#parts.captions !== undefined);
       if (read.kind === 'message') this.#take(read.message);
       else if (read.kind === 'wrong') this.#step('bad_message', read.wrong);
       else this.record.unknownMessages += 1;
@@ -133,6 +139,7 @@ export class Call {
         this.#asked = readStart(message);
         this.record.sessionId = this.#asked.sessionId;
         this.record.isEcho = this.#asked.isEcho;
+        this.#captions = captionTalk(this.#parts.captions, this.#asked, this.#life.signal);
         if (this.#asked.refused !== undefined) this.#step('codec_refused', this.#asked.refused);
         else if (!this.#parts.hasRoom())
           this.#step('too_many_calls', 'try again when one has ended');
@@ -152,6 +159,13 @@ export class Call {
           void this.#peer?.addCandidate(message.candidate.candidate);
         }
         return;
+      case 'caption': {
+        const wrong = notForThisCall(message, this.#ids);
+        if (wrong !== undefined) this.#step('bad_message', wrong);
+        else this.#captions?.add(message.text);
+        this.record.captions += 1;
+        return;
+      }
       case 'end_call':
         this.#step('end_asked');
     }
@@ -179,7 +193,9 @@ export class Call {
 
   #sendOffer(sdp: string): void {
     this.record.readyMs = this.#parts.clock.monotonicMs();
-    const text = JSON.stringify(callReady(this.#ids, this.#faults.spoilOffer(sdp)));
+    const text = JSON.stringify(
+      callReady(this.#ids, this.#faults.spoilOffer(sdp), this.#captions !== undefined),
+    );
     this.#send(this.#faults.cutsMessage ? text.slice(0, text.length / 2) : text);
   }
 
@@ -198,22 +214,22 @@ export class Call {
     else this.#step('connected');
   }
 
-  async #makeMedia(peer: Peer, { createDecoder, repertoire }: SoundParts): Promise<Media> {
-    const send = (payload: Buffer, timestamp: number): void => {
-      if (peer.send(payload, timestamp)) this.record.packetsSent += 1;
-    };
-    const { isEcho = false, scenarioId = '' } = this.#asked ?? {};
-    if (isEcho) return new Echo(this.#faults.media === 'none' ? () => {} : send, this.#faults);
-    return new Talk({
+  #makeMedia(peer: Peer, sound: SoundParts): Promise<Media> {
+    const [captions, asked] = [this.#captions, this.#asked];
+    const tell = (update: ConversationUpdate): void => this.#send(JSON.stringify(update));
+    return openMedia({
       clock: this.#parts.clock,
-      decoder: await createDecoder(),
+      sound,
       faults: this.#faults,
-      repertoire,
       record: this.record,
-      scenarioId,
+      asked,
       hangOverMs: this.#parts.limits.hangOverMs,
-      send,
-      onTurn: (turn) => this.#send(JSON.stringify(conversationUpdate(this.#ids, turn))),
+      captions,
+      peer,
+      onTurn: (turn) => tell(conversationUpdate(this.#ids, turn)),
+      onGreeting: (greeting) => {
+        if (captions && asked?.wantsCaptions) tell(greetingUpdate(this.#ids, greeting));
+      },
     });
   }
 

@@ -2,21 +2,26 @@ import {
   explain,
   isMessage,
   violations,
+  type CallMetadata,
   type CallReady,
+  type Caption,
   type ConversationUpdate,
   type EndCall,
+  type EvaluationHints,
   type IceCandidate,
   type MessageName,
   type StartCall,
+  type TurnHints,
   type VoiceError,
   type WebrtcAnswer,
 } from '../../src/contract/index.ts';
 import type { Clip } from '../../src/shared/opus/index.ts';
 import type { CallError } from './call-states.ts';
+import type { CaptionedReply } from './caption-talk.ts';
 import type { HeardTurn } from './ear.ts';
 
 /** A message of the caller. */
-export type CallerMessage = StartCall | WebrtcAnswer | IceCandidate | EndCall;
+export type CallerMessage = StartCall | WebrtcAnswer | IceCandidate | Caption | EndCall;
 
 /** What came over the WebSocket; `wrong` says what is wrong with it. */
 export type ReadMessage =
@@ -32,8 +37,11 @@ const schemaOf: Readonly<Record<string, MessageName>> = {
   end_call: 'EndCall',
 };
 
+/** Ours, and known only where the agent takes them. */
+const captionType = 'caption';
+
 /** Reads a message (spec 6). Takes any text. */
-export function readMessage(text: string): ReadMessage {
+export function readMessage(text: string, takesCaptions: boolean): ReadMessage {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -44,7 +52,8 @@ export function readMessage(text: string): ReadMessage {
   if (typeof type !== 'string') {
     return { kind: 'wrong', wrong: 'the message has no type; it must be an object with a type' };
   }
-  const name = Object.hasOwn(schemaOf, type) ? schemaOf[type] : undefined;
+  const isCaption = takesCaptions && type === captionType;
+  const name = isCaption ? 'Caption' : Object.hasOwn(schemaOf, type) ? schemaOf[type] : undefined;
   if (name === undefined) return { kind: 'unknown' };
   if (isMessage(name, value)) return { kind: 'message', message: value as CallerMessage };
   return { kind: 'wrong', wrong: `not a ${type}: ${whatIsWrong(name, value)}` };
@@ -68,9 +77,13 @@ export interface CallIds {
 /** What `start_call` asks for, in either of its forms. */
 export interface AskedCall {
   sessionId: string | undefined;
+  userId: string | undefined;
   scenarioId: string;
+  metadata: CallMetadata | undefined;
   /** Whether the caller wants its own sound back, to measure with; an extension of ours. */
   isEcho: boolean;
+  /** Whether the caller can send captions, and wants to be told the words of the greeting. */
+  wantsCaptions: boolean;
   /** What stands against the call; undefined where nothing does. */
   refused: string | undefined;
 }
@@ -78,7 +91,8 @@ export interface AskedCall {
 const sampleRates: readonly number[] = [8_000, 12_000, 16_000, 24_000, 48_000];
 
 /** Reads `start_call`: the minimal form has the audio at the top, the full one under metadata. */
-export function readStart({ session_id, metadata, audio_config }: StartCall): AskedCall {
+export function readStart(start: StartCall): AskedCall {
+  const { session_id, user_id, metadata, audio_config } = start;
   const { codec = 'opus', sampleRate = 48_000 } = audio_config ?? metadata?.audio_config ?? {};
   const asked = JSON.stringify(codec.slice(0, 60));
   const refused =
@@ -89,15 +103,18 @@ export function readStart({ session_id, metadata, audio_config }: StartCall): As
         : `Opus has no sample rate ${sampleRate}. It has ${sampleRates.join(', ')}.`;
   return {
     sessionId: session_id,
+    userId: user_id,
+    metadata,
     scenarioId: metadata?.scenario_id ?? '',
     isEcho: metadata?.context === 'echo',
+    wantsCaptions: metadata?.captions === true,
     refused,
   };
 }
 
 /** Why an answer is none to this call; undefined where it is. */
 export function notForThisCall(
-  { call_id, session_id }: WebrtcAnswer | IceCandidate,
+  { call_id, session_id }: WebrtcAnswer | IceCandidate | Caption,
   { callId, sessionId }: CallIds,
 ): string | undefined {
   if (call_id !== callId) return `call_id must be ${callId}, the one of call_ready`;
@@ -116,12 +133,17 @@ const idsOf = ({ callId, sessionId }: CallIds): { session_id?: string; call_id: 
 });
 
 /** `call_ready` with the offer. What it says of the path is what is known before there is one. */
-export function callReady(ids: CallIds, sdp: string): CallReady {
+export function callReady(ids: CallIds, sdp: string, takesCaptions: boolean): CallReady {
   return {
     type: 'call_ready',
     ...idsOf(ids),
     webrtc_offer: { type: 'offer', sdp },
-    metadata: { agent_ready: true, audio_codec: 'opus', estimated_setup_time: '200 ms' },
+    metadata: {
+      agent_ready: true,
+      audio_codec: 'opus',
+      estimated_setup_time: '200 ms',
+      ...(takesCaptions && { captions: true }),
+    },
     evaluation_metadata: {
       connection_quality: 'not measured yet',
       setup_success: true,
@@ -130,28 +152,58 @@ export function callReady(ids: CallIds, sdp: string): CallReady {
   };
 }
 
+/** What is told of a turn. */
+export interface ToldTurn {
+  heard: HeardTurn;
+  /** What the caller said, where that is known. */
+  text: string | undefined;
+  reply: Clip;
+  responseMs: number;
+  /** Of a turn with a caption, what the dialogue gave. */
+  captioned?: CaptionedReply | undefined;
+}
+
 /** `conversation_update` of a turn: what was heard, what is said, and how long that took. */
-export function conversationUpdate(
-  ids: CallIds,
-  turn: { heard: HeardTurn; text: string | undefined; reply: Clip; responseMs: number },
-): ConversationUpdate {
-  const { heard, text, reply, responseMs } = turn;
+export function conversationUpdate(ids: CallIds, turn: ToldTurn): ConversationUpdate {
+  const { heard, text, reply, responseMs, captioned } = turn;
   const seconds = ((heard.endMs - heard.startMs) / 1_000).toFixed(1);
+  const hints: TurnHints = {
+    understood_intent: text !== undefined,
+    appropriate_response: text !== undefined,
+    tone: 'friendly',
+    next_action: reply.id === 'goodbye' ? 'end_call' : 'listen',
+  };
+  const toolCalls = captioned?.response.choices[0].message.tool_calls;
+  const recognised = Math.round(heard.recognised * 100) / 100;
   return {
     type: 'conversation_update',
     ...idsOf(ids),
     transcript: { user: text ?? `(${seconds} s of speech)`, agent: reply.text },
+    ...(toolCalls && { tool_calls: toolCalls }),
     metadata: {
       audio_quality: heard.lost < 0.01 ? 'good' : heard.lost < 0.05 ? 'fair' : 'poor',
       response_time_ms: Math.round(responseMs),
-      confidence_score: Math.round(heard.recognised * 100) / 100,
+      confidence_score: captioned?.response.metadata?.agent_confidence ?? recognised,
     },
-    evaluation_metadata: {
-      understood_intent: text !== undefined,
-      appropriate_response: text !== undefined,
-      tone: 'friendly',
-      next_action: reply.id === 'goodbye' ? 'end_call' : 'listen',
-    },
+    evaluation_metadata: withChatHints(hints, captioned?.response.evaluation_metadata),
+  };
+}
+
+/** What chat would hint at, too; a hint that both have is of the type that a call's is. */
+function withChatHints(hints: TurnHints, chat: EvaluationHints = {}): TurnHints {
+  const ofChat = Object.entries(chat).filter(
+    ([name, value]) => hints[name] === undefined || typeof hints[name] === typeof value,
+  );
+  const understood = chat['customer_acknowledged'] !== false && hints.understood_intent === true;
+  return { ...hints, understood_intent: understood, ...Object.fromEntries(ofChat) };
+}
+
+/** `conversation_update` of the agent's first words, which answer nobody. */
+export function greetingUpdate(ids: CallIds, greeting: Clip): ConversationUpdate {
+  return {
+    type: 'conversation_update',
+    ...idsOf(ids),
+    transcript: { user: '', agent: greeting.text },
   };
 }
 

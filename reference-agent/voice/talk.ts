@@ -3,18 +3,12 @@ import { silentFrame, ticksOfFrame, type Clip, type Decoder } from '../../src/sh
 import type { AudioPacket } from '../../src/shared/peer/index.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { CallRecord, TurnRecord } from './call-record.ts';
+import type { CaptionedReply, CaptionTalk } from './caption-talk.ts';
 import { Ear, type HeardTurn } from './ear.ts';
 import type { Media, SendPacket } from './media.ts';
+import type { ToldTurn } from './messages.ts';
 import { Mouth, type SpokenFrame } from './mouth.ts';
 import type { Repertoire } from './replies.ts';
-
-/** A turn that the agent has begun to answer. */
-export interface AnsweredTurn {
-  heard: HeardTurn;
-  text: string | undefined;
-  reply: Clip;
-  responseMs: number;
-}
 
 /** What a talk needs, and whom it tells. */
 export interface TalkParts {
@@ -27,7 +21,11 @@ export interface TalkParts {
   /** Silence after which a turn of the caller is over, in milliseconds. */
   hangOverMs: number;
   send: SendPacket;
-  onTurn: (turn: AnsweredTurn) => void;
+  /** What the caller says in words; undefined where it can't. */
+  captions: CaptionTalk | undefined;
+  /** A reply, or the greeting, becomes audible. */
+  onTurn: (turn: ToldTurn) => void;
+  onGreeting: (greeting: Clip) => void;
 }
 
 const frameMs = ticksOfFrame / 48;
@@ -41,8 +39,10 @@ const turnsMax = 1_000;
 /** A turn that is being answered. */
 interface Answering {
   heard: HeardTurn;
-  reply: Clip;
+  /** Undefined until it is spoken. */
+  reply: Clip | undefined;
   record: TurnRecord;
+  captioned: CaptionedReply | undefined;
 }
 
 /** A frame of the agent, and the turn whose answer becomes audible in it. */
@@ -60,6 +60,9 @@ export class Talk implements Media {
   #jitterMs = 0;
   #turns = 0;
   #answering: Answering | undefined;
+  /** The reply to a caption that the caller did not hear out. */
+  #cutOff: CaptionedReply | undefined;
+  #isGreeted = false;
 
   constructor(parts: TalkParts) {
     this.#parts = parts;
@@ -111,39 +114,66 @@ export class Talk implements Media {
 
   /** The caller speaks: whoever is heard out must not be spoken over. */
   #yield(): void {
-    if (this.#mouth.isBusy && this.#answering) this.#answering.record.isInterrupted = true;
+    const answering = this.#answering;
+    if (this.#mouth.isBusy && answering) answering.record.isInterrupted = true;
+    if (this.#mouth.isBusy || answering?.reply === undefined) this.#cutOff = answering?.captioned;
     this.#mouth.hush();
     this.#answering = undefined;
   }
 
+  /**
+   * A turn without a caption, right after a reply to one was cut off, is the rest of the same line:
+   * it was taken for over too early, and the reply is begun anew.
+   */
   #answer(heard: HeardTurn): void {
-    const { repertoire, scenarioId, faults, clock, record } = this.#parts;
+    const { repertoire, scenarioId, record, captions } = this.#parts;
     this.#turns += 1;
-    const reply = repertoire.replyTo(heard.clipId, scenarioId, this.#turns);
+    const captioned = captions?.reply() ?? this.#cutOff;
+    this.#cutOff = undefined;
     const turn: TurnRecord = {
       heardClip: heard.clipId,
       speechStartMs: heard.startMs,
       speechEndMs: heard.endMs,
-      replyClip: reply.id,
+      replyClip: undefined,
+      isCaptioned: captioned !== undefined,
       responseMs: undefined,
       firstAudibleMs: undefined,
       isInterrupted: false,
     };
     if (record.turns.push(turn) > turnsMax) record.turns.shift();
-    this.#answering = { heard, reply, record: turn };
-    this.#mouth.say(reply, clock.monotonicMs() + faults.replyWaitMs());
+    const answering: Answering = { heard, reply: undefined, record: turn, captioned };
+    this.#answering = answering;
+    const clip = repertoire.replyTo(heard.clipId, scenarioId, this.#turns);
+    if (!captioned) this.#say(answering, clip);
+    else void captioned.clip.then((spoken) => this.#say(answering, spoken ?? clip));
+  }
+
+  #say(answering: Answering, reply: Clip): void {
+    // Spoken too late: the caller speaks again.
+    if (answering !== this.#answering) return;
+    const { clock, faults } = this.#parts;
+    answering.reply = reply;
+    answering.record.replyClip = reply.id;
+    const waitMs = faults.replyWaitMs() + (answering.captioned?.delayMs ?? 0);
+    this.#mouth.say(reply, clock.monotonicMs() + waitMs);
   }
 
   /** The reply becomes audible, as far as the agent knows. */
   #speak(frame: Frame, audibleMs: number): void {
     const answering = this.#answering;
-    if (!answering) return;
-    const { heard, reply, record } = answering;
+    if (!answering?.reply) {
+      if (!this.#isGreeted) this.#parts.onGreeting(this.#parts.repertoire.greeting);
+      this.#isGreeted = true;
+      return;
+    }
+    const { heard, reply, record, captioned } = answering;
     const responseMs = audibleMs - heard.endMs;
     frame.answers = record;
     record.responseMs = responseMs;
+    if (captioned?.isTold) return;
+    if (captioned) captioned.isTold = true;
     const { clipId } = heard;
-    const text = clipId === undefined ? undefined : this.#parts.repertoire.textOf(clipId);
-    this.#parts.onTurn({ heard, text, reply, responseMs });
+    const text = captioned?.caption ?? (clipId && this.#parts.repertoire.textOf(clipId));
+    this.#parts.onTurn({ heard, text, reply, responseMs, captioned });
   }
 }

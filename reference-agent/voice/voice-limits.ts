@@ -28,6 +28,8 @@ export interface VoiceSettings {
   answerMsMax?: number;
   /** Silence that ends a turn of the caller, in milliseconds; 140. */
   hangOverMs?: number;
+  /** Whether callers may say in words what they speak, an extension of ours; true. */
+  captions?: boolean;
 }
 
 const waitingSocketsMax = 100;

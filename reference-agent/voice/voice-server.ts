@@ -5,6 +5,9 @@ import type { Chance } from '../../src/shared/chance.ts';
 import type { Clock } from '../../src/shared/clock.ts';
 import type { Log } from '../../src/shared/log.ts';
 import type { PeerNetwork } from '../../src/shared/peer/index.ts';
+import { canSpeak, openVoice, type Voice as Speech } from '../../src/shared/speech/index.ts';
+import type { ChatRequest } from '../../src/contract/index.ts';
+import type { ReadyReply } from '../chat.ts';
 import { Refusal, toRefusal } from '../errors.ts';
 import { faultHeader, refusalOf } from '../fault-hook.ts';
 import { faultFromText, type Faults } from '../faults.ts';
@@ -13,6 +16,7 @@ import type { Journal } from '../journal.ts';
 import { Call, type CallParts } from './call.ts';
 import { callFaults } from './call-faults.ts';
 import { callBook, callRecord } from './call-record.ts';
+import type { CaptionParts } from './caption-talk.ts';
 import { pacer } from '../../src/shared/pacer.ts';
 import { soundParts } from './sound-parts.ts';
 import {
@@ -33,6 +37,8 @@ export interface VoiceParts {
   faults: Faults;
   journal: Journal;
   settings: VoiceSettings;
+  /** Answers what is said in words as a chat request. */
+  chat: (request: ChatRequest) => ReadyReply;
   /** Where the media can be reached. */
   network: PeerNetwork;
 }
@@ -60,6 +66,7 @@ class VoiceSide implements Voice {
   readonly #book = callBook();
   readonly #calls = new Set<Call>();
   readonly #sockets: WebSocketServer;
+  #speech: Speech | undefined;
   #isStopping = false;
 
   constructor(parts: VoiceParts) {
@@ -74,6 +81,7 @@ class VoiceSide implements Voice {
       pacer: pacer(clock),
       hasRoom: () => this.#underWay() < limits.callsMax,
       soundParts,
+      captions: this.#captionParts(),
     };
     this.#sockets = new WebSocketServer({
       noServer: true,
@@ -102,6 +110,15 @@ class VoiceSide implements Voice {
     this.#isStopping = true;
     for (const call of this.#calls) call.end('stopping');
     await Promise.all([...this.#calls].map(({ over }) => over));
+    await this.#speech?.close();
+  }
+
+  /** An agent that can't speak what it would answer takes no captions. */
+  #captionParts(): CaptionParts | undefined {
+    const { settings, chat, log } = this.#parts;
+    if (settings.captions === false || !canSpeak()) return undefined;
+    this.#speech = openVoice({ kind: 'agent' });
+    return { chat, speech: this.#speech, log };
   }
 
   #underWay(): number {

@@ -25,6 +25,7 @@ const agentFlags = z.object({
   fault: z.array(flags.word).optional(),
   mutant: flags.word.optional(),
   voice: z.boolean(),
+  captions: z.boolean(),
   'media-address': flags.ipAddress.optional(),
   'media-ports': flags.portRange.optional(),
   'hang-over': flags.wholeNumber(20, 10_000).optional(),
@@ -84,6 +85,11 @@ function behaviourOptions(yargs: Argv): Argv {
 function voiceOptions(yargs: Argv): Argv {
   return yargs
     .option('voice', { type: 'boolean', default: true, describe: 'take calls; --no-voice: none' })
+    .option('captions', {
+      type: 'boolean',
+      default: true,
+      describe: 'take words beside speech; --no-captions: none',
+    })
     .option('media-address', { type: 'string', describe: 'IP for the media; that of --host' })
     .option('media-ports', { type: 'string', describe: 'UDP ports for the media: 40000-40400' })
     .option('hang-over', { type: 'number', describe: 'ms of silence that end a turn; 140' });
@@ -207,6 +213,7 @@ function voiceOf(
   const ports = given['media-ports'];
   const hangOverMs = given['hang-over'];
   return {
+    captions: given.captions,
     ...(address !== undefined && { address }),
     ...(ports && { ports }),
     ...(hangOverMs !== undefined && { hangOverMs }),

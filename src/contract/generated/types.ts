@@ -233,12 +233,26 @@ export interface CallReadyMetadata {
    * In words; no unit is set.
    */
   estimated_setup_time?: string;
+  captions?: unknown;
   [k: string]: unknown;
 }
 export interface CallReadyHints {
   connection_quality?: string;
   setup_success?: boolean;
   audio_path_established?: boolean;
+  [k: string]: unknown;
+}
+/**
+ * Service to sandbox: the words of what is about to be spoken. Sent only where call_ready.metadata.captions is true, as the caller begins to speak.
+ */
+export interface Caption {
+  type: 'caption';
+  session_id?: string;
+  call_id: string;
+  /**
+   * What is spoken; 2000 characters at most, what is longer may be cut.
+   */
+  text: string;
   [k: string]: unknown;
 }
 /**
@@ -627,6 +641,7 @@ export interface ConversationUpdate {
   session_id?: string;
   call_id: string;
   transcript: TurnTranscript;
+  tool_calls?: unknown;
   metadata?: TurnMetadata;
   evaluation_metadata?: TurnHints;
   [k: string]: unknown;
@@ -2747,6 +2762,7 @@ export interface CallMetadata {
   scenario_id?: string;
   persona?: string;
   context?: unknown;
+  captions?: unknown;
   audio_config?: AudioConfig;
   [k: string]: unknown;
 }
@@ -2937,6 +2953,7 @@ export interface Messages {
   AgentFault: AgentFault;
   AudioConfig: AudioConfig;
   CallReady: CallReady;
+  Caption: Caption;
   ChatRequest: ChatRequest;
   ChatResponse: ChatResponse;
   CheckReport: CheckReport;

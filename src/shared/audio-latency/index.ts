@@ -1,4 +1,5 @@
 /** How late audio is: arithmetic for whoever places calls, without IO. The door to the room. */
+export { withoutBacklog } from './backlog.ts';
 export { kitLimitOf, watchKit, type KitShare } from './kit-share.ts';
 export { onsetsOf, type SoundWindow } from './onsets.ts';
 export { audioPathLatencyMs, type AudioPath } from './path.ts';

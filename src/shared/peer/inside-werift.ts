@@ -87,6 +87,7 @@ export function assertInside(connection: RTCPeerConnection): void {
     'iceTransports[0].connection.checkList':
       ice !== undefined && Array.isArray(insideOf(ice).checkList),
     'dtlsTransports[0].startSrtp': typeof dtls?.startSrtp === 'function',
+    'dtlsTransports[0].start': typeof dtls?.start === 'function',
     'dtlsTransports[0].sendRtp': typeof dtls?.sendRtp === 'function',
     'router.ssrcTable': typeof routerOf(connection).ssrcTable === 'object',
     'router.registerRtpReceiver': typeof routerOf(connection).registerRtpReceiver === 'function',
@@ -116,18 +117,6 @@ export function waitForSomething(
       await connect();
     };
   }
-}
-
-/** Beyond the last flight of a DTLS handshake. */
-const noFlight = 99;
-
-/**
- * Ends a handshake that is under way: one that nobody answers any more sends for half a minute, and
- * keeps the process up for so long.
- */
-export function endHandshake(dtls: RTCDtlsTransport): void {
-  const context = (dtls.dtls as { dtls?: { flight: number } } | undefined)?.dtls;
-  if (context) context.flight = noFlight;
 }
 
 /**

@@ -20,6 +20,19 @@ export function withoutHiddenCandidates(sdp: string): string {
   return kept.filter((line) => !isNoneLeft || line !== 'a=end-of-candidates').join('\r\n');
 }
 
+/**
+ * The description with a port for audio that is bundled with another section (`a=bundle-only`): a 0
+ * there does not mean that it is switched off (RFC 8843, 6).
+ */
+export function withAudioOpen(sdp: string): string {
+  return sdp
+    .split(/^(?=m=)/m)
+    .map((section) =>
+      /^a=bundle-only\r?$/m.test(section) ? section.replace(/^m=audio 0 /, 'm=audio 9 ') : section,
+    )
+    .join('');
+}
+
 /** Whether a candidate's address is a name, or missing. */
 export function isHidden(candidate: string): boolean {
   const [, , , , address = ''] = candidate.split(' ');

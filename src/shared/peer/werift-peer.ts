@@ -10,7 +10,6 @@ import {
 import {
   askNoServer,
   assertInside,
-  endHandshake,
   hearChecks,
   hearSockets,
   isPathFound,
@@ -33,9 +32,11 @@ import {
   hasCandidate,
   isHidden,
   missingLine,
+  withAudioOpen,
   withCandidates,
   withoutHiddenCandidates,
 } from './sdp-lines.ts';
+import { endHandshake, keepSteady } from './steady-handshake.ts';
 
 const candidateMsDefault = 5_000;
 const pingMsDefault = 1_000;
@@ -62,6 +63,8 @@ class WeriftPeer implements Peer {
   /** Resolves once there is a way to try: a candidate of the other side, or a check that it sent. */
   readonly #way = Promise.withResolvers<undefined>();
   #hasWay = false;
+  /** A connection that fails forgets it. */
+  #hadPath = false;
   readonly #waiting = new Set<() => void>();
   #closing: Promise<void> | undefined;
 
@@ -70,6 +73,7 @@ class WeriftPeer implements Peer {
     this.#connection = new RTCPeerConnection(configOf(options.network ?? {}));
     // `connectionState` alone: the ICE state of werift says "completed" when gathering ends.
     this.#connection.connectionStateChange.subscribe(() => this.#onConnectionState());
+    this.#connection.iceConnectionStateChange.subscribe(() => (this.#hadPath = this.hasPath));
   }
 
   get state(): PeerState {
@@ -85,7 +89,7 @@ class WeriftPeer implements Peer {
 
   async answer(offer: string): Promise<string> {
     await this.#setRemote('offer', offer);
-    const audio = this.#connection.getTransceivers().find(({ kind }) => kind === 'audio');
+    const audio = this.#audio();
     if (!audio) throw new PeerFailed('the offer has no audio');
     await audio.sender.replaceTrack(new MediaStreamTrack({ kind: 'audio' }));
     audio.setDirection('sendrecv');
@@ -126,7 +130,7 @@ class WeriftPeer implements Peer {
   }
 
   get hasPath(): boolean {
-    return isPathFound(this.#connection);
+    return this.#hadPath || isPathFound(this.#connection);
   }
 
   send(payload: Buffer, timestamp: number, marker = false): boolean {
@@ -171,6 +175,11 @@ class WeriftPeer implements Peer {
     return this.#closing;
   }
 
+  /** There may be video before it, which is declined. */
+  #audio(): RTCRtpTransceiver | undefined {
+    return this.#connection.getTransceivers().find(({ kind }) => kind === 'audio');
+  }
+
   /** Before anything is gathered. */
   #prepare(transceiver: RTCRtpTransceiver): void {
     assertInside(this.#connection);
@@ -179,6 +188,7 @@ class WeriftPeer implements Peer {
     if (!dtls) throw new PeerFailed('there is no transport for the audio');
     this.#dtls = dtls;
     waitForSomething(this.#connection, () => this.#someWay());
+    keepSteady(dtls);
     useKeyObjects(dtls);
     latchSenders(this.#connection, dtls, transceiver);
     // Packets are taken here and not from a track: none is lost to how werift routes them.
@@ -215,7 +225,7 @@ class WeriftPeer implements Peer {
   async #setRemote(type: 'offer' | 'answer', given: string): Promise<void> {
     const missing = missingLine(given);
     if (missing !== undefined) throw new PeerFailed(`the ${type} has no line "${missing}..."`);
-    const sdp = withCandidates(withoutHiddenCandidates(given), this.#early);
+    const sdp = withCandidates(withoutHiddenCandidates(withAudioOpen(given)), this.#early);
     if (hasCandidate(sdp)) this.#findWay();
     this.#described = true;
     try {
@@ -223,9 +233,9 @@ class WeriftPeer implements Peer {
     } catch (error) {
       throw new PeerFailed(`the ${type} can't be used: ${messageOf(error)}`, { cause: error });
     }
-    const [codec] = this.#connection.getTransceivers()[0]?.codecs ?? [];
-    this.#payloadType = codec?.payloadType ?? 0;
-    this.#header.ssrc = this.#connection.getTransceivers()[0]?.sender.ssrc ?? 0;
+    const audio = this.#audio();
+    this.#payloadType = audio?.codecs[0]?.payloadType ?? 0;
+    this.#header.ssrc = audio?.sender.ssrc ?? 0;
   }
 
   #findWay(): void {

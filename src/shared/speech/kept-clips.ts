@@ -1,0 +1,39 @@
+import type { Clip } from '../opus/index.ts';
+
+/** What an entry costs beside its packets. */
+const bytesOfEntry = 1_024;
+const bytesOfPacket = 100;
+
+/** Clips that were made, by what they say; the one that was asked for least lately goes first. */
+export class KeptClips {
+  readonly #bytesMax: number;
+  readonly #clips = new Map<string, Clip>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get(words: string): Clip | undefined {
+    const clip = this.#clips.get(words);
+    if (!clip) return undefined;
+    this.#clips.delete(words);
+    this.#clips.set(words, clip);
+    return clip;
+  }
+
+  keep(words: string, clip: Clip): void {
+    this.#clips.set(words, clip);
+    this.#bytes += bytesOf(clip);
+    for (const [oldest, { packets, text }] of this.#clips) {
+      if (this.#bytes <= this.#bytesMax) return;
+      this.#clips.delete(oldest);
+      this.#bytes -= bytesOf({ packets, text });
+    }
+  }
+}
+
+function bytesOf({ packets, text }: Pick<Clip, 'packets' | 'text'>): number {
+  const sound = packets.reduce((sum, { length }) => sum + length + bytesOfPacket, 0);
+  return bytesOfEntry + 2 * text.length + sound;
+}

@@ -1,0 +1,73 @@
+import { levelDb } from '../opus/index.ts';
+import type { Sound } from './wav.ts';
+
+/** Below this a window of 10 ms is silence; for the ear of the reference agent, too. */
+export const silenceDb = -50;
+
+const windowsPerSecond = 100;
+
+/** Many agents take a longer pause for the end of the turn. */
+const pauseWindowsMax = 9;
+const pauseWindows = 8;
+
+/** How loud speech is to be, where it is loud; and its loudest sample. */
+const speechDb = -20;
+const peakMax = 0.8;
+
+/**
+ * A line as it is to be sent: of one loudness, without silence around it, and with short pauses.
+ * Empty where there is nothing to be heard.
+ */
+export function lineSound({ samples, rate }: Sound): Sound {
+  const size = Math.round(rate / windowsPerSecond);
+  const louder = amplified(samples, size);
+  const isLoud: boolean[] = [];
+  for (let at = 0; at < louder.length; at += size) {
+    isLoud.push(levelDb(louder, at, Math.min(louder.length, at + size)) > silenceDb);
+  }
+  const kept = keptWindows(isLoud);
+  const line = new Float32Array(kept.length * size);
+  kept.forEach((window, nth) => {
+    line.set(louder.subarray(window * size, (window + 1) * size), nth * size);
+  });
+  return { samples: line, rate };
+}
+
+/** Brought to the loudness of speech: the level of the louder half of what is no silence. */
+function amplified(samples: Float32Array, size: number): Float32Array {
+  const levels: number[] = [];
+  let peak = 0;
+  for (const sample of samples) peak = Math.max(peak, Math.abs(sample));
+  for (let at = 0; at + size <= samples.length; at += size) {
+    levels.push(levelDb(samples, at, at + size));
+  }
+  const loud = levels.filter((level) => level > silenceDb - 20).sort((one, other) => one - other);
+  const usual = loud[Math.floor(loud.length * 0.75)];
+  if (usual === undefined || peak === 0) return samples;
+  const gain = Math.min(10 ** ((speechDb - usual) / 20), peakMax / peak);
+  return samples.map((sample) => sample * gain);
+}
+
+/** The windows that stay, in order. */
+function keptWindows(isLoud: readonly boolean[]): number[] {
+  const kept: number[] = [];
+  const last = isLoud.lastIndexOf(true);
+  let pauseStart = -1;
+  for (let window = isLoud.indexOf(true); window >= 0 && window <= last; window += 1) {
+    if (!isLoud[window]) {
+      if (pauseStart < 0) pauseStart = window;
+      continue;
+    }
+    if (pauseStart >= 0) kept.push(...keptOfPause(pauseStart, window));
+    pauseStart = -1;
+    kept.push(window);
+  }
+  return kept;
+}
+
+/** A long pause loses its middle, so that what fades out and in does so as before. */
+function keptOfPause(start: number, end: number): number[] {
+  const windows = Array.from({ length: end - start }, (_, nth) => start + nth);
+  if (windows.length <= pauseWindowsMax) return windows;
+  return [...windows.slice(0, pauseWindows / 2), ...windows.slice(-pauseWindows / 2)];
+}

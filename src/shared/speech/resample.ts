@@ -1,0 +1,46 @@
+import type { Sound } from './wav.ts';
+
+/** Zero crossings of the filter on each side; enough that no image of a voice is heard. */
+const crossings = 16;
+
+/** The same sound at another rate: each sample is read off a low-pass of its neighbours. */
+export function resampled({ samples, rate }: Sound, toRate: number): Sound {
+  const result = new Float32Array(Math.floor((samples.length * toRate) / rate));
+  const cutoff = Math.min(1, toRate / rate);
+  const reach = Math.ceil(crossings / cutoff);
+  // Where a sample falls between two others repeats itself; so do the weights of its neighbours.
+  const phases = toRate / greatestDivisor(rate, toRate);
+  const weights = new Map<number, Float32Array>();
+  for (let nth = 0; nth < result.length; nth += 1) {
+    const centre = Math.floor((nth * rate) / toRate);
+    const phase = nth % phases;
+    const own = weights.get(phase) ?? weightsAt((nth * rate) / toRate - centre, reach, cutoff);
+    if (!weights.has(phase)) weights.set(phase, own);
+    let sum = 0;
+    for (let tap = 0; tap < own.length; tap += 1) {
+      sum += (samples[centre - reach + tap] ?? 0) * (own[tap] ?? 0);
+    }
+    result[nth] = sum;
+  }
+  return { samples: result, rate: toRate };
+}
+
+/** Of the neighbours from `reach` before to `reach` behind, at a place so far behind the middle. */
+function weightsAt(offset: number, reach: number, cutoff: number): Float32Array {
+  return Float32Array.from(
+    { length: 2 * reach + 2 },
+    (_, tap) => cutoff * lowPass((tap - reach - offset) * cutoff),
+  );
+}
+
+/** A sinc under a Hann window. */
+function lowPass(crossing: number): number {
+  if (crossing === 0) return 1;
+  if (Math.abs(crossing) >= crossings) return 0;
+  const angle = Math.PI * crossing;
+  return (Math.sin(angle) / angle) * (0.5 + 0.5 * Math.cos(angle / crossings));
+}
+
+function greatestDivisor(one: number, other: number): number {
+  return other === 0 ? one : greatestDivisor(other, one % other);
+}

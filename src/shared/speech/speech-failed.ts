@@ -1,0 +1,4 @@
+/** A line could not be spoken; the message says why, and what to do. */
+export class SpeechFailed extends Error {
+  override name = 'SpeechFailed';
+}

@@ -1,0 +1,187 @@
+/**
+ * Runs a WASI command that takes arguments and writes one file, all of it in memory: no folder, no
+ * clock and no environment of the machine is within its reach.
+ */
+
+import { webAssembly, type WasmModule } from './web-assembly.ts';
+
+/** What came of a run. */
+export interface ProgramResult {
+  exitCode: number;
+  /** What it wrote to its file. */
+  file: Buffer;
+  /** What it printed; the first 64 KiB. */
+  printed: string;
+}
+
+/** Where the program finds the folder for its file. */
+export const programFolder = '/out';
+
+const fileBytesMax = 67_108_864;
+const printedBytesMax = 65_536;
+
+const ok = 0;
+const badDescriptor = 8;
+const noSpace = 51;
+const folderFd = 3;
+const fileFd = 4;
+const fileTypes = { device: 2, folder: 3, file: 4 };
+
+class ProgramExit extends Error {
+  readonly code: number;
+  constructor(code: number) {
+    super(`exit ${code}`);
+    this.code = code;
+  }
+}
+
+/** Runs a program to its end. @throws what WebAssembly throws where it breaks. */
+export function runProgram(module: WasmModule, args: readonly string[]): ProgramResult {
+  const host = new ProgramHost(args);
+  const instance = new webAssembly.Instance(module, { wasi_snapshot_preview1: host.imports() });
+  const { memory, _start: start } = instance.exports;
+  host.memory = memory as { buffer: ArrayBuffer };
+  let exitCode = 0;
+  try {
+    (start as () => void)();
+  } catch (error) {
+    if (!(error instanceof ProgramExit)) throw error;
+    exitCode = error.code;
+  }
+  return { exitCode, file: host.file, printed: host.printed };
+}
+
+/** The system that a program sees. */
+class ProgramHost {
+  /** The program's own, once there is one. */
+  memory = { buffer: new ArrayBuffer(0) };
+  readonly #args: readonly Buffer[];
+  #bytes = Buffer.alloc(0);
+  #size = 0;
+  #at = 0;
+  #printed = Buffer.alloc(0);
+
+  constructor(args: readonly string[]) {
+    this.#args = args.map((arg) => Buffer.from(`${arg.replaceAll('\0', ' ')}\0`));
+  }
+
+  get file(): Buffer {
+    return this.#bytes.subarray(0, this.#size);
+  }
+
+  get printed(): string {
+    return this.#printed.toString();
+  }
+
+  imports(): Record<string, (...given: never[]) => number> {
+    return {
+      args_sizes_get: (count: number, bytes: number) => {
+        this.#view.setUint32(count, this.#args.length, true);
+        this.#view.setUint32(bytes, Buffer.concat(this.#args).length, true);
+        return ok;
+      },
+      args_get: (pointers: number, bytes: number) => this.#putArgs(pointers, bytes),
+      // The same time always, so that the same line gives the same sound.
+      clock_time_get: (_id: number, _precision: bigint, at: number) => {
+        this.#view.setBigUint64(at, 0n, true);
+        return ok;
+      },
+      fd_prestat_get: (fd: number, at: number) => {
+        if (fd !== folderFd) return badDescriptor;
+        this.#view.setUint32(at, 0, true);
+        this.#view.setUint32(at + 4, programFolder.length, true);
+        return ok;
+      },
+      fd_prestat_dir_name: (_fd: number, at: number, length: number) => {
+        Buffer.from(programFolder).copy(this.#memoryAt(at, length));
+        return ok;
+      },
+      fd_fdstat_get: (fd: number, at: number) => this.#describe(fd, at),
+      fd_fdstat_set_flags: () => ok,
+      path_open: (...given: number[]) => {
+        this.#view.setUint32(given[8] ?? 0, fileFd, true);
+        return ok;
+      },
+      fd_close: () => ok,
+      fd_read: (_fd: number, _pieces: number, _count: number, read: number) => {
+        this.#view.setUint32(read, 0, true);
+        return ok;
+      },
+      fd_seek: (fd: number, offset: bigint, whence: number, at: number) =>
+        this.#seek(fd, Number(offset), whence, at),
+      fd_write: (fd: number, pieces: number, count: number, written: number) =>
+        this.#writeAll(fd, { pieces, count, written }),
+      proc_exit: (code: number) => {
+        throw new ProgramExit(code);
+      },
+    };
+  }
+
+  /** Anew each time: memory that grows leaves its old bytes behind. */
+  get #view(): DataView {
+    return new DataView(this.memory.buffer);
+  }
+
+  #memoryAt(at: number, length: number): Buffer {
+    return Buffer.from(this.memory.buffer, at, length);
+  }
+
+  #putArgs(pointers: number, bytes: number): number {
+    let at = bytes;
+    this.#args.forEach((arg, index) => {
+      this.#view.setUint32(pointers + index * 4, at, true);
+      arg.copy(this.#memoryAt(at, arg.length));
+      at += arg.length;
+    });
+    return ok;
+  }
+
+  #describe(fd: number, at: number): number {
+    if (fd > fileFd) return badDescriptor;
+    const { device, folder, file } = fileTypes;
+    this.#memoryAt(at, 24).fill(0);
+    this.#view.setUint8(at, fd === folderFd ? folder : fd === fileFd ? file : device);
+    const allRights = 0x1fff_ffffn;
+    this.#view.setBigUint64(at + 8, allRights, true);
+    this.#view.setBigUint64(at + 16, allRights, true);
+    return ok;
+  }
+
+  #seek(fd: number, offset: number, whence: number, at: number): number {
+    if (fd !== fileFd) return badDescriptor;
+    const place = offset + (whence === 0 ? 0 : whence === 1 ? this.#at : this.#size);
+    if (place < 0 || place > fileBytesMax) return noSpace;
+    this.#at = place;
+    this.#view.setBigUint64(at, BigInt(place), true);
+    return ok;
+  }
+
+  #writeAll(fd: number, to: { pieces: number; count: number; written: number }): number {
+    let written = 0;
+    for (let nth = 0; nth < to.count; nth += 1) {
+      const start = this.#view.getUint32(to.pieces + nth * 8, true);
+      const piece = this.#memoryAt(start, this.#view.getUint32(to.pieces + nth * 8 + 4, true));
+      if (fd === fileFd) {
+        if (this.#at + piece.length > fileBytesMax) return noSpace;
+        this.#write(piece);
+      } else if (this.#printed.length < printedBytesMax) {
+        this.#printed = Buffer.concat([this.#printed, piece]);
+      }
+      written += piece.length;
+    }
+    this.#view.setUint32(to.written, written, true);
+    return ok;
+  }
+
+  #write(piece: Buffer): void {
+    const end = this.#at + piece.length;
+    if (end > this.#bytes.length) {
+      const larger = Buffer.alloc(Math.max(65_536, end * 2));
+      this.#bytes.copy(larger);
+      this.#bytes = larger;
+    }
+    piece.copy(this.#bytes, this.#at);
+    this.#at = end;
+    this.#size = Math.max(this.#size, end);
+  }
+}

@@ -1,0 +1,14 @@
+/** A thread that makes lines and can be told, by what it is to say, to die or to stand still. */
+import { parentPort } from 'node:worker_threads';
+import type { LineSource } from '../../src/shared/speech/line-jobs.ts';
+import { makeLine } from '../../src/shared/speech/make-line.ts';
+
+const port = parentPort;
+if (!port) throw new Error('to be run as a thread');
+port.on('message', (source: LineSource) => {
+  const text = source.kind === 'text' ? source.text : '';
+  // In a thread, this ends the thread alone.
+  if (text === 'die') process.exit(7);
+  if (text === 'stumble') throw new TypeError('what a customer said');
+  if (text !== 'stand still') void makeLine(source).then((result) => port.postMessage(result));
+});

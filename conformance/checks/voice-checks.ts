@@ -21,6 +21,7 @@ import {
 import { each, type Check, type Finding } from './check.ts';
 import { repairOfMessage } from './repair.ts';
 import { hintAgainst, type Hint } from './shape.ts';
+import { noWayOf } from './voice-upgrade.ts';
 
 /**
  * A check of voice: of a sandbox that has none, nothing is asked. Of what a second `start_call` in a
@@ -35,9 +36,15 @@ export function voiced(check: Check): Check {
       if (!isVoiceAbsent(transcript.exchanges)) {
         return check.unjudged(withFirstStartsAlone(transcript));
       }
-      return { verdict: 'not_applicable', reason: 'The sandbox has no voice endpoint.' };
+      return { verdict: 'not_applicable', reason: noVoiceReason(transcript) };
     },
   };
+}
+
+function noVoiceReason({ exchanges }: Transcript): string {
+  const probe = exchanges.findLast((one) => isVoice(one) && one.step === UPGRADE);
+  const how = probe ? ` (${outcome(probe)})` : '';
+  return `The sandbox has no voice endpoint: its WebSocket is refused like an unknown path${how}.`;
 }
 
 const withFirstStarts = new WeakMap<Transcript, Transcript>();
@@ -63,9 +70,10 @@ export const noCall: Check['unjudged'] = ({ run, exchanges }) => {
     return { verdict: 'blocked', reason: 'No start_call was followed by call_ready.' };
   }
   const wantsKey = wantsOtherKey(shut) && !run.keyGiven;
+  const noWay = noWayOf(shut, run.voiceUrl ?? '');
   const says = wantsKey
     ? `The WebSocket wants a key (${outcome(shut)}), and none was given: put it into SANDBOX_KIT_API_KEY.`
-    : `The WebSocket does not open: ${outcome(shut)} (exchange ${shut.id}).`;
+    : `The WebSocket does not open: ${noWay?.says ?? `${outcome(shut)} (exchange ${shut.id}).`}`;
   return { verdict: 'blocked', reason: says };
 };
 

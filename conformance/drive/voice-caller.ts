@@ -94,7 +94,9 @@ function failureOf(line: Line, { intent }: Step): Pick<Outcome, 'failure'> {
     return { failure: { kind: 'reset', message, status: 101 } };
   }
   if (intent !== 'valid' || !line.isUnanswered) return {};
-  return { failure: { kind: 'timeout', message: 'neither call_ready nor an error came', status: 101 } };
+  return {
+    failure: { kind: 'timeout', message: 'neither call_ready nor an error came', status: 101 },
+  };
 }
 
 interface Wanted {

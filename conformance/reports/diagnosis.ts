@@ -11,12 +11,14 @@ export interface Diagnosis {
   /** What was looked for. */
   peer: 'sandbox' | 'service';
   gate: Gate | undefined;
+  /** What is wrong with the way to its voice, where that was not asked for. */
+  remark?: string | undefined;
   exchanges: readonly Exchange[];
 }
 
 /** The diagnosis for people: each request of the preflight, then what follows, or how to go on. */
 export function diagnosisText(
-  { peer, gate, exchanges }: Diagnosis,
+  { peer, gate, remark, exchanges }: Diagnosis,
   checkCommand: string,
   { paint, width }: ListingOptions,
 ): string {
@@ -32,6 +34,7 @@ export function diagnosisText(
   const ending = gate
     ? [...fold(gate.says, width).map((line) => paint('red', line)), ...fold(gate.cure, width)]
     : [
+        ...(remark === undefined ? [] : fold(remark, width).map((line) => paint('yellow', line))),
         paint('green', `A ${peer} can be reached here. What it answered is for the judge:`),
         `  ${checkCommand}`,
       ];
@@ -39,11 +42,12 @@ export function diagnosisText(
 }
 
 /** The diagnosis for programs. */
-export function diagnosisJson({ gate, exchanges }: Diagnosis, target: string): object {
+export function diagnosisJson({ gate, remark, exchanges }: Diagnosis, target: string): object {
   return {
     target,
     ok: gate === undefined,
     ...(gate ? { gate: { id: gate.id, says: gate.says, cure: gate.cure } } : {}),
+    ...(remark === undefined ? {} : { remark }),
     requests: exchanges.map((one) => ({
       request: `${one.request.method} ${one.request.path}`,
       outcome: outcome(one),

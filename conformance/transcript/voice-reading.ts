@@ -137,9 +137,25 @@ export function closedBySandbox(one: Exchange): CallEvent | undefined {
 /**
  * Whether a sandbox has no voice: its WebSocket is refused as an unknown path is. Servers differ in
  * how they refuse an upgrade to what they do not have, so a path that is surely none is asked for as
- * well. A missing key is no sign of it.
+ * well. A missing key is no sign of it. One whose health speaks of voice has it, unless it says itself
+ * that it has none.
  */
 export function isVoiceAbsent(exchanges: readonly Exchange[]): boolean {
+  const how = refusedAsUnknown(exchanges);
+  return how === 'answered' || (how === 'unanswered' && !exchanges.some(claimsVoice));
+}
+
+/** Whether a health answer says that voice is there. */
+export const claimsVoice = (one: Exchange): boolean =>
+  one.endpoint === 'health' && isObject(one.json) && one.json['webrtc_status'] === 'operational';
+
+/** Some servers drop, or let hang, who asks for an upgrade to what they do not have. */
+const UNANSWERED: readonly unknown[] = ['reset', 'timeout'];
+
+/** How the WebSocket is refused, where an unknown path is refused alike: by an answer, or without. */
+export function refusedAsUnknown(
+  exchanges: readonly Exchange[],
+): 'answered' | 'unanswered' | undefined {
   const last = (step: string): Exchange | undefined =>
     exchanges.findLast((one) => isVoice(one) && one.step === step);
   const [probe, other] = [last(UPGRADE), last(NO_SUCH_PATH)];
@@ -148,11 +164,13 @@ export function isVoiceAbsent(exchanges: readonly Exchange[]): boolean {
     isOpened(probe) ||
     exchanges.some((one) => isOpened(one) && one.step !== NO_SUCH_PATH)
   ) {
-    return false;
+    return undefined;
   }
-  if (saysAbsent(probe)) return true;
-  if (!other || probe.response?.status === 401 || probe.response?.status === 429) return false;
-  return (
-    probe.response?.status === other.response?.status && probe.failure?.kind === other.failure?.kind
-  );
+  if (saysAbsent(probe)) return 'answered';
+  const status = probe.response?.status;
+  if (!other || status === 401 || status === 429) return undefined;
+  const [kind, kindOfOther] = [probe.failure?.kind, other.failure?.kind];
+  if (status !== other.response?.status || kind !== kindOfOther) return undefined;
+  if (kind === undefined) return 'answered';
+  return UNANSWERED.includes(kind) ? 'unanswered' : undefined;
 }

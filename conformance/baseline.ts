@@ -12,12 +12,15 @@ export interface Acceptance {
  */
 const UNMET: readonly string[] = ['fail', 'warn', 'blocked'];
 
+/** What a stale entry makes of a run that would conform. */
+const STALE = { verdict: 'not-conforming', exitCode: 1 } as const;
+
 /** What shows that a requirement is met; where nothing was seen of it, an entry stays good. */
 const MET: readonly string[] = ['pass', 'note'];
 
 /**
  * A report in which accepted failures do not count. An accepted row keeps its verdict and gets the
- * comment. An entry whose requirement is met by now is stale: the run then never exits with 0, so
+ * comment. An entry whose requirement is met by now is stale: the run is then never conforming, so
  * that a baseline does not outlive its reasons.
  */
 export function withBaseline(report: CheckReport, accepted: readonly Acceptance[]): CheckReport {
@@ -34,7 +37,7 @@ export function withBaseline(report: CheckReport, accepted: readonly Acceptance[
   return {
     ...report,
     ...whole,
-    ...(whole.exitCode === 0 && stale.length > 0 ? { exitCode: 1 } : {}),
+    ...(whole.exitCode === 0 && stale.length > 0 && STALE),
     requirements,
     ...(stale.length === 0 ? {} : { staleBaseline: stale.map(({ id }) => id) }),
   };

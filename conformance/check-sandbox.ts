@@ -3,6 +3,7 @@ import { isoTime, systemClock, type Clock } from '../src/shared/clock.ts';
 import { drive, plan, type DriveOptions, type Plan } from './drive/run.ts';
 import type { VoiceOptions } from './drive/voice-options.ts';
 import { failedGate } from './judge/gate.ts';
+import { shutVoice } from './judge/shut-voice.ts';
 import type { Diagnosis } from './reports/diagnosis.ts';
 import { reportOf } from './reports/report.ts';
 import { isServiceRun } from './requirements/index.ts';
@@ -83,11 +84,18 @@ export async function callOnce(options: CheckOptions): Promise<Checked> {
   return { transcript, report: reportOf(transcript, isoTime(full.clock.nowMs())) };
 }
 
-/** Runs the preflight alone: whether there is a sandbox, or a service, that could be checked. */
-export async function diagnose(options: CheckOptions): Promise<Diagnosis> {
+/**
+ * Runs the preflight alone: whether there is a sandbox, or a service, that could be checked. Where
+ * voice is needed, it has to open its WebSocket as well.
+ */
+export async function diagnose(
+  options: CheckOptions & { needsVoice?: boolean },
+): Promise<Diagnosis> {
   const transcript = await drive(withDefaults(options, true));
   const peer = isServiceRun(transcript.run) ? 'service' : 'sandbox';
-  return { peer, gate: failedGate(transcript), exchanges: transcript.exchanges };
+  const shut = shutVoice(transcript, options.needsVoice ?? false);
+  const gate = failedGate(transcript) ?? (options.needsVoice ? shut : undefined);
+  return { peer, gate, remark: shut?.says, exchanges: transcript.exchanges };
 }
 
 /** What may be left out of a plan. */

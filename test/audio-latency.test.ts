@@ -219,7 +219,8 @@ void t.test('an agent that buffers 600 ms inside is never met', (t) => {
   }
   t.equal(judgeAudioLatency({ pathMs, turnResponsesMs: [150], echoMs: 615 }).verdict, 'not_proven');
   t.match(judgeAudioLatency({ pathMs, turnResponsesMs: [740] }), {
-    reason: 'path 12 ms; buffering inside the agent is not visible',
+    reason:
+      'path 12 ms; for how long the agent holds sound back before it sends it is not seen from outside',
   });
   t.end();
 });

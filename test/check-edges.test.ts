@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { check, type CheckOptions } from '../conformance/index.ts';
+import { check, diagnose, type CheckOptions } from '../conformance/index.ts';
 import type { CheckReport } from '../src/contract/index.ts';
 import { startAgent } from '../reference-agent/index.ts';
 
@@ -32,6 +32,28 @@ void t.test('an address where every path is unknown is no sandbox without users'
   const url = await serve(t, (_request, response) => void response.writeHead(404).end());
   const { gate, exitCode, verdict } = await report(url, { areas: ['users'] });
   t.match({ gate, exitCode, verdict }, { gate: { id: 'nothing_here' }, exitCode: 3 });
+});
+
+void t.test('nor is one where chat is unknown, too: one cause, and no finding', async (t) => {
+  const url = await serve(t, (_request, response) => void response.writeHead(404).end());
+  for (const areas of [['chat', 'health', 'users', 'voice'], ['chat'], ['voice']] as const) {
+    const { gate, exitCode, counts } = await report(url, { areas });
+    t.match({ gate, exitCode }, { gate: { id: 'nothing_here' }, exitCode: 3 }, areas.join());
+    t.equal(counts['fail'], 0);
+  }
+  const { gate } = await diagnose({ target: url, kitVersion: '0', seed: 'edges' });
+  t.equal(gate?.id, 'nothing_here', 'doctor says the same');
+  const health = await report(url, { areas: ['health'] });
+  t.match(health, { exitCode: 1, gate: undefined }, 'of health alone 404 is a finding');
+});
+
+void t.test('a sandbox that has chat alone is one, whatever else is unknown', async (t) => {
+  const choices = [{ message: { role: 'assistant', content: 'Yes.' } }];
+  const url = await serve(t, (request, response) => {
+    if (request.url === '/v1/chat/completions') answer(response, 200, { choices });
+    else response.writeHead(404).end();
+  });
+  t.equal((await report(url)).gate, undefined);
 });
 
 void t.test('a sandbox without users conforms, also when asked for them by name', async (t) => {

@@ -1,6 +1,6 @@
 /** A sandbox or a service that dies while it is checked: one cause, and what was found before. */
 import t, { type Test } from 'tap';
-import { check, serviceArea } from '../conformance/index.ts';
+import { check, reportOf, serviceArea } from '../conformance/index.ts';
 import { judge, type Judgement } from '../conformance/judge/judge.ts';
 import {
   toExchange,
@@ -79,6 +79,22 @@ void t.test('what was found before stays found, beside the cause', async (t) => 
   t.same(idsWith(judgement, 'fail'), ['HEALTH-010', 'HEALTH-011']);
   t.same(idsWith(judgement, 'pass', 'note'), [], 'the rest is blocked by the one cause');
 });
+
+void t.test(
+  'of a sandbox that is gone the dialect tells what it answered, and no more',
+  async (t) => {
+    const agent = await startAgent({ voice: null });
+    t.teardown(() => agent.stop());
+    const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'card' })).transcript;
+    const cut = cutAt(whole, 40);
+    const { dialect } = reportOf(cut, cut.run.startedAt);
+    t.same(
+      Object.entries(dialect).filter(([, value]) => /refused|reset|gone/.test(value)),
+      [],
+    );
+    t.ok(dialect['health'], 'what it answered before is there');
+  },
+);
 
 void t.test('one that comes up again is not gone', async (t) => {
   const agent = await startAgent({ voice: null });

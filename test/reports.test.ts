@@ -11,39 +11,7 @@ import {
 import { curlOf } from '../conformance/reports/curl.ts';
 import { violations, type CheckReport, type ExchangeRecord } from '../src/contract/index.ts';
 import { ansiPaint, plainPaint } from '../src/shared/paint.ts';
-
-type Row = CheckReport['requirements'][number];
-
-/** A requirement that passed, with what a test wants otherwise. */
-function row(id: string, change: Partial<Row> = {}): Row {
-  const area = id.startsWith('CHAT') ? 'chat' : 'users';
-  const evidence = [
-    { exchange: 3, step: 'minimal', request: 'POST /v1/chat/completions', outcome: '200' },
-  ];
-  const says = 'The content of the message is a string.';
-  return {
-    ...{ id, area, level: 'must', section: '2.8', statements: ['2.8.7'] },
-    ...{ verdict: 'pass', says, evidence, ...change },
-  };
-}
-
-const failed: Partial<Row> = {
-  ...{ verdict: 'fail', expected: 'a string', received: 'null', findings: 2 },
-  ...{ pointer: '/choices/0/message/content', hint: 'Answer with a string.' },
-  curl: `curl -i -X POST --data-raw '${'x'.repeat(100)}' 'http://127.0.0.1:1'`,
-};
-
-/** A report of some requirements, with what a test wants otherwise. */
-function report(rows: Row[], change: Partial<CheckReport> = {}): CheckReport {
-  const counts: Record<string, number> = {};
-  for (const { verdict } of rows) counts[verdict] = (counts[verdict] ?? 0) + 1;
-  return {
-    ...{ verdict: 'conforming', exitCode: 0, kitVersion: '0.1.0', suite: '2026-11' },
-    ...{ target: 'http://127.0.0.1:1', seed: 'a-seed', counts, dialect: {}, waived: [] },
-    ...{ startedAt: '2026-11-20T09:30:00.000Z', endedAt: '2026-11-20T09:30:01.000Z' },
-    ...{ requirements: rows, causes: [], ...change },
-  };
-}
+import { failed, report, row, type Row } from './helpers/check-report.ts';
 
 /** All that a sandbox might try, at once. */
 const EVIL = [
@@ -260,7 +228,7 @@ void t.test('baseline: what is accepted does not count, what is met is stale', (
     ['nothing passed', report([row('CHAT-001', failed)]), 'not-judged', 3],
     ['the gate is shut', report([row('CHAT-001', blocked)], { gate }), 'not-judged', 3],
     ['an error of ours', report([ok, row('CHAT-002', { verdict: 'error' })]), 'not-judged', 70],
-    ['met by now', report([row('CHAT-001'), ok]), 'conforming', 1, ['CHAT-001']],
+    ['met by now', report([row('CHAT-001'), ok]), 'not-conforming', 1, ['CHAT-001']],
     ['not seen', report([ok, row('CHAT-001', { verdict: 'not_observed' })]), 'conforming', 0],
     [
       'met, and another fails',

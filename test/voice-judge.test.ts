@@ -124,6 +124,10 @@ void t.test('the message that answers an offer can be named', async (t) => {
     reason: /--voice-answer-type/,
   });
   t.same(red(judged), [], 'an agent that shows no way to be answered breaks nothing');
+  t.match(reportOf(unnamed, unnamed.run.startedAt).notices, [
+    /^Media was not judged: .* --voice-answer-type, --voice-answer-field\.$/,
+  ]);
+  t.notOk(reportOf(named, named.run.startedAt).notices);
 });
 
 void t.test('without its key a sandbox is not judged, with it no report shows it', async (t) => {

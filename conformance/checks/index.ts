@@ -10,6 +10,8 @@ export type { Check, Finding, Repair, Unjudged } from './check.ts';
 export { httpWaiver, isOnLoopback } from './targets.ts';
 export { conversationOf, itemsOf, sessionOf, turnsOf } from './service-reading.ts';
 export { isAbsent } from './users.ts';
+export { isMediaUnjudged } from './voice-checks.ts';
+export { noWayOf } from './voice-upgrade.ts';
 export { audioLatencyOf, figuresOf } from './voice-latency.ts';
 
 /** The check of every requirement; a requirement without one does not compile. */

@@ -106,8 +106,8 @@ const isHttps = (target: string): boolean => URL.parse(target)?.protocol === 'ht
 /** Why plain HTTP is waived for a target, or undefined where it is not. */
 export function httpWaiver(target: string, allowHttp: boolean): string | undefined {
   if (isHttps(target)) return undefined;
-  if (isOnLoopback(target)) return 'waived: plain HTTP on loopback';
-  return allowHttp ? 'waived: plain HTTP by --allow-http' : undefined;
+  if (isOnLoopback(target)) return 'plain HTTP on loopback';
+  return allowHttp ? 'plain HTTP by --allow-http' : undefined;
 }
 
 /** The sandbox must be reached over HTTPS (spec 4.5), loopback and --allow-http apart. */
@@ -130,7 +130,7 @@ export function overHttps(): Check {
     unjudged: ({ run }) => {
       const reason = httpWaiver(run.target, run.allowHttp);
       return reason
-        ? { verdict: 'not_applicable', reason }
+        ? { verdict: 'not_applicable', reason: `waived: ${reason}` }
         : because('blocked', 'No request was answered.')({ run, exchanges: [] });
     },
   };

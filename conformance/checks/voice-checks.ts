@@ -14,24 +14,48 @@ import {
   isVoiceAbsent,
   readyOf,
   saidBySandbox,
+  upToSecondStart,
   UPGRADE,
   type ReadMessage,
 } from '../transcript/voice-reading.ts';
 import { each, type Check, type Finding } from './check.ts';
 import { repairOfMessage } from './repair.ts';
 import { hintAgainst, type Hint } from './shape.ts';
+import { noWayOf } from './voice-upgrade.ts';
 
-/** A check of voice: of a sandbox that has none, nothing is asked. */
+/**
+ * A check of voice: of a sandbox that has none, nothing is asked. Of what a second `start_call` in a
+ * call is answered with nothing is: the specification is silent about it.
+ */
 export function voiced(check: Check): Check {
   return {
-    ...check,
     evidence: (transcript) =>
-      isVoiceAbsent(transcript.exchanges) ? [] : check.evidence(transcript),
+      isVoiceAbsent(transcript.exchanges) ? [] : check.evidence(withFirstStartsAlone(transcript)),
+    judge: (evidence, transcript) => check.judge(evidence, withFirstStartsAlone(transcript)),
     unjudged(transcript) {
-      if (!isVoiceAbsent(transcript.exchanges)) return check.unjudged(transcript);
-      return { verdict: 'not_applicable', reason: 'The sandbox has no voice endpoint.' };
+      if (!isVoiceAbsent(transcript.exchanges)) {
+        return check.unjudged(withFirstStartsAlone(transcript));
+      }
+      return { verdict: 'not_applicable', reason: noVoiceReason(transcript) };
     },
   };
+}
+
+function noVoiceReason({ exchanges }: Transcript): string {
+  const probe = exchanges.findLast((one) => isVoice(one) && one.step === UPGRADE);
+  const how = probe ? ` (${outcome(probe)})` : '';
+  return `The sandbox has no voice endpoint: its WebSocket is refused like an unknown path${how}.`;
+}
+
+const withFirstStarts = new WeakMap<Transcript, Transcript>();
+
+/** Without what a sandbox said after a second `start_call`, in whichever call that was. */
+function withFirstStartsAlone(transcript: Transcript): Transcript {
+  const known = withFirstStarts.get(transcript);
+  if (known) return known;
+  const cut = { ...transcript, exchanges: transcript.exchanges.map(upToSecondStart) };
+  withFirstStarts.set(transcript, cut);
+  return cut;
 }
 
 /** Valid calls, that of the preflight and those that were put off apart. */
@@ -46,9 +70,10 @@ export const noCall: Check['unjudged'] = ({ run, exchanges }) => {
     return { verdict: 'blocked', reason: 'No start_call was followed by call_ready.' };
   }
   const wantsKey = wantsOtherKey(shut) && !run.keyGiven;
+  const noWay = noWayOf(shut, run.voiceUrl ?? '');
   const says = wantsKey
     ? `The WebSocket wants a key (${outcome(shut)}), and none was given: put it into SANDBOX_KIT_API_KEY.`
-    : `The WebSocket does not open: ${outcome(shut)} (exchange ${shut.id}).`;
+    : `The WebSocket does not open: ${noWay?.says ?? `${outcome(shut)} (exchange ${shut.id}).`}`;
   return { verdict: 'blocked', reason: says };
 };
 
@@ -94,6 +119,14 @@ export function answeredCalls(transcript: Transcript): Exchange[] {
       isValidCall(one) &&
       ((takes && eventsOf(one, 'answered').length > 0) || eventsOf(one, 'unusable').length > 0),
   );
+}
+
+/** Whether an offer was answered, in a call that was to come about, and no answer was taken. */
+export function isMediaUnjudged(transcript: Transcript): boolean {
+  const { exchanges } = transcript;
+  const has = (kind: 'answered' | 'unusable'): boolean =>
+    exchanges.some((one) => isVoice(one) && eventsOf(one, kind).length > 0);
+  return has('answered') && !has('unusable') && !takesAnswers(transcript);
 }
 
 /** Why no media was there to be looked at. */

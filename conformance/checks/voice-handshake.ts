@@ -13,6 +13,7 @@ import { isOpened, isVoice, readyOf } from '../transcript/voice-reading.ts';
 import { because, each, wrongOutcome, type Check } from './check.ts';
 import { httpWaiver } from './targets.ts';
 import { noCall, ofCall, wantsOtherKey } from './voice-checks.ts';
+import { noWayOf } from './voice-upgrade.ts';
 
 const PROTOCOL = 'sec-websocket-protocol';
 const protocolIn = ({ response }: Exchange): string | undefined => response?.headers[PROTOCOL];
@@ -35,10 +36,11 @@ function isJudged(one: Exchange, { run }: Transcript): boolean {
 export const handshakeChecks = {
   'VOICE-001': each(
     isJudged,
-    (one) =>
-      isOpened(one)
-        ? []
-        : [wrongOutcome(one, '101, an open WebSocket', 'Look whether a proxy passes upgrades on.')],
+    (one, { run }) => {
+      const hint =
+        noWayOf(one, run.voiceUrl ?? '')?.cure ?? 'Look whether a proxy passes upgrades on.';
+      return isOpened(one) ? [] : [wrongOutcome(one, '101, an open WebSocket', hint)];
+    },
     notOpened,
   ),
   'VOICE-002': each(
@@ -124,7 +126,8 @@ function overTls(): Check {
         : [],
     unjudged(transcript) {
       const reason = waiver(transcript);
-      return reason ? { verdict: 'not_applicable', reason } : notOpened(transcript);
+      if (!reason) return notOpened(transcript);
+      return { verdict: 'not_applicable', reason: `waived: ${reason}` };
     },
   };
 }

@@ -47,6 +47,7 @@ function insteadOfReady(one: Exchange): string {
       : {};
     return `an error ${printable(`${brief(code)} (${brief(message)})`)}`;
   }
+  if (one.failure?.kind === 'too_large') return one.failure.message;
   if (other) return printable(other.event.text ?? '');
   return close ? `the end of the WebSocket, ${close.code ?? 'no code'}` : 'nothing';
 }
@@ -169,6 +170,9 @@ function unbroken(): Check {
         ({ event }) => event.atMs <= hungUpAtMs(one),
       );
       if (error) return [ofCall(one, 'a call without an error', insteadOfReady(one))];
+      if (one.failure?.kind === 'too_large') {
+        return [ofCall(one, 'a call until it is hung up', one.failure.message)];
+      }
       const close = closedBySandbox(one);
       if (!close || WELL_ENDED.includes(close.code ?? 0)) return [];
       const how = close.code === 1006 ? 'cut off' : `closed with ${close.code ?? 'nothing'}`;

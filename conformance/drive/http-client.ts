@@ -186,6 +186,9 @@ const kindByCode: Partial<Record<string, FailureKind>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'plain_http',
 };
 
+/** What Node adds to an error of TLS, and is no option of ours. */
+const NODE_ADVICE = /; if the root CA is installed locally, .*$/;
+
 /** Why there is no whole answer. `status`: that of the answer, where one began. */
 export function toFailure(
   error: unknown,
@@ -198,7 +201,8 @@ export function toFailure(
   if (error instanceof WronglyEncoded) {
     return { kind: 'protocol', message: error.message, ...came };
   }
-  const { code = nameOf(error), message } = rootOf(error);
+  const { code = nameOf(error), message: full } = rootOf(error);
+  const message = full.replace(NODE_ADVICE, '');
   if (/HEADERS?_OVERFLOW/.test(code)) {
     return { kind: 'too_large', message: 'its headers are larger than 16 kB' };
   }

@@ -38,17 +38,20 @@ const WAITED_MS_MAX = 120_000;
 
 /**
  * Makes the sender. It waits out 429 (Retry-After, else 1, 2, 4, 8 s) within two minutes a run, and
- * gives an endpoint up after three requests in a row without an answer, and all of them after six
- * refused connections in a row, so that a run ends.
+ * gives an endpoint up after three requests in a row without an answer, and all requests, or all
+ * calls, after six refused connections in a row, so that a run ends.
  */
 export function sender(parts: SenderParts): Sender {
   const timeoutsInARow = new Map<Endpoint, number>();
   const inARow = ({ endpoint }: Step): number => timeoutsInARow.get(endpoint) ?? 0;
   const startedMs = parts.clock.monotonicMs();
-  let refusedInARow = 0;
+  // Calls may go to another address than requests.
+  const refusedInARow = { calls: 0, requests: 0 };
+  const kindOf = ({ endpoint }: Step): 'calls' | 'requests' =>
+    endpoint === 'voice' ? 'calls' : 'requests';
   let waitedMs = 0;
   const isGivenUp = (step: Step): boolean =>
-    inARow(step) >= TIMEOUTS_IN_A_ROW_MAX || refusedInARow >= REFUSED_IN_A_ROW_MAX;
+    inARow(step) >= TIMEOUTS_IN_A_ROW_MAX || refusedInARow[kindOf(step)] >= REFUSED_IN_A_ROW_MAX;
 
   const sendOrCall = async (step: Step, outgoing: Outgoing): Promise<Outcome> => {
     const deadlineMs = parts.deadlineMs(step.endpoint);
@@ -80,7 +83,8 @@ export function sender(parts: SenderParts): Sender {
     parts.onExchange(exchange);
     const timedOut = exchange.failure?.kind === 'timeout';
     timeoutsInARow.set(step.endpoint, timedOut ? inARow(step) + 1 : 0);
-    refusedInARow = exchange.failure?.kind === 'refused' ? refusedInARow + 1 : 0;
+    const isRefused = exchange.failure?.kind === 'refused';
+    refusedInARow[kindOf(step)] = isRefused ? refusedInARow[kindOf(step)] + 1 : 0;
     return exchange;
   };
 

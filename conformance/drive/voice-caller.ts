@@ -81,17 +81,23 @@ function listenerOf(line: Line): SocketListener {
   return {
     onMessage: (data, isBinary) => line.onMessage(data, isBinary),
     onClose: (code, reason) => line.onClose(code, reason),
+    onTooLarge: (says) => line.onTooLarge(says),
   };
 }
 
 /** A call that was cut off, or that nothing came of, is no whole answer. */
 function failureOf(line: Line, { intent }: Step): Pick<Outcome, 'failure'> {
+  if (line.tooLarge !== undefined) {
+    return { failure: { kind: 'too_large', message: line.tooLarge, status: 101 } };
+  }
   if (line.isCut) {
     const message = 'the WebSocket was cut off, without a close code';
     return { failure: { kind: 'reset', message, status: 101 } };
   }
   if (intent !== 'valid' || !line.isUnanswered) return {};
-  return { failure: { kind: 'timeout', message: 'no message came', status: 101 } };
+  return {
+    failure: { kind: 'timeout', message: 'neither call_ready nor an error came', status: 101 },
+  };
 }
 
 interface Wanted {

@@ -27,10 +27,16 @@ export interface LineParts {
 }
 
 const EVENTS_MAX = 2_000;
+/** Of one message of the kit, and of all that the sandbox says in a call. */
 const TEXT_LENGTH_MAX = 65_536;
+const TEXTS_LENGTH_MAX = 4 * 1024 * 1024;
+const TEXT_START_LENGTH = 1_000;
+const TOO_LARGE_CODE = 1009;
 const CLOSE_MS_MAX = 2_000;
 const LOOK_EVERY_MS = 50;
 const NO_CLOSE_CODE = 1006;
+/** What `start_call` is answered with, well or not. */
+const ANSWERS: readonly unknown[] = ['call_ready', 'error'];
 
 /** One call, as a script drives it and as it is recorded. */
 export class Line implements CallLine, SocketListener {
@@ -41,6 +47,9 @@ export class Line implements CallLine, SocketListener {
   #socket: WebSocket | undefined;
   #media: MediaEnd | undefined;
   #closeCode: number | undefined;
+  #tooLarge: string | undefined;
+  #textsLeft = TEXTS_LENGTH_MAX;
+  #isAnswered = false;
   #hungUp = false;
   #ending: Promise<void> | undefined;
   /** Candidates that came before there was an end to give them to. */
@@ -65,24 +74,32 @@ export class Line implements CallLine, SocketListener {
     return this.#closeCode === NO_CLOSE_CODE && !this.#hungUp;
   }
 
-  /** Whether nothing at all came of the sandbox, not even an end. */
+  /** What was larger than the kit takes, in words. */
+  get tooLarge(): string | undefined {
+    return this.#tooLarge;
+  }
+
+  /** Whether what the kit said was not answered, whatever came besides: not even by an end. */
   get isUnanswered(): boolean {
     const said = this.#events.some(({ from, kind }) => from === 'kit' && kind === 'message');
-    const came = this.#events.findIndex(({ from }) => from === 'sandbox');
-    const hungUp = this.#events.findIndex(({ from, kind }) => from === 'kit' && kind === 'close');
-    return said && (came === -1 || (hungUp !== -1 && came > hungUp));
+    const ended = this.#events.find(({ kind }) => kind === 'close')?.from === 'sandbox';
+    return said && !ended && !this.#isAnswered;
   }
 
   onMessage(data: Buffer, isBinary: boolean): void {
     const text = data.toString('utf8');
+    // A message is kept whole, since half of one is none; a flood of large ones is not.
+    const isWhole = text.length <= this.#textsLeft;
+    if (isWhole) this.#textsLeft -= text.length;
     this.#note({
       from: 'sandbox',
       kind: 'message',
-      text: text.slice(0, TEXT_LENGTH_MAX),
-      ...(text.length > TEXT_LENGTH_MAX && { bytes: data.length }),
+      text: isWhole ? text : text.slice(0, TEXT_START_LENGTH),
+      ...(!isWhole && { bytes: data.length }),
       ...(isBinary && { isBinary }),
     });
     const message = parseMessage(text);
+    this.#isAnswered ||= ANSWERS.includes(message?.['type']);
     if (!message || this.#waiting.length >= EVENTS_MAX) return;
     const candidate = message['type'] === 'ice_candidate' ? candidateIn(message) : undefined;
     if (candidate === undefined) this.#waiting.push(message);
@@ -91,7 +108,15 @@ export class Line implements CallLine, SocketListener {
     this.#wake();
   }
 
+  onTooLarge(says: string): void {
+    this.#tooLarge = says;
+    this.#closeCode = TOO_LARGE_CODE;
+    this.#note({ from: 'kit', kind: 'close', code: TOO_LARGE_CODE, detail: says });
+    this.#wake();
+  }
+
   onClose(code: number, detail: string): void {
+    if (this.#tooLarge !== undefined) return;
     this.#closeCode = code;
     this.#note({ from: 'sandbox', kind: 'close', code, detail });
     this.#wake();
@@ -196,6 +221,7 @@ export class Line implements CallLine, SocketListener {
       socket?.terminate();
       await this.#closing(CLOSE_MS_MAX);
     }
+    if (this.#tooLarge !== undefined) socket?.terminate();
     const leftMs = hungUpMs + listenMs - clock.monotonicMs();
     if (this.#media && leftMs > 0) await clock.sleep(leftMs, signal).catch(() => undefined);
     if (this.#media) this.#note({ from: 'kit', kind: 'released' });
@@ -262,8 +288,9 @@ export class Line implements CallLine, SocketListener {
   }
 
   #push(event: CallEvent): void {
-    const isLast = event.kind === 'close';
-    if (this.#events.length < EVENTS_MAX || isLast) this.#events.push(event);
+    // What the kit itself does is little, and never hidden by a flood.
+    const isBounded = event.from === 'sandbox' && event.kind !== 'close';
+    if (this.#events.length < EVENTS_MAX || !isBounded) this.#events.push(event);
   }
 }
 

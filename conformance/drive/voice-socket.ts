@@ -21,10 +21,17 @@ export async function askForSocket(
   listener: SocketListener,
 ): Promise<AskedSocket> {
   const { error, answer, socket, localAddress } = await openSocket(request, clock, listener);
-  if (error !== undefined) return { failure: toFailure(error, answer?.status) };
+  if (error !== undefined) return { failure: failureOf(error, answer?.status) };
   return {
     ...(answer && { response: { ...answer, headers: flat(answer.headers) } }),
     ...(socket && { socket }),
     ...(localAddress !== undefined && { localAddress }),
   };
+}
+
+/** An upgrade that is answered, and not as the protocol has it, is no break of the connection. */
+function failureOf(error: unknown, status: number | undefined): NonNullable<Outcome['failure']> {
+  const failure = toFailure(error, status);
+  const isOfProtocol = status !== undefined || /^(Invalid|Unexpected) /.test(failure.message);
+  return failure.kind === 'reset' && isOfProtocol ? { ...failure, kind: 'protocol' } : failure;
 }

@@ -67,13 +67,16 @@ const silences: readonly Silence[] = [
   ...voiceSilences,
 ];
 
+/** Without an answer nobody knows whose doing it was: that of the sandbox, or of what ended it. */
+const isAnswered = (one: Exchange): boolean => one.response !== undefined && !putOff(one);
+
 /** The dialect card: what a sandbox does where the specification is silent. */
 export function dialectOf(transcript: Transcript): Dialect {
   const { run, exchanges } = transcript;
   if (isServiceRun(run)) return serviceDialect(transcript);
   return Object.fromEntries(
     silences.flatMap(({ name, of, says = outcome }) => {
-      const seen = new Set(exchanges.filter((one) => of(one) && !putOff(one)).map(says));
+      const seen = new Set(exchanges.filter((one) => of(one) && isAnswered(one)).map(says));
       return seen.size === 0 ? [] : [[name, [...seen].join(', ')]];
     }),
   );

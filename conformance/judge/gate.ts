@@ -7,7 +7,9 @@ import {
   putOff,
   saysAbsent,
 } from '../transcript/reading.ts';
-import { isVoice, isVoiceAbsent, UPGRADE } from '../transcript/voice-reading.ts';
+import type { RunRecord } from '../../src/contract/index.ts';
+import { noWayOf } from '../checks/index.ts';
+import { isVoice, isVoiceAbsent, refusedAsUnknown, UPGRADE } from '../transcript/voice-reading.ts';
 import { isServiceRun } from '../requirements/index.ts';
 import { allAlike, rateLimited } from './alike.ts';
 import { gone } from './gone.ts';
@@ -71,7 +73,7 @@ function gateOf(transcript: Transcript): Gate | undefined {
     nothingHere(final) ??
     noService(final) ??
     allAlike(final, run) ??
-    noVoice(final, isVoiceRun) ??
+    (isVoiceRun ? noVoice(final, run) : undefined) ??
     gone(transcript)
   );
 }
@@ -183,14 +185,16 @@ function keyRefused(probes: Exchange[], keyGiven: boolean, isVoiceRun: boolean):
 }
 
 /**
- * Without a chat to judge, an address where neither health nor users are known is no sandbox: all
- * that is left would be optional, and absent.
+ * An address where no path is known is no sandbox: neither health, nor users, nor chat. One of them
+ * alone may be broken, or optional and absent; of all of them no sandbox is left.
  */
 function nothingHere(probes: Exchange[]): Gate | undefined {
   const [first] = probes;
   const isUsersRun = probes.some(({ endpoint }) => endpoint === 'create');
-  if (!first || !isUsersRun || !probes.every(saysAbsent)) return undefined;
-  if (probes.some(({ endpoint }) => endpoint === 'chat')) return undefined;
+  if (!first || !isUsersRun) return undefined;
+  const isNone = (one: Exchange): boolean =>
+    saysAbsent(one) || (isVoice(one) && one.failure !== undefined);
+  if (!probes.every(isNone) || !probes.some(saysAbsent)) return undefined;
   return {
     id: 'nothing_here',
     says: 'Nothing of the interface is at this address: every path is unknown there.',
@@ -199,10 +203,23 @@ function nothingHere(probes: Exchange[]): Gate | undefined {
   };
 }
 
-/** A run of voice alone has nothing to judge where there is none; others go on without. */
-function noVoice(probes: Exchange[], isVoiceRun: boolean): Gate | undefined {
+/** At an address that nobody can be asked at, no path that is none can be compared with. */
+const NOBODY: readonly unknown[] = ['refused', 'unresolved', 'tls', 'plain_http', 'protocol'];
+
+/**
+ * A run of voice alone has nothing to judge where there is none; others go on without. What comes to
+ * no answer is told by its cause: no more is known than that.
+ */
+function noVoice(probes: Exchange[], { voiceUrl = '' }: RunRecord): Gate | undefined {
   const probe = probes.findLast(isUpgrade);
-  if (!probe || !isVoiceRun || !isVoiceAbsent(probes)) return undefined;
+  if (!probe) return undefined;
+  const { failure } = probe;
+  const noWay = noWayOf(probe, voiceUrl);
+  const isAlike = refusedAsUnknown(probes) !== undefined;
+  if (failure && noWay && (isAlike || NOBODY.includes(failure.kind))) {
+    return { id: failure.kind, ...noWay, evidence: probe };
+  }
+  if (!isVoiceAbsent(probes)) return undefined;
   return {
     id: 'no_voice',
     says: `There is no voice here: the WebSocket is refused like an unknown path (${outcome(probe)}).`,

@@ -1,11 +1,14 @@
 import type { Exchange, Transcript } from '../transcript/reading.ts';
+import type { RunRecord } from '../../src/contract/index.ts';
+import { isVoice } from '../transcript/voice-reading.ts';
 import type { Gate } from './gate.ts';
 
 /**
  * A sandbox that answered and then died: nothing is answered any more up to the end of the run, and
  * connections are refused. What died with it is one cause, and no finding.
  */
-export function gone({ run, exchanges }: Transcript): Gate | undefined {
+export function gone({ run, exchanges: all }: Transcript): Gate | undefined {
+  const exchanges = isVoiceElsewhere(run) ? all.filter((one) => !isVoice(one)) : all;
   // A call that was cut off was answered at its beginning, and not at its end.
   const lastAnswered = exchanges.findLast(({ response, failure }) => response && !failure);
   if (!lastAnswered) return undefined;
@@ -28,6 +31,11 @@ export function gone({ run, exchanges }: Transcript): Gate | undefined {
     says: `The sandbox is gone since exchange ${first.id} ("${first.step}"): nothing accepts connections there any more.`,
     cure: 'Look into its log for what ended it: a request that was in flight then, or something else. Then run it again.',
     evidence: first,
-    before: { run, exchanges: exchanges.filter((one) => !isLost(one) && !isBesideFirst(one)) },
+    before: { run, exchanges: all.filter((one) => !isLost(one) && !isBesideFirst(one)) },
   };
+}
+
+/** Whether calls go to another address than requests: one may be gone, and the other there. */
+function isVoiceElsewhere({ target, voiceUrl }: RunRecord): boolean {
+  return voiceUrl !== undefined && URL.parse(voiceUrl)?.host !== URL.parse(target)?.host;
 }

@@ -51,7 +51,8 @@ export function serviceDialect(transcript: Transcript): Record<string, string> {
   const card: Record<string, string> = {};
   for (const [name, endpoint, ...steps] of silences) {
     const seen = exchanges.filter(
-      (one) => one.endpoint === endpoint && steps.includes(one.step) && !putOff(one),
+      (one) =>
+        one.endpoint === endpoint && steps.includes(one.step) && one.response && !putOff(one),
     );
     if (seen.length > 0) card[name] = [...new Set(seen.map(outcome))].join(', ');
   }

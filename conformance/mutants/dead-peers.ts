@@ -170,6 +170,12 @@ const noSandbox: Dead[] = [
       ),
     ),
   ),
+  peer(
+    'nothing-here-but-errors',
+    'Knows no path, and says so as a sandbox does.',
+    'nothing_here',
+    answering(() => Promise.resolve(failure(404, 'bad_request'))),
+  ),
 ];
 
 /** What is dead to a check of the service alone. */

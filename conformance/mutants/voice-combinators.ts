@@ -143,6 +143,23 @@ export function answers(
   }));
 }
 
+/** Answers a second `start_call` of a call in ways of its own, about which the specification is silent. */
+export const answersAgain = (): VoiceFactory =>
+  onCalls((ends) => {
+    let starts = 0;
+    return {
+      fromKit(text) {
+        if (isStart(messageIn(text) ?? {})) starts += 1;
+        if (starts < 2) ends.toSandbox(text);
+        else {
+          ends.toKit(JSON.stringify({ type: 'call_ready', call_id: 'other', session_id: 'other' }));
+          ends.toKit(JSON.stringify({ type: 'call_ready', call_id: 'third' }));
+          ends.toKit('restarted', true);
+        }
+      },
+    };
+  });
+
 /** An error, and the end of the WebSocket. */
 export function fails(ends: CallEnds, code: string, closeCode: number): void {
   ends.toKit(JSON.stringify({ type: 'error', error: { code, message: 'No.', details: 'None.' } }));

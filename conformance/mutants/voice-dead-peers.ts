@@ -24,6 +24,14 @@ const refusing =
 const peers: readonly Dead[] = [
   peer('no-voice', 'Is healthy, and has no voice.', 'no_voice', refusing(404, 404)),
   peer('no-upgrades', 'Is healthy, and refuses every upgrade.', 'no_voice', refusing(403, 403)),
+  peer('drops-upgrades', 'Is healthy, and drops who asks for an upgrade.', 'reset', (clock) =>
+    startProxy({
+      upstream: 'http://127.0.0.1:9',
+      clock,
+      transform: (asked) => Promise.resolve(acceptance(asked, clock)),
+      voice: { admit: () => 'dropped' },
+    }),
+  ),
   ...[401, 403].map((status) =>
     peer(
       `voice-key-refused-${status}`,

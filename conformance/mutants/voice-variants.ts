@@ -4,6 +4,7 @@ import { drop, set } from './combinators.ts';
 import { variantsOf, type Variant } from './mutant.ts';
 import {
   answers,
+  answersAgain,
   edits,
   isStart,
   media,
@@ -132,6 +133,7 @@ const messages: Variant[] = [
     })),
   ),
   calls('restarts', 'Takes a second start_call for the first again.', ignoring(isStart)),
+  calls('answers-both', 'Answers a second start_call, too, in its own way.', answersAgain()),
 ];
 
 /** Passes over what is said again. */

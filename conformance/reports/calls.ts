@@ -4,17 +4,17 @@ import { outcome, type Exchange, type Transcript } from '../transcript/reading.t
 import {
   eventsOf,
   isConnected,
-  isOpened,
+  isVoice,
+  NO_SUCH_PATH,
   readyOf,
   saidBySandbox,
-  startOf,
 } from '../transcript/voice-reading.ts';
 
 /** The part of a report that is about calls: each of them, and how late their audio was. */
 export function callsOf(transcript: Transcript): Pick<CheckReport, 'calls' | 'audioLatency'> {
   const calls = transcript.exchanges
-    .filter((one) => isOpened(one) && startOf(one) !== undefined)
-    .sort((one, other) => one.startedMs - other.startedMs)
+    .filter((one) => isVoice(one) && one.step !== NO_SUCH_PATH)
+    .sort((one, other) => one.id - other.id)
     .map(summaryOf);
   const latency = audioLatencyOf(transcript);
   return { calls, ...(latency && { audioLatency: latency }) };

@@ -1,4 +1,5 @@
-import type { ExchangeRecord } from '../../src/contract/index.ts';
+import type { ExchangeRecord, RunRecord } from '../../src/contract/index.ts';
+import { voiceUrlOf } from '../../src/shared/voice-call/voice-target.ts';
 
 /**
  * A line for a POSIX shell that sends a recorded request again. The key stands in it as the
@@ -6,6 +7,17 @@ import type { ExchangeRecord } from '../../src/contract/index.ts';
  */
 export function curlOf(exchange: ExchangeRecord, target: string, voiceUrl = target): string {
   return exchange.endpoint === 'voice' ? wscatOf(exchange, voiceUrl) : curlLine(exchange, target);
+}
+
+/**
+ * What shows a finding again that takes a call with media: no line can speak and listen but the kit's
+ * own. It ends in a remark on where this run shows it.
+ */
+export function callAgain(exchange: ExchangeRecord, { target, voiceUrl }: RunRecord): string {
+  const own = voiceUrl === voiceUrlOf(target) ? [] : ['--voice-url', quoted(voiceUrl ?? '')];
+  const where = `# takes a call: exchange ${exchange.id} on the page of --html`;
+  const line = ['sandbox-kit check', quoted(target), ...own, '--area voice --save-audio calls'];
+  return [...line, where].join(' ');
 }
 
 /** What the kit said first in a call, by the tool that is to WebSockets what curl is to HTTP. */

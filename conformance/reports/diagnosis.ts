@@ -3,29 +3,38 @@ import { fold } from './layout.ts';
 import type { ListingOptions } from './listing.ts';
 import { type Exchange, outcome, tookMs } from '../transcript/reading.ts';
 
+/** The margin, and the longest time in milliseconds with its unit. */
+const TIME_WIDTH = 12;
+
 /** What the preflight saw. */
 export interface Diagnosis {
   /** What was looked for. */
   peer: 'sandbox' | 'service';
   gate: Gate | undefined;
+  /** What is wrong with the way to its voice, where that was not asked for. */
+  remark?: string | undefined;
   exchanges: readonly Exchange[];
 }
 
 /** The diagnosis for people: each request of the preflight, then what follows, or how to go on. */
 export function diagnosisText(
-  { peer, gate, exchanges }: Diagnosis,
+  { peer, gate, remark, exchanges }: Diagnosis,
   checkCommand: string,
   { paint, width }: ListingOptions,
 ): string {
+  const outcomeWidth = 2 + Math.max(10, ...exchanges.map((one) => outcome(one).length));
+  const requestWidth = width - outcomeWidth - TIME_WIDTH;
   const lines = exchanges.map((one) => {
-    const request = `${one.request.method} ${one.request.path}`.slice(0, 40).padEnd(42);
+    const path = `${one.request.method} ${one.request.path}`;
+    const request = path.slice(0, requestWidth - 2).padEnd(Math.min(42, requestWidth));
     const isRight = one.response && (one.response.status < 400 || one.intent === 'open');
     const style = isRight ? 'green' : 'yellow';
-    return `  ${request}${paint(style, outcome(one).padEnd(12))}${Math.round(tookMs(one))} ms`;
+    return `  ${request}${paint(style, outcome(one).padEnd(outcomeWidth))}${Math.round(tookMs(one))} ms`;
   });
   const ending = gate
     ? [...fold(gate.says, width).map((line) => paint('red', line)), ...fold(gate.cure, width)]
     : [
+        ...(remark === undefined ? [] : fold(remark, width).map((line) => paint('yellow', line))),
         paint('green', `A ${peer} can be reached here. What it answered is for the judge:`),
         `  ${checkCommand}`,
       ];
@@ -33,11 +42,12 @@ export function diagnosisText(
 }
 
 /** The diagnosis for programs. */
-export function diagnosisJson({ gate, exchanges }: Diagnosis, target: string): object {
+export function diagnosisJson({ gate, remark, exchanges }: Diagnosis, target: string): object {
   return {
     target,
     ok: gate === undefined,
     ...(gate ? { gate: { id: gate.id, says: gate.says, cure: gate.cure } } : {}),
+    ...(remark === undefined ? {} : { remark }),
     requests: exchanges.map((one) => ({
       request: `${one.request.method} ${one.request.path}`,
       outcome: outcome(one),

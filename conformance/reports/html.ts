@@ -6,13 +6,15 @@ import { filterRules, filters } from './html-filters.ts';
 import { findings } from './html-findings.ts';
 import { chosenExchanges, timeline } from './html-timeline.ts';
 import { STYLE } from './html-style.ts';
+import { headlineOf, staleSentence, type Headline } from './headline.ts';
 import { visible } from './layout.ts';
-import { openCauses, staleSentence } from './terminal.ts';
+import { openCauses } from './terminal.ts';
 
-const headings: Record<CheckReport['verdict'], string> = {
+const headings: Record<Headline, string> = {
   conforming: 'Conforming',
   'not-conforming': 'Not conforming',
   'not-judged': 'Not judged',
+  'baseline-stale': 'Baseline is stale',
 };
 
 /**
@@ -31,7 +33,7 @@ export function htmlReport(given: CheckReport, transcript: Transcript): string {
         <meta http-equiv="content-security-policy" content="${policyOf(style)}" />
         <meta name="referrer" content="no-referrer" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${headings[report.verdict]}: ${report.target}</title>
+        <title>${headings[headlineOf(report)]}: ${report.target}</title>
         ${new Html(`<style>${style}</style>`)}
       </head>
       <body>
@@ -63,7 +65,7 @@ function head(report: CheckReport): Html {
         html`<li class="${name as Verdict}"><b>${count}</b> ${name.replaceAll('_', ' ')}</li>`,
     );
   return html`<p class="kind">sandbox-kit check</p>
-    <h1 class="verdict ${verdict}">${headings[verdict]}</h1>
+    <h1 class="verdict ${verdict}">${headings[headlineOf(report)]}</h1>
     <p class="target">${target}</p>
     <ul class="tally" aria-label="Requirements by verdict">
       ${tally}
@@ -75,7 +77,7 @@ function head(report: CheckReport): Html {
 
 /** What comes before all single requirements: why nothing was judged, and what to mend first. */
 function first(report: CheckReport): Html {
-  const { gate, waived, staleBaseline: stale = [] } = report;
+  const { gate, waived, notices = [], staleBaseline: stale = [] } = report;
   const causes = openCauses(report);
   return html`${
     gate &&
@@ -88,7 +90,8 @@ function first(report: CheckReport): Html {
       )}
     </section>`
   }
-  ${waived.map((waiver) => html`<p class="waiver">${waiver}</p>`)}
+  ${waived.map((waiver) => html`<p class="waiver">Waived: ${waiver}</p>`)}
+  ${notices.map((notice) => html`<p class="waiver">${notice}</p>`)}
   ${stale.length > 0 ? html`<p class="gate">${staleSentence(stale)}</p>` : undefined}
   ${
     causes.length > 0

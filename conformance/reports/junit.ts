@@ -1,14 +1,16 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
 import { xmlLines, xmlText } from '../../src/shared/xml.ts';
-import { staleSentence } from './terminal.ts';
+import { staleSentence } from './headline.ts';
 
 /**
  * The report as JUnit XML: a suite an area, a test case a requirement. A fail is a `failure`, an
  * error of the kit an `error`; what was not judged, or is accepted by the baseline, is `skipped` with
- * its reason. A run that does not exit with 0 has a failure or an error: a CI must not read it as
+ * its reason; areas that were not asked for are left out. A run that does not exit with 0 has a failure or an error: a CI must not read it as
  * green.
  */
-export function junitReport(report: CheckReport): string {
+export function junitReport(given: CheckReport): string {
+  const selected = given.requirements.filter(({ verdict }) => verdict !== 'not_selected');
+  const report = { ...given, requirements: selected };
   const areas = [...new Set(report.requirements.map(({ area }) => area))];
   const whole = wholeRun(report);
   const { failures, errors } = tallyOf(report.requirements, report);

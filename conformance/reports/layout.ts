@@ -50,12 +50,16 @@ export function showable<Value>(value: Value): Value {
   ) as Value;
 }
 
-/** A value whose strings can be shown on a page: lines and tabs stay, nothing moves or turns text. */
+/** A value whose strings can be shown on a page: lines and tabs stay, what moves text is told by its code. */
 export function visible<Value>(value: Value): Value {
   return mapStrings(value, (text) =>
-    text.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE, '\uFFFD').toWellFormed(),
+    text.replaceAll(/\r\n?/g, '\n').replaceAll(INVISIBLE, escaped).toWellFormed(),
   ) as Value;
 }
+
+/** ESC as `\\u001b`, as JSON would write it. */
+const escaped = (mark: string): string =>
+  `\\u${(mark.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
 const INVISIBLE = /(?![\n\t])[\p{Cc}\u200E\u200F\u2028-\u202E\u2066-\u2069]/gu;
 

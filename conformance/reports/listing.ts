@@ -1,5 +1,6 @@
 import type { Area } from '../../src/contract/index.ts';
 import { wrap, type Paint } from '../../src/shared/paint.ts';
+import { hanging } from './layout.ts';
 import type { Plan } from '../drive/run.ts';
 import {
   areaOf,
@@ -102,7 +103,7 @@ export function requirementText(
     ['seen', seen === 'black-box' ? 'by ordinary requests' : 'only when something provokes it'],
   ];
   return [
-    `${paint('bold', id)}  ${says}`,
+    ...hanging(`${id}  `, says, width).map((line) => line.replace(id, () => paint('bold', id))),
     ...rows.flatMap(([name, text]) => {
       const [first = '', ...more] = wrap(text, width - 12);
       return [

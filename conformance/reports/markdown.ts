@@ -1,22 +1,24 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
+import { headlineOf, staleSentence } from './headline.ts';
 import { showable } from './layout.ts';
-import { openCauses, staleSentence } from './terminal.ts';
+import { openCauses } from './terminal.ts';
 
 /** The report as Markdown, for the summary of a CI step: the verdict, then what is to be done. */
 export function markdownReport(given: CheckReport): string {
   const report = showable(given);
   const of = (verdict: string): RequirementVerdict[] =>
     report.requirements.filter((one) => one.verdict === verdict && one.accepted === undefined);
-  const { staleBaseline: stale = [] } = report;
+  const { notices = [], staleBaseline: stale = [] } = report;
   const counts = Object.entries(report.counts)
     .filter(([, count]) => count > 0)
     .map(([verdict, count]) => `${count} ${verdict.replace('_', ' ')}`)
     .join(', ');
   const lines = [
-    `## sandbox-kit check: ${report.verdict}`,
+    `## sandbox-kit check: ${headlineOf(report).replace('baseline-', 'baseline is ')}`,
     '',
     `${cell(report.target)}, suite ${cell(report.suite)}, seed ${cell(report.seed)}: ${counts}.`,
-    ...report.waived.map((waiver) => `\n> ${cell(waiver)}`),
+    ...report.waived.map((waiver) => `\n> Waived: ${cell(waiver)}`),
+    ...notices.map((notice) => `\n> ${cell(notice)}`),
     ...(stale.length === 0 ? [] : ['', `**${cell(staleSentence(stale))}**`]),
     ...(report.gate ? ['', `**${cell(report.gate.says)}** ${cell(report.gate.cure)}`] : []),
     ...table('Fails', [...of('error'), ...of('fail')]),

@@ -3,15 +3,17 @@ import type {
   EvidenceItem,
   FailedGate,
   RequirementVerdict,
+  RunRecord,
 } from '../../src/contract/index.ts';
 import { httpWaiver } from '../checks/index.ts';
 import { causesOf } from '../judge/causes.ts';
 import { dialectOf } from '../judge/dialect.ts';
 import type { Gate } from '../judge/gate.ts';
+import { noticesOf } from '../judge/notices.ts';
 import { judge, type Judged, type JudgeOptions } from '../judge/judge.ts';
 import { areaOf, requirement, type RequirementId } from '../requirements/index.ts';
 import { callsOf } from './calls.ts';
-import { curlOf } from './curl.ts';
+import { callAgain, curlOf } from './curl.ts';
 import { type Exchange, type Transcript, outcome } from '../transcript/reading.ts';
 
 /** Exchanges that a report names for one requirement; the recording has them all. */
@@ -26,6 +28,7 @@ export function reportOf(
   const { run } = transcript;
   const judgement = judge(transcript, options);
   const waiver = httpWaiver(run.target, run.allowHttp);
+  const notices = judgement.gate ? [] : noticesOf(transcript);
   return {
     verdict: judgement.verdict,
     exitCode: judgement.exitCode as CheckReport['exitCode'],
@@ -38,8 +41,9 @@ export function reportOf(
     ...(judgement.gate ? { gate: gateOf(judgement.gate) } : {}),
     counts: { ...judgement.counts },
     ...(run.areas.includes('voice') && callsOf(transcript)),
-    dialect: dialectOf(transcript),
+    dialect: dialectOf(judgement.gate?.before ?? transcript),
     waived: waiver === undefined ? [] : [waiver],
+    ...(notices.length > 0 && { notices }),
     requirements: [...judgement.requirements].map(([id, judged]) => row(id, judged, transcript)),
     causes: causesOf(transcript, judgement, options),
   };
@@ -60,12 +64,16 @@ function row(id: RequirementId, judged: Judged, transcript: Transcript): Require
     verdict: judged.verdict,
     says,
     ...('reason' in judged ? { reason: judged.reason } : {}),
-    ...foundOf(judged, transcript),
+    ...foundOf(id, judged, transcript),
     evidence: 'evidence' in judged ? evidenceOf(judged) : [],
   };
 }
 
-function foundOf(judged: Judged, transcript: Transcript): Partial<RequirementVerdict> {
+function foundOf(
+  id: RequirementId,
+  judged: Judged,
+  transcript: Transcript,
+): Partial<RequirementVerdict> {
   if (!('findings' in judged)) return {};
   const [first] = judged.findings;
   const exchange = transcript.exchanges.find(({ id }) => id === first.exchange);
@@ -74,9 +82,16 @@ function foundOf(judged: Judged, transcript: Transcript): Partial<RequirementVer
     received: first.received,
     pointer: first.pointer,
     ...(first.hint === undefined ? {} : { hint: first.hint }),
-    ...(exchange ? { curl: curlOf(exchange, transcript.run.target, transcript.run.voiceUrl) } : {}),
+    ...(exchange ? { curl: sentAgain(id, exchange, transcript.run) } : {}),
     findings: judged.findings.length,
   };
+}
+
+/** A line for a shell; of what only a call with media shows, one that places the calls. */
+function sentAgain(id: RequirementId, exchange: Exchange, run: RunRecord): string {
+  return exchange.endpoint === 'voice' && requirement(id).inMedia
+    ? callAgain(exchange, run)
+    : curlOf(exchange, run.target, run.voiceUrl);
 }
 
 /** What failed first, then the rest, up to the bound. */

@@ -9,23 +9,27 @@ interface Options {
   verbose?: boolean;
 }
 
-const STEP_WIDTH = 18;
+const HEAD = '  exchange  ';
+const STEP_WIDTH_MAX = 26;
 
 /** The calls, one line each: those with media, all of them where all is told. Then the latency. */
 export function callsBlock(report: CheckReport, { paint, width, verbose }: Options): string[] {
   const { calls = [], audioLatency } = report;
   const shown = calls.filter(({ packets }) => (verbose ?? false) || packets > 0);
   if (shown.length === 0) return [];
+  const stepWidth = Math.min(STEP_WIDTH_MAX, 2 + Math.max(...shown.map(({ step }) => step.length)));
   const lines = shown.flatMap((one) => {
-    const head = `  ${String(one.exchange).padStart(3)} ${one.step.slice(0, STEP_WIDTH - 1).padEnd(STEP_WIDTH)}`;
+    const number = String(one.exchange).padStart(HEAD.length - 2);
+    const head = `${number}  ${one.step.slice(0, STEP_WIDTH_MAX - 2).padEnd(stepWidth)}`;
     return hanging(head, callWords(one), width);
   });
   const left = calls.length - shown.length;
-  const more = left > 0 ? [`  and ${left} without media`] : [];
+  const more = left > 0 ? [`  and ${left} more in which no media was sent`] : [];
   const latency = audioLatency ? fold(latencyWords(audioLatency), width - 2) : [];
   return [
     [
       paint('bold', 'Calls'),
+      paint('dim', `${HEAD}${'call'.padEnd(stepWidth)}what came of it`),
       ...lines,
       ...more.map((line) => paint('dim', line)),
       ...latency.map((line) => `  ${line}`),

@@ -1,5 +1,6 @@
 import type { CheckReport, RequirementVerdict, Verdict } from '../../src/contract/index.ts';
 import type { Paint, Style } from '../../src/shared/paint.ts';
+import { headlineOf, staleSentence, type Headline } from './headline.ts';
 import { fold, hanging, shortList, showable, unbroken } from './layout.ts';
 import { callsBlock } from './terminal-calls.ts';
 import { summaryBlock } from './terminal-summary.ts';
@@ -27,10 +28,11 @@ const styles: Record<Verdict, Style> = {
   error: 'red',
 };
 
-const headings: Record<CheckReport['verdict'], readonly [Style, string]> = {
+const headings: Record<Headline, readonly [Style, string]> = {
   conforming: ['green', 'CONFORMING'],
   'not-conforming': ['red', 'NOT CONFORMING'],
   'not-judged': ['yellow', 'NOT JUDGED'],
+  'baseline-stale': ['red', 'BASELINE IS STALE'],
 };
 
 /** The report for people: what fails first and in full, then what is only worth knowing, in short. */
@@ -169,11 +171,17 @@ function dialectBlock({ dialect }: CheckReport, { paint, width }: TerminalOption
 }
 
 function verdictBlock(report: CheckReport, { paint, width, tookMs }: TerminalOptions): string {
-  const [style, heading] = headings[report.verdict];
-  const stale = report.staleBaseline ?? [];
-  const words = [...countWords(report), ...(tookMs === undefined ? [] : [tookText(tookMs)])];
+  const headline = headlineOf(report);
+  const [style, heading] = headings[headline];
+  const { staleBaseline: stale = [], notices = [], waived } = report;
+  const words = [
+    ...(headline === 'baseline-stale' ? [`${stale.length} of its entries met by now`] : []),
+    ...countWords(report),
+    ...(tookMs === undefined ? [] : [tookText(tookMs)]),
+  ];
+  const known = [...waived.map((waiver) => `waived: ${waiver}`), ...notices];
   const rows = [
-    ...report.waived.flatMap((waiver) => fold(waiver, width).map((row) => paint('yellow', row))),
+    ...known.flatMap((text) => fold(text, width).map((row) => paint('yellow', row))),
     ...(stale.length === 0 ? [] : fold(staleSentence(stale), width)).map((row) =>
       paint('red', row),
     ),
@@ -203,10 +211,4 @@ function paintCounts(row: string, paint: Paint): string {
     const style = Object.entries(styles).find(([verdict]) => verdict === name.replace(' ', '_'));
     return style ? paint(style[1], words) : words;
   });
-}
-
-/** What is wrong with a baseline whose entries are met by now. */
-export function staleSentence(ids: readonly string[]): string {
-  const are = ids.length === 1 ? 'is' : 'are';
-  return `The baseline is stale: ${ids.join(', ')} ${are} met by now; take ${ids.length === 1 ? 'it' : 'them'} out of it.`;
 }

@@ -13,6 +13,8 @@ export interface Requirement {
   why: string;
   /** How it can be seen: by ordinary requests, or only when something provokes it. */
   seen: 'black-box' | 'provoked';
+  /** It takes media, and mostly speech, to be seen: no single message shows it. */
+  inMedia?: true;
 }
 
 /** A row of the ledger that no check can have, with the reason. */

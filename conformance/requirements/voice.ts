@@ -195,6 +195,7 @@ export const voiceRequirements = {
     says: 'A spoken turn that was answered is told in a conversation_update.',
     why: 'Evals read what was said from it. No message asks for it, so its absence is no breach.',
     seen: 'provoked',
+    inMedia: true,
   },
   'VOICE-031': {
     level: 'must',
@@ -203,6 +204,7 @@ export const voiceRequirements = {
     says: 'The transcript of conversation_update has user and agent, both strings.',
     why: 'Evals read what was said from it.',
     seen: 'provoked',
+    inMedia: true,
   },
   'VOICE-032': {
     level: 'must',
@@ -211,6 +213,7 @@ export const voiceRequirements = {
     says: 'The call_id of conversation_update is that of call_ready.',
     why: IDS_WHY,
     seen: 'provoked',
+    inMedia: true,
   },
   'VOICE-033': {
     level: 'must',
@@ -219,6 +222,7 @@ export const voiceRequirements = {
     says: 'The session_id of conversation_update is that of start_call.',
     why: IDS_WHY,
     seen: 'provoked',
+    inMedia: true,
   },
   'VOICE-034': {
     level: 'must',
@@ -227,6 +231,7 @@ export const voiceRequirements = {
     says: 'The metadata of conversation_update, where given, have audio_quality as a string, response_time_ms as an integer and confidence_score as a number.',
     why: SHAPE_WHY,
     seen: 'provoked',
+    inMedia: true,
   },
   'VOICE-035': {
     level: 'must',
@@ -235,6 +240,7 @@ export const voiceRequirements = {
     says: 'The evaluation_metadata of conversation_update, where given, have understood_intent and appropriate_response as booleans, and tone and next_action as strings.',
     why: SHAPE_WHY,
     seen: 'provoked',
+    inMedia: true,
   },
   'VOICE-040': {
     level: 'should',
@@ -275,6 +281,7 @@ export const voiceRequirements = {
     says: 'A WebRTC connection that cannot be made is told with connection_failed.',
     why: ERROR_WHY,
     seen: 'provoked',
+    inMedia: true,
   },
   'VOICE-045': {
     level: 'may',
@@ -371,6 +378,7 @@ export const voiceRequirements = {
     says: 'Of two calls at once, neither says an id of the other.',
     why: IDS_WHY,
     seen: 'black-box',
+    inMedia: true,
   },
   'VOICE-061': {
     level: 'must',
@@ -379,6 +387,7 @@ export const voiceRequirements = {
     says: 'Of two calls at once, one goes on when the other is hung up.',
     why: 'Simulations run side by side.',
     seen: 'black-box',
+    inMedia: true,
   },
   'VOICE-062': {
     level: 'may',
@@ -403,6 +412,7 @@ export const voiceRequirements = {
     says: 'When the offer is answered, media can flow: ICE finds a path and DTLS secures it.',
     why: MEDIA_WHY,
     seen: 'black-box',
+    inMedia: true,
   },
   'VOICE-071': {
     level: 'must',
@@ -411,6 +421,7 @@ export const voiceRequirements = {
     says: 'The sandbox sends audio.',
     why: MEDIA_WHY,
     seen: 'provoked',
+    inMedia: true,
   },
   'VOICE-072': {
     level: 'must',
@@ -419,6 +430,7 @@ export const voiceRequirements = {
     says: 'The audio comes under the payload type that was agreed on.',
     why: 'A receiver cannot know what is in any other.',
     seen: 'black-box',
+    inMedia: true,
   },
   'VOICE-073': {
     level: 'must',
@@ -427,6 +439,7 @@ export const voiceRequirements = {
     says: 'The sequence numbers of the audio count one by one.',
     why: 'By them a receiver knows what was lost and what came late.',
     seen: 'black-box',
+    inMedia: true,
   },
   'VOICE-074': {
     level: 'must',
@@ -435,6 +448,7 @@ export const voiceRequirements = {
     says: 'The timestamps of the audio count 48000 in a second.',
     why: 'That is the clock of Opus at any sampling rate; with another the sound is played too fast or too slow.',
     seen: 'black-box',
+    inMedia: true,
   },
   'VOICE-075': {
     level: 'must',
@@ -443,6 +457,7 @@ export const voiceRequirements = {
     says: 'What comes as Opus decodes.',
     why: MEDIA_WHY,
     seen: 'black-box',
+    inMedia: true,
   },
   'VOICE-076': {
     level: 'must',
@@ -451,6 +466,7 @@ export const voiceRequirements = {
     says: 'The sandbox can be heard.',
     why: 'A simulated user who hears nothing has nobody to talk to.',
     seen: 'provoked',
+    inMedia: true,
   },
   'VOICE-077': {
     level: 'should',
@@ -459,6 +475,7 @@ export const voiceRequirements = {
     says: 'What the simulated user says is answered: a reply can be heard, or an update comes.',
     why: 'Else it is not known to be heard at all.',
     seen: 'provoked',
+    inMedia: true,
   },
   'VOICE-080': {
     level: 'should',
@@ -467,6 +484,7 @@ export const voiceRequirements = {
     says: 'No media comes any more when the call was hung up.',
     why: 'How a call ends is not shown; the end of the WebSocket is the only sign, and who goes on sends to nobody.',
     seen: 'provoked',
+    inMedia: true,
   },
   'VOICE-081': {
     level: 'must',
@@ -499,5 +517,6 @@ export const voiceRequirements = {
     says: 'Audio takes less than 200 ms.',
     why: 'What is measured is the way of the packets, and how soon a turn is answered; neither sees all. Met and missed are said only where it is shown.',
     seen: 'black-box',
+    inMedia: true,
   },
 } as const satisfies Ledger;

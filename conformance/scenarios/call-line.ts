@@ -39,7 +39,11 @@ export interface CallLine {
 /** What is known before anything was asked. */
 export function voiceWorld(): VoiceWorld {
   return {
-    absent: false,
+    refused: undefined,
+    isClaimed: false,
+    get absent() {
+      return this.refused === 'answered' || (this.refused === 'unanswered' && !this.isClaimed);
+    },
     media: 'unknown',
     // The sound takes a moment to load, and most runs have no calls.
     clips: async () => (await import('../../src/shared/opus/index.ts')).readClips(),
@@ -48,8 +52,12 @@ export function voiceWorld(): VoiceWorld {
 
 /** What the scenarios of voice know of a sandbox in common. */
 export interface VoiceWorld {
+  /** How the WebSocket was refused, where an unknown path was refused alike. */
+  refused: 'answered' | 'unanswered' | undefined;
+  /** Health says that voice is there. */
+  isClaimed: boolean;
   /** There is no voice endpoint here. */
-  absent: boolean;
+  readonly absent: boolean;
   /** The sandbox has let media flow, or has let an answer pass without trying to. */
   media: 'unknown' | 'flows' | 'none';
   /** What the kit says. */

@@ -1,6 +1,7 @@
 import type { Step } from './world.ts';
 import { cost, type Scenario } from './scenario.ts';
 import { PREFLIGHT } from '../transcript/reading.ts';
+import { claimsVoice } from '../transcript/voice-reading.ts';
 
 const get = (step: string, headers: Record<string, string> = {}): Step => ({
   endpoint: 'health',
@@ -16,7 +17,8 @@ const probe: Scenario = {
   exercises: ['HEALTH-001', 'HEALTH-002', 'HEALTH-005', 'HEALTH-010', 'HEALTH-011', 'HEALTH-031'],
   cost: cost(1),
   async drive(world) {
-    await world.send(get('plain'));
+    const plain = await world.send(get('plain'));
+    if (plain && claimsVoice(plain)) world.voice.isClaimed = true;
   },
 };
 

@@ -1,5 +1,5 @@
 import { PREFLIGHT } from '../transcript/reading.ts';
-import { isOpened, isVoiceAbsent, NO_SUCH_PATH, UPGRADE } from '../transcript/voice-reading.ts';
+import { isOpened, NO_SUCH_PATH, refusedAsUnknown, UPGRADE } from '../transcript/voice-reading.ts';
 import type { CallLine, CallMessage } from './call-line.ts';
 import { cost, type Scenario } from './scenario.ts';
 import { place, voiceCalls } from './voice-calls.ts';
@@ -17,7 +17,7 @@ const probe: Scenario = {
     if (!answer || isOpened(answer) || answer.failure?.kind === 'refused') return;
     const path = answer.request.path.replace(/[^/]*$/, `sandbox-kit-${world.chance.id(8)}`);
     const other = await world.send({ ...calling(NO_SUCH_PATH, 'open'), path });
-    world.voice.absent = isVoiceAbsent([answer, ...(other ? [other] : [])]);
+    world.voice.refused = refusedAsUnknown([answer, ...(other ? [other] : [])]);
   },
 };
 

@@ -35,10 +35,11 @@ export function outcome({ response, failure, call }: ExchangeRecord): string {
   return failure.status === undefined ? failure.kind : `${failure.status}, then ${failure.kind}`;
 }
 
-/** How a call ended: "hung up", "closed with 4406", "cut off". */
+/** How a call ended: "ended by the kit", "closed with 4406", "cut off". */
 function endOf({ events }: NonNullable<ExchangeRecord['call']>): string {
   const close = events.find(({ kind }) => kind === 'close');
-  if (!close || close.from === 'kit') return 'hung up';
+  if (close?.from === 'kit' && close.code === 1009) return 'a message too large';
+  if (!close || close.from === 'kit') return 'ended by the kit';
   if (close.code === 1005) return 'closed';
   return close.code === 1006 ? 'cut off' : `closed with ${close.code ?? 'nothing'}`;
 }

@@ -4,7 +4,7 @@ import { isObject, saysAbsent, type Exchange } from './reading.ts';
 /** A message of a call, with what the checks read from it. */
 export interface ReadMessage {
   event: CallEvent;
-  /** As JSON; undefined where it is none. */
+  /** As JSON; undefined where it is none, or was not kept whole. */
   json: unknown;
   /** Its type, where it is an object that has one. */
   type: string | undefined;
@@ -60,6 +60,20 @@ export function startOf(one: Exchange): Record<string, unknown> | undefined {
     ({ event, type }) => event.from === 'kit' && type === 'start_call',
   );
   return start && isObject(start.json) ? start.json : undefined;
+}
+
+/** A call without what the sandbox said after a second `start_call` of the kit. */
+export function upToSecondStart(one: Exchange): Exchange {
+  const { call } = one;
+  const [, second] = messagesOf(one).filter(
+    ({ event, type }) => event.from === 'kit' && type === 'start_call',
+  );
+  if (!call || !second) return one;
+  const at = call.events.indexOf(second.event);
+  const events = call.events.filter(
+    ({ from, kind }, nth) => nth < at || from === 'kit' || kind !== 'message',
+  );
+  return { ...one, call: { ...call, events } };
 }
 
 /** The first `call_ready` of a call. */
@@ -119,9 +133,25 @@ export function closedBySandbox(one: Exchange): CallEvent | undefined {
 /**
  * Whether a sandbox has no voice: its WebSocket is refused as an unknown path is. Servers differ in
  * how they refuse an upgrade to what they do not have, so a path that is surely none is asked for as
- * well. A missing key is no sign of it.
+ * well. A missing key is no sign of it. One whose health speaks of voice has it, unless it says itself
+ * that it has none.
  */
 export function isVoiceAbsent(exchanges: readonly Exchange[]): boolean {
+  const how = refusedAsUnknown(exchanges);
+  return how === 'answered' || (how === 'unanswered' && !exchanges.some(claimsVoice));
+}
+
+/** Whether a health answer says that voice is there. */
+export const claimsVoice = (one: Exchange): boolean =>
+  one.endpoint === 'health' && isObject(one.json) && one.json['webrtc_status'] === 'operational';
+
+/** Some servers drop, or let hang, who asks for an upgrade to what they do not have. */
+const UNANSWERED: readonly unknown[] = ['reset', 'timeout'];
+
+/** How the WebSocket is refused, where an unknown path is refused alike: by an answer, or without. */
+export function refusedAsUnknown(
+  exchanges: readonly Exchange[],
+): 'answered' | 'unanswered' | undefined {
   const last = (step: string): Exchange | undefined =>
     exchanges.findLast((one) => isVoice(one) && one.step === step);
   const [probe, other] = [last(UPGRADE), last(NO_SUCH_PATH)];
@@ -130,11 +160,13 @@ export function isVoiceAbsent(exchanges: readonly Exchange[]): boolean {
     isOpened(probe) ||
     exchanges.some((one) => isOpened(one) && one.step !== NO_SUCH_PATH)
   ) {
-    return false;
+    return undefined;
   }
-  if (saysAbsent(probe)) return true;
-  if (!other || probe.response?.status === 401 || probe.response?.status === 429) return false;
-  return (
-    probe.response?.status === other.response?.status && probe.failure?.kind === other.failure?.kind
-  );
+  if (saysAbsent(probe)) return 'answered';
+  const status = probe.response?.status;
+  if (!other || status === 401 || status === 429) return undefined;
+  const [kind, kindOfOther] = [probe.failure?.kind, other.failure?.kind];
+  if (status !== other.response?.status || kind !== kindOfOther) return undefined;
+  if (kind === undefined) return 'answered';
+  return UNANSWERED.includes(kind) ? 'unanswered' : undefined;
 }

@@ -14,7 +14,7 @@ export function callSandbox(judge: Judge, target: string): Promise<Checked> {
 /** Says what was said in a call, by its updates, and what was heard; whether all of it was well. */
 export function tellCall({ transcript, report }: Checked, out: Terminal): boolean {
   const call = transcript.exchanges.find(({ step }) => step === 'conversation');
-  const [summary] = report.calls ?? [];
+  const summary = report.calls?.find(({ exchange }) => exchange === call?.id);
   const times = summary?.turnResponsesMs ?? [];
   for (const [nth, { user, agent }] of (call ? turnsOf(call) : []).entries()) {
     const time = times[nth] === undefined ? '' : `  ${Math.round(times[nth])} ms`;

@@ -78,6 +78,7 @@ SANDBOX_KIT_SERVICE_API_KEY, or either with --api-key-file.`),
       ...flags.keysOf(given),
       ca,
       timeoutMs: given['timeout-ms'],
+      needsVoice: given['voice-url'] !== undefined || (given.area?.includes('voice') ?? false),
       ...(given['voice-url'] !== undefined && { voice: { url: given['voice-url'] } }),
     });
     out.write(judge.diagnosisText(diagnosis, checkCommand(given), out));

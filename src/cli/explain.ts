@@ -21,7 +21,7 @@ export const explainVerb: CommandModule = {
   sandbox-kit explain           all requirements
   sandbox-kit explain CHAT-024  one of them, and the faults that it catches
   sandbox-kit explain users     those of an area
-  sandbox-kit explain 2.8.7     those that cover a statement of the specification`),
+  sandbox-kit explain 2.8.7     those that cover a statement`),
   handler: async (argv) => {
     const { id = '' } = flags.parseFlags(explainFlags, argv);
     const judge = await import('../../conformance/index.ts');

@@ -420,12 +420,16 @@ export interface CheckReport {
    */
   waived: string[];
   /**
-   * Ids of the baseline whose requirement is met by now: they are to be taken out, and the run exits with 1 until then.
+   * What has to be known beside the verdict, e.g. that media was not judged, and what would change that; left out where there is nothing.
+   */
+  notices?: string[];
+  /**
+   * Ids of the baseline whose requirement is met by now: they are to be taken out. Until then the verdict is not-conforming, also where the sandbox itself breaks nothing.
    */
   staleBaseline?: string[];
   requirements: RequirementVerdict[];
   /**
-   * The calls that were made, in the order of their beginning; of a run that has the area voice.
+   * Every call that was placed, also one whose WebSocket did not open, in the order of their ends; of a run that has the area voice.
    */
   calls?: CallSummary[];
   audioLatency?: AudioLatency;
@@ -487,7 +491,7 @@ export interface RequirementVerdict {
   pointer?: string;
   hint?: string;
   /**
-   * Sends the first finding's request again.
+   * A line for a shell that sends the first finding's request again; where that takes speech or media, one that places the calls again.
    */
   curl?: string;
   /**

@@ -1438,7 +1438,7 @@ return errors === 0;
 }
 
 export const CheckReport = validate16;
-const schema18 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgement of a check run. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","dialect","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"FailedGate","description":"The one cause for which nothing could be judged.","type":"object","required":["id","says","cure","evidence"],"properties":{"id":{"type":"string"},"says":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"How many requirements got each verdict.","type":"object","additionalProperties":{"type":"integer"}},"dialect":{"title":"Dialect","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Rules that were waived, and why.","type":"array","items":{"type":"string"}},"staleBaseline":{"description":"Ids of the baseline whose requirement is met by now: they are to be taken out, and the run exits with 1 until then.","type":"array","items":{"type":"string"}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","says","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"says":{"type":"string"},"accepted":{"description":"The baseline's comment on why it is accepted that this is not met; it then does not count against the run.","type":"string"},"reason":{"description":"Why it was not judged, in words.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the body of the first finding's answer.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Sends the first finding's request again.","type":"string"},"findings":{"description":"How many places are wrong.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"The calls that were made, in the order of their beginning; of a run that has the area voice.","type":"array","items":{"title":"CallSummary","description":"One call; milliseconds where nothing else is said.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"In a few words.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the answer until media could flow, about 100 ms of which are the kit's own.","type":"number"},"firstPacketMs":{"description":"From then to the first packet.","type":"number"},"firstSoundMs":{"description":"From then to the first audible one.","type":"number"},"turns":{"description":"Turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of a turn until the sandbox could be heard; negative where it spoke before.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"What its updates say of the same.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Packets that never came.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"How deep a listener's buffer must be for one packet in a hundred to be late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"How much of what came was audible.","type":"number"},"kitLateMs":{"description":"How late the kit itself sent the latest one in a hundred of its packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency against its target of 200 ms; of a run in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"What the way of the audio adds, of the slowest call in twenty: half a round trip, a packet, and the buffer that jitter asks for. Blind to buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"From the end of the kit's speech until the sandbox could be heard, over all turns.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit itself was too slow to be trusted.","type":"string"}}},"causes":{"description":"Failures grouped by the one change that clears them, as tried on the recording.","type":"array","items":{"title":"Cause","type":"object","required":["says","clears","verified"],"properties":{"says":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"dialect":{"POST /users":"201"},"waived":[],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","says":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
+const schema18 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgement of a check run. Keys may be added in later versions; none is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","dialect","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"gate":{"title":"FailedGate","description":"The one cause for which nothing could be judged.","type":"object","required":["id","says","cure","evidence"],"properties":{"id":{"type":"string"},"says":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"How many requirements got each verdict.","type":"object","additionalProperties":{"type":"integer"}},"dialect":{"title":"Dialect","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Rules that were waived, and why.","type":"array","items":{"type":"string"}},"notices":{"description":"What has to be known beside the verdict, e.g. that media was not judged, and what would change that; left out where there is nothing.","type":"array","items":{"type":"string"}},"staleBaseline":{"description":"Ids of the baseline whose requirement is met by now: they are to be taken out. Until then the verdict is not-conforming, also where the sandbox itself breaks nothing.","type":"array","items":{"type":"string"}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","says","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"says":{"type":"string"},"accepted":{"description":"The baseline's comment on why it is accepted that this is not met; it then does not count against the run.","type":"string"},"reason":{"description":"Why it was not judged, in words.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the body of the first finding's answer.","type":"string"},"hint":{"type":"string"},"curl":{"description":"A line for a shell that sends the first finding's request again; where that takes speech or media, one that places the calls again.","type":"string"},"findings":{"description":"How many places are wrong.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"Every call that was placed, also one whose WebSocket did not open, in the order of their ends; of a run that has the area voice.","type":"array","items":{"title":"CallSummary","description":"One call; milliseconds where nothing else is said.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"In a few words.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the answer until media could flow, about 100 ms of which are the kit's own.","type":"number"},"firstPacketMs":{"description":"From then to the first packet.","type":"number"},"firstSoundMs":{"description":"From then to the first audible one.","type":"number"},"turns":{"description":"Turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of a turn until the sandbox could be heard; negative where it spoke before.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"What its updates say of the same.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Packets that never came.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"How deep a listener's buffer must be for one packet in a hundred to be late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"How much of what came was audible.","type":"number"},"kitLateMs":{"description":"How late the kit itself sent the latest one in a hundred of its packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency against its target of 200 ms; of a run in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"What the way of the audio adds, of the slowest call in twenty: half a round trip, a packet, and the buffer that jitter asks for. Blind to buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"From the end of the kit's speech until the sandbox could be heard, over all turns.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit itself was too slow to be trusted.","type":"string"}}},"causes":{"description":"Failures grouped by the one change that clears them, as tried on the recording.","type":"array","items":{"title":"Cause","type":"object","required":["says","clears","verified"],"properties":{"says":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"dialect":{"POST /users":"201"},"waived":[],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","says":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
 const schema19 = {"title":"Evidence","description":"The exchanges that the verdict rests on, what failed first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}};
 const schema20 = {"title":"Level","type":"string","enum":["must","should","target","may","extension"]};
 const schema21 = {"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]};
@@ -2017,13 +2017,13 @@ vErrors.push(err48);
 errors++;
 }
 }
-if(data.staleBaseline !== undefined){
-let data24 = data.staleBaseline;
+if(data.notices !== undefined){
+let data24 = data.notices;
 if(Array.isArray(data24)){
 const len2 = data24.length;
 for(let i2=0; i2<len2; i2++){
 if(typeof data24[i2] !== "string"){
-const err49 = {instancePath:instancePath+"/staleBaseline/" + i2,schemaPath:"#/properties/staleBaseline/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err49 = {instancePath:instancePath+"/notices/" + i2,schemaPath:"#/properties/notices/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -2035,7 +2035,7 @@ errors++;
 }
 }
 else {
-const err50 = {instancePath:instancePath+"/staleBaseline",schemaPath:"#/properties/staleBaseline/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err50 = {instancePath:instancePath+"/notices",schemaPath:"#/properties/notices/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -2045,15 +2045,13 @@ vErrors.push(err50);
 errors++;
 }
 }
-if(data.requirements !== undefined){
-let data26 = data.requirements;
+if(data.staleBaseline !== undefined){
+let data26 = data.staleBaseline;
 if(Array.isArray(data26)){
 const len3 = data26.length;
 for(let i3=0; i3<len3; i3++){
-let data27 = data26[i3];
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.id === undefined){
-const err51 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(typeof data26[i3] !== "string"){
+const err51 = {instancePath:instancePath+"/staleBaseline/" + i3,schemaPath:"#/properties/staleBaseline/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -2062,8 +2060,10 @@ vErrors.push(err51);
 }
 errors++;
 }
-if(data27.area === undefined){
-const err52 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
+}
+}
+else {
+const err52 = {instancePath:instancePath+"/staleBaseline",schemaPath:"#/properties/staleBaseline/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -2072,8 +2072,16 @@ vErrors.push(err52);
 }
 errors++;
 }
-if(data27.level === undefined){
-const err53 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
+}
+if(data.requirements !== undefined){
+let data28 = data.requirements;
+if(Array.isArray(data28)){
+const len4 = data28.length;
+for(let i4=0; i4<len4; i4++){
+let data29 = data28[i4];
+if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
+if(data29.id === undefined){
+const err53 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -2082,8 +2090,8 @@ vErrors.push(err53);
 }
 errors++;
 }
-if(data27.section === undefined){
-const err54 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
+if(data29.area === undefined){
+const err54 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -2092,8 +2100,8 @@ vErrors.push(err54);
 }
 errors++;
 }
-if(data27.statements === undefined){
-const err55 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
+if(data29.level === undefined){
+const err55 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -2102,8 +2110,8 @@ vErrors.push(err55);
 }
 errors++;
 }
-if(data27.verdict === undefined){
-const err56 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(data29.section === undefined){
+const err56 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -2112,8 +2120,8 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(data27.says === undefined){
-const err57 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(data29.statements === undefined){
+const err57 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -2122,8 +2130,8 @@ vErrors.push(err57);
 }
 errors++;
 }
-if(data27.evidence === undefined){
-const err58 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
+if(data29.verdict === undefined){
+const err58 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -2132,9 +2140,8 @@ vErrors.push(err58);
 }
 errors++;
 }
-if(data27.id !== undefined){
-if(typeof data27.id !== "string"){
-const err59 = {instancePath:instancePath+"/requirements/" + i3+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.says === undefined){
+const err59 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -2143,10 +2150,8 @@ vErrors.push(err59);
 }
 errors++;
 }
-}
-if(data27.area !== undefined){
-if(typeof data27.area !== "string"){
-const err60 = {instancePath:instancePath+"/requirements/" + i3+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.evidence === undefined){
+const err60 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -2155,11 +2160,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-}
-if(data27.level !== undefined){
-let data30 = data27.level;
-if(typeof data30 !== "string"){
-const err61 = {instancePath:instancePath+"/requirements/" + i3+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.id !== undefined){
+if(typeof data29.id !== "string"){
+const err61 = {instancePath:instancePath+"/requirements/" + i4+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -2168,8 +2171,10 @@ vErrors.push(err61);
 }
 errors++;
 }
-if(!(((((data30 === "must") || (data30 === "should")) || (data30 === "target")) || (data30 === "may")) || (data30 === "extension"))){
-const err62 = {instancePath:instancePath+"/requirements/" + i3+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema20.enum},message:"must be equal to one of the allowed values"};
+}
+if(data29.area !== undefined){
+if(typeof data29.area !== "string"){
+const err62 = {instancePath:instancePath+"/requirements/" + i4+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -2179,9 +2184,10 @@ vErrors.push(err62);
 errors++;
 }
 }
-if(data27.section !== undefined){
-if(typeof data27.section !== "string"){
-const err63 = {instancePath:instancePath+"/requirements/" + i3+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.level !== undefined){
+let data32 = data29.level;
+if(typeof data32 !== "string"){
+const err63 = {instancePath:instancePath+"/requirements/" + i4+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -2190,14 +2196,8 @@ vErrors.push(err63);
 }
 errors++;
 }
-}
-if(data27.statements !== undefined){
-let data32 = data27.statements;
-if(Array.isArray(data32)){
-const len4 = data32.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data32[i4] !== "string"){
-const err64 = {instancePath:instancePath+"/requirements/" + i3+"/statements/" + i4,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data32 === "must") || (data32 === "should")) || (data32 === "target")) || (data32 === "may")) || (data32 === "extension"))){
+const err64 = {instancePath:instancePath+"/requirements/" + i4+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema20.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -2207,9 +2207,9 @@ vErrors.push(err64);
 errors++;
 }
 }
-}
-else {
-const err65 = {instancePath:instancePath+"/requirements/" + i3+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data29.section !== undefined){
+if(typeof data29.section !== "string"){
+const err65 = {instancePath:instancePath+"/requirements/" + i4+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -2219,10 +2219,13 @@ vErrors.push(err65);
 errors++;
 }
 }
-if(data27.verdict !== undefined){
-let data34 = data27.verdict;
-if(typeof data34 !== "string"){
-const err66 = {instancePath:instancePath+"/requirements/" + i3+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.statements !== undefined){
+let data34 = data29.statements;
+if(Array.isArray(data34)){
+const len5 = data34.length;
+for(let i5=0; i5<len5; i5++){
+if(typeof data34[i5] !== "string"){
+const err66 = {instancePath:instancePath+"/requirements/" + i4+"/statements/" + i5,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -2231,8 +2234,10 @@ vErrors.push(err66);
 }
 errors++;
 }
-if(!(((((((((data34 === "pass") || (data34 === "fail")) || (data34 === "warn")) || (data34 === "note")) || (data34 === "not_applicable")) || (data34 === "not_observed")) || (data34 === "not_selected")) || (data34 === "blocked")) || (data34 === "error"))){
-const err67 = {instancePath:instancePath+"/requirements/" + i3+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema21.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err67 = {instancePath:instancePath+"/requirements/" + i4+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -2242,9 +2247,10 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data27.says !== undefined){
-if(typeof data27.says !== "string"){
-const err68 = {instancePath:instancePath+"/requirements/" + i3+"/says",schemaPath:"#/properties/requirements/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.verdict !== undefined){
+let data36 = data29.verdict;
+if(typeof data36 !== "string"){
+const err68 = {instancePath:instancePath+"/requirements/" + i4+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -2253,10 +2259,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-}
-if(data27.accepted !== undefined){
-if(typeof data27.accepted !== "string"){
-const err69 = {instancePath:instancePath+"/requirements/" + i3+"/accepted",schemaPath:"#/properties/requirements/items/properties/accepted/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((((((data36 === "pass") || (data36 === "fail")) || (data36 === "warn")) || (data36 === "note")) || (data36 === "not_applicable")) || (data36 === "not_observed")) || (data36 === "not_selected")) || (data36 === "blocked")) || (data36 === "error"))){
+const err69 = {instancePath:instancePath+"/requirements/" + i4+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema21.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -2266,9 +2270,9 @@ vErrors.push(err69);
 errors++;
 }
 }
-if(data27.reason !== undefined){
-if(typeof data27.reason !== "string"){
-const err70 = {instancePath:instancePath+"/requirements/" + i3+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.says !== undefined){
+if(typeof data29.says !== "string"){
+const err70 = {instancePath:instancePath+"/requirements/" + i4+"/says",schemaPath:"#/properties/requirements/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -2278,9 +2282,9 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data27.expected !== undefined){
-if(typeof data27.expected !== "string"){
-const err71 = {instancePath:instancePath+"/requirements/" + i3+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.accepted !== undefined){
+if(typeof data29.accepted !== "string"){
+const err71 = {instancePath:instancePath+"/requirements/" + i4+"/accepted",schemaPath:"#/properties/requirements/items/properties/accepted/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -2290,9 +2294,9 @@ vErrors.push(err71);
 errors++;
 }
 }
-if(data27.received !== undefined){
-if(typeof data27.received !== "string"){
-const err72 = {instancePath:instancePath+"/requirements/" + i3+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.reason !== undefined){
+if(typeof data29.reason !== "string"){
+const err72 = {instancePath:instancePath+"/requirements/" + i4+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -2302,9 +2306,9 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data27.pointer !== undefined){
-if(typeof data27.pointer !== "string"){
-const err73 = {instancePath:instancePath+"/requirements/" + i3+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.expected !== undefined){
+if(typeof data29.expected !== "string"){
+const err73 = {instancePath:instancePath+"/requirements/" + i4+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -2314,9 +2318,9 @@ vErrors.push(err73);
 errors++;
 }
 }
-if(data27.hint !== undefined){
-if(typeof data27.hint !== "string"){
-const err74 = {instancePath:instancePath+"/requirements/" + i3+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.received !== undefined){
+if(typeof data29.received !== "string"){
+const err74 = {instancePath:instancePath+"/requirements/" + i4+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -2326,9 +2330,9 @@ vErrors.push(err74);
 errors++;
 }
 }
-if(data27.curl !== undefined){
-if(typeof data27.curl !== "string"){
-const err75 = {instancePath:instancePath+"/requirements/" + i3+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.pointer !== undefined){
+if(typeof data29.pointer !== "string"){
+const err75 = {instancePath:instancePath+"/requirements/" + i4+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -2338,10 +2342,9 @@ vErrors.push(err75);
 errors++;
 }
 }
-if(data27.findings !== undefined){
-let data43 = data27.findings;
-if(!(((typeof data43 == "number") && (!(data43 % 1) && !isNaN(data43))) && (isFinite(data43)))){
-const err76 = {instancePath:instancePath+"/requirements/" + i3+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data29.hint !== undefined){
+if(typeof data29.hint !== "string"){
+const err76 = {instancePath:instancePath+"/requirements/" + i4+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -2351,15 +2354,9 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data27.evidence !== undefined){
-let data44 = data27.evidence;
-if(Array.isArray(data44)){
-const len5 = data44.length;
-for(let i5=0; i5<len5; i5++){
-let data45 = data44[i5];
-if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
-if(data45.exchange === undefined){
-const err77 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+if(data29.curl !== undefined){
+if(typeof data29.curl !== "string"){
+const err77 = {instancePath:instancePath+"/requirements/" + i4+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -2368,8 +2365,11 @@ vErrors.push(err77);
 }
 errors++;
 }
-if(data45.step === undefined){
-const err78 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+}
+if(data29.findings !== undefined){
+let data45 = data29.findings;
+if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
+const err78 = {instancePath:instancePath+"/requirements/" + i4+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -2378,8 +2378,16 @@ vErrors.push(err78);
 }
 errors++;
 }
-if(data45.request === undefined){
-const err79 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
+}
+if(data29.evidence !== undefined){
+let data46 = data29.evidence;
+if(Array.isArray(data46)){
+const len6 = data46.length;
+for(let i6=0; i6<len6; i6++){
+let data47 = data46[i6];
+if(data47 && typeof data47 == "object" && !Array.isArray(data47)){
+if(data47.exchange === undefined){
+const err79 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -2388,8 +2396,8 @@ vErrors.push(err79);
 }
 errors++;
 }
-if(data45.outcome === undefined){
-const err80 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(data47.step === undefined){
+const err80 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -2398,10 +2406,8 @@ vErrors.push(err80);
 }
 errors++;
 }
-if(data45.exchange !== undefined){
-let data46 = data45.exchange;
-if(!(((typeof data46 == "number") && (!(data46 % 1) && !isNaN(data46))) && (isFinite(data46)))){
-const err81 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5+"/exchange",schemaPath:"#/definitions/evidence/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data47.request === undefined){
+const err81 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -2410,10 +2416,8 @@ vErrors.push(err81);
 }
 errors++;
 }
-}
-if(data45.step !== undefined){
-if(typeof data45.step !== "string"){
-const err82 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5+"/step",schemaPath:"#/definitions/evidence/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data47.outcome === undefined){
+const err82 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -2422,10 +2426,10 @@ vErrors.push(err82);
 }
 errors++;
 }
-}
-if(data45.request !== undefined){
-if(typeof data45.request !== "string"){
-const err83 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5+"/request",schemaPath:"#/definitions/evidence/items/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data47.exchange !== undefined){
+let data48 = data47.exchange;
+if(!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))){
+const err83 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6+"/exchange",schemaPath:"#/definitions/evidence/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -2435,9 +2439,9 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data45.outcome !== undefined){
-if(typeof data45.outcome !== "string"){
-const err84 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5+"/outcome",schemaPath:"#/definitions/evidence/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data47.step !== undefined){
+if(typeof data47.step !== "string"){
+const err84 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6+"/step",schemaPath:"#/definitions/evidence/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -2447,9 +2451,9 @@ vErrors.push(err84);
 errors++;
 }
 }
-}
-else {
-const err85 = {instancePath:instancePath+"/requirements/" + i3+"/evidence/" + i5,schemaPath:"#/definitions/evidence/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data47.request !== undefined){
+if(typeof data47.request !== "string"){
+const err85 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6+"/request",schemaPath:"#/definitions/evidence/items/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -2459,9 +2463,9 @@ vErrors.push(err85);
 errors++;
 }
 }
-}
-else {
-const err86 = {instancePath:instancePath+"/requirements/" + i3+"/evidence",schemaPath:"#/definitions/evidence/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data47.outcome !== undefined){
+if(typeof data47.outcome !== "string"){
+const err86 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6+"/outcome",schemaPath:"#/definitions/evidence/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -2473,7 +2477,7 @@ errors++;
 }
 }
 else {
-const err87 = {instancePath:instancePath+"/requirements/" + i3,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err87 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6,schemaPath:"#/definitions/evidence/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -2485,7 +2489,7 @@ errors++;
 }
 }
 else {
-const err88 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err88 = {instancePath:instancePath+"/requirements/" + i4+"/evidence",schemaPath:"#/definitions/evidence/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -2495,15 +2499,9 @@ vErrors.push(err88);
 errors++;
 }
 }
-if(data.calls !== undefined){
-let data50 = data.calls;
-if(Array.isArray(data50)){
-const len6 = data50.length;
-for(let i6=0; i6<len6; i6++){
-let data51 = data50[i6];
-if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
-if(data51.exchange === undefined){
-const err89 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+}
+else {
+const err89 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -2512,8 +2510,10 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(data51.step === undefined){
-const err90 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+}
+}
+else {
+const err90 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -2522,8 +2522,16 @@ vErrors.push(err90);
 }
 errors++;
 }
-if(data51.outcome === undefined){
-const err91 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data.calls !== undefined){
+let data52 = data.calls;
+if(Array.isArray(data52)){
+const len7 = data52.length;
+for(let i7=0; i7<len7; i7++){
+let data53 = data52[i7];
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.exchange === undefined){
+const err91 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -2532,8 +2540,8 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data51.turns === undefined){
-const err92 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(data53.step === undefined){
+const err92 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -2542,8 +2550,8 @@ vErrors.push(err92);
 }
 errors++;
 }
-if(data51.packets === undefined){
-const err93 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
+if(data53.outcome === undefined){
+const err93 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -2552,8 +2560,8 @@ vErrors.push(err93);
 }
 errors++;
 }
-if(data51.lost === undefined){
-const err94 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+if(data53.turns === undefined){
+const err94 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -2562,8 +2570,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(data51.soundMs === undefined){
-const err95 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
+if(data53.packets === undefined){
+const err95 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -2572,10 +2580,8 @@ vErrors.push(err95);
 }
 errors++;
 }
-if(data51.exchange !== undefined){
-let data52 = data51.exchange;
-if(!(((typeof data52 == "number") && (!(data52 % 1) && !isNaN(data52))) && (isFinite(data52)))){
-const err96 = {instancePath:instancePath+"/calls/" + i6+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data53.lost === undefined){
+const err96 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -2584,10 +2590,8 @@ vErrors.push(err96);
 }
 errors++;
 }
-}
-if(data51.step !== undefined){
-if(typeof data51.step !== "string"){
-const err97 = {instancePath:instancePath+"/calls/" + i6+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data53.soundMs === undefined){
+const err97 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -2596,10 +2600,10 @@ vErrors.push(err97);
 }
 errors++;
 }
-}
-if(data51.outcome !== undefined){
-if(typeof data51.outcome !== "string"){
-const err98 = {instancePath:instancePath+"/calls/" + i6+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data53.exchange !== undefined){
+let data54 = data53.exchange;
+if(!(((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54))) && (isFinite(data54)))){
+const err98 = {instancePath:instancePath+"/calls/" + i7+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -2609,10 +2613,9 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data51.readyMs !== undefined){
-let data55 = data51.readyMs;
-if(!((typeof data55 == "number") && (isFinite(data55)))){
-const err99 = {instancePath:instancePath+"/calls/" + i6+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data53.step !== undefined){
+if(typeof data53.step !== "string"){
+const err99 = {instancePath:instancePath+"/calls/" + i7+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -2622,10 +2625,9 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data51.connectedMs !== undefined){
-let data56 = data51.connectedMs;
-if(!((typeof data56 == "number") && (isFinite(data56)))){
-const err100 = {instancePath:instancePath+"/calls/" + i6+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data53.outcome !== undefined){
+if(typeof data53.outcome !== "string"){
+const err100 = {instancePath:instancePath+"/calls/" + i7+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -2635,10 +2637,10 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data51.firstPacketMs !== undefined){
-let data57 = data51.firstPacketMs;
+if(data53.readyMs !== undefined){
+let data57 = data53.readyMs;
 if(!((typeof data57 == "number") && (isFinite(data57)))){
-const err101 = {instancePath:instancePath+"/calls/" + i6+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err101 = {instancePath:instancePath+"/calls/" + i7+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -2648,10 +2650,10 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data51.firstSoundMs !== undefined){
-let data58 = data51.firstSoundMs;
+if(data53.connectedMs !== undefined){
+let data58 = data53.connectedMs;
 if(!((typeof data58 == "number") && (isFinite(data58)))){
-const err102 = {instancePath:instancePath+"/calls/" + i6+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err102 = {instancePath:instancePath+"/calls/" + i7+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -2661,10 +2663,10 @@ vErrors.push(err102);
 errors++;
 }
 }
-if(data51.turns !== undefined){
-let data59 = data51.turns;
-if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
-const err103 = {instancePath:instancePath+"/calls/" + i6+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data53.firstPacketMs !== undefined){
+let data59 = data53.firstPacketMs;
+if(!((typeof data59 == "number") && (isFinite(data59)))){
+const err103 = {instancePath:instancePath+"/calls/" + i7+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -2674,14 +2676,10 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data51.turnResponsesMs !== undefined){
-let data60 = data51.turnResponsesMs;
-if(Array.isArray(data60)){
-const len7 = data60.length;
-for(let i7=0; i7<len7; i7++){
-let data61 = data60[i7];
-if(!((typeof data61 == "number") && (isFinite(data61)))){
-const err104 = {instancePath:instancePath+"/calls/" + i6+"/turnResponsesMs/" + i7,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data53.firstSoundMs !== undefined){
+let data60 = data53.firstSoundMs;
+if(!((typeof data60 == "number") && (isFinite(data60)))){
+const err104 = {instancePath:instancePath+"/calls/" + i7+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -2691,9 +2689,10 @@ vErrors.push(err104);
 errors++;
 }
 }
-}
-else {
-const err105 = {instancePath:instancePath+"/calls/" + i6+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data53.turns !== undefined){
+let data61 = data53.turns;
+if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
+const err105 = {instancePath:instancePath+"/calls/" + i7+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -2703,14 +2702,14 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data51.statedResponsesMs !== undefined){
-let data62 = data51.statedResponsesMs;
+if(data53.turnResponsesMs !== undefined){
+let data62 = data53.turnResponsesMs;
 if(Array.isArray(data62)){
 const len8 = data62.length;
 for(let i8=0; i8<len8; i8++){
 let data63 = data62[i8];
 if(!((typeof data63 == "number") && (isFinite(data63)))){
-const err106 = {instancePath:instancePath+"/calls/" + i6+"/statedResponsesMs/" + i8,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err106 = {instancePath:instancePath+"/calls/" + i7+"/turnResponsesMs/" + i8,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -2722,7 +2721,7 @@ errors++;
 }
 }
 else {
-const err107 = {instancePath:instancePath+"/calls/" + i6+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err107 = {instancePath:instancePath+"/calls/" + i7+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -2732,10 +2731,14 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data51.packets !== undefined){
-let data64 = data51.packets;
-if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
-const err108 = {instancePath:instancePath+"/calls/" + i6+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data53.statedResponsesMs !== undefined){
+let data64 = data53.statedResponsesMs;
+if(Array.isArray(data64)){
+const len9 = data64.length;
+for(let i9=0; i9<len9; i9++){
+let data65 = data64[i9];
+if(!((typeof data65 == "number") && (isFinite(data65)))){
+const err108 = {instancePath:instancePath+"/calls/" + i7+"/statedResponsesMs/" + i9,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -2745,10 +2748,9 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data51.lost !== undefined){
-let data65 = data51.lost;
-if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
-const err109 = {instancePath:instancePath+"/calls/" + i6+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err109 = {instancePath:instancePath+"/calls/" + i7+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -2758,10 +2760,10 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data51.gapMaxMs !== undefined){
-let data66 = data51.gapMaxMs;
-if(!((typeof data66 == "number") && (isFinite(data66)))){
-const err110 = {instancePath:instancePath+"/calls/" + i6+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data53.packets !== undefined){
+let data66 = data53.packets;
+if(!(((typeof data66 == "number") && (!(data66 % 1) && !isNaN(data66))) && (isFinite(data66)))){
+const err110 = {instancePath:instancePath+"/calls/" + i7+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -2771,10 +2773,10 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data51.transitP99Ms !== undefined){
-let data67 = data51.transitP99Ms;
-if(!((typeof data67 == "number") && (isFinite(data67)))){
-const err111 = {instancePath:instancePath+"/calls/" + i6+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data53.lost !== undefined){
+let data67 = data53.lost;
+if(!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))){
+const err111 = {instancePath:instancePath+"/calls/" + i7+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -2784,10 +2786,10 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data51.roundTripP95Ms !== undefined){
-let data68 = data51.roundTripP95Ms;
+if(data53.gapMaxMs !== undefined){
+let data68 = data53.gapMaxMs;
 if(!((typeof data68 == "number") && (isFinite(data68)))){
-const err112 = {instancePath:instancePath+"/calls/" + i6+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err112 = {instancePath:instancePath+"/calls/" + i7+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -2797,10 +2799,10 @@ vErrors.push(err112);
 errors++;
 }
 }
-if(data51.soundMs !== undefined){
-let data69 = data51.soundMs;
+if(data53.transitP99Ms !== undefined){
+let data69 = data53.transitP99Ms;
 if(!((typeof data69 == "number") && (isFinite(data69)))){
-const err113 = {instancePath:instancePath+"/calls/" + i6+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err113 = {instancePath:instancePath+"/calls/" + i7+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -2810,10 +2812,10 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data51.kitLateMs !== undefined){
-let data70 = data51.kitLateMs;
+if(data53.roundTripP95Ms !== undefined){
+let data70 = data53.roundTripP95Ms;
 if(!((typeof data70 == "number") && (isFinite(data70)))){
-const err114 = {instancePath:instancePath+"/calls/" + i6+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err114 = {instancePath:instancePath+"/calls/" + i7+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -2823,10 +2825,10 @@ vErrors.push(err114);
 errors++;
 }
 }
-if(data51.closeCode !== undefined){
-let data71 = data51.closeCode;
-if(!(((typeof data71 == "number") && (!(data71 % 1) && !isNaN(data71))) && (isFinite(data71)))){
-const err115 = {instancePath:instancePath+"/calls/" + i6+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data53.soundMs !== undefined){
+let data71 = data53.soundMs;
+if(!((typeof data71 == "number") && (isFinite(data71)))){
+const err115 = {instancePath:instancePath+"/calls/" + i7+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -2836,9 +2838,10 @@ vErrors.push(err115);
 errors++;
 }
 }
-}
-else {
-const err116 = {instancePath:instancePath+"/calls/" + i6,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data53.kitLateMs !== undefined){
+let data72 = data53.kitLateMs;
+if(!((typeof data72 == "number") && (isFinite(data72)))){
+const err116 = {instancePath:instancePath+"/calls/" + i7+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -2848,9 +2851,10 @@ vErrors.push(err116);
 errors++;
 }
 }
-}
-else {
-const err117 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data53.closeCode !== undefined){
+let data73 = data53.closeCode;
+if(!(((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73))) && (isFinite(data73)))){
+const err117 = {instancePath:instancePath+"/calls/" + i7+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2860,11 +2864,9 @@ vErrors.push(err117);
 errors++;
 }
 }
-if(data.audioLatency !== undefined){
-let data72 = data.audioLatency;
-if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
-if(data72.verdict === undefined){
-const err118 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+}
+else {
+const err118 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -2873,8 +2875,10 @@ vErrors.push(err118);
 }
 errors++;
 }
-if(data72.reason === undefined){
-const err119 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+}
+}
+else {
+const err119 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -2883,10 +2887,12 @@ vErrors.push(err119);
 }
 errors++;
 }
-if(data72.verdict !== undefined){
-let data73 = data72.verdict;
-if(typeof data73 !== "string"){
-const err120 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.audioLatency !== undefined){
+let data74 = data.audioLatency;
+if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
+if(data74.verdict === undefined){
+const err120 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -2895,8 +2901,8 @@ vErrors.push(err120);
 }
 errors++;
 }
-if(!(((data73 === "met") || (data73 === "missed")) || (data73 === "not_proven"))){
-const err121 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema18.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+if(data74.reason === undefined){
+const err121 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -2905,10 +2911,10 @@ vErrors.push(err121);
 }
 errors++;
 }
-}
-if(data72.reason !== undefined){
-if(typeof data72.reason !== "string"){
-const err122 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data74.verdict !== undefined){
+let data75 = data74.verdict;
+if(typeof data75 !== "string"){
+const err122 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -2917,11 +2923,8 @@ vErrors.push(err122);
 }
 errors++;
 }
-}
-if(data72.audioPathLatencyMs !== undefined){
-let data75 = data72.audioPathLatencyMs;
-if(!((typeof data75 == "number") && (isFinite(data75)))){
-const err123 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(!(((data75 === "met") || (data75 === "missed")) || (data75 === "not_proven"))){
+const err123 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema18.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -2931,11 +2934,9 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data72.turnResponseMs !== undefined){
-let data76 = data72.turnResponseMs;
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-if(data76.turns === undefined){
-const err124 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(data74.reason !== undefined){
+if(typeof data74.reason !== "string"){
+const err124 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -2944,8 +2945,11 @@ vErrors.push(err124);
 }
 errors++;
 }
-if(data76.p50 === undefined){
-const err125 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+if(data74.audioPathLatencyMs !== undefined){
+let data77 = data74.audioPathLatencyMs;
+if(!((typeof data77 == "number") && (isFinite(data77)))){
+const err125 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -2954,8 +2958,12 @@ vErrors.push(err125);
 }
 errors++;
 }
-if(data76.p95 === undefined){
-const err126 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+}
+if(data74.turnResponseMs !== undefined){
+let data78 = data74.turnResponseMs;
+if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
+if(data78.turns === undefined){
+const err126 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -2964,8 +2972,8 @@ vErrors.push(err126);
 }
 errors++;
 }
-if(data76.max === undefined){
-const err127 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data78.p50 === undefined){
+const err127 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -2974,10 +2982,8 @@ vErrors.push(err127);
 }
 errors++;
 }
-if(data76.turns !== undefined){
-let data77 = data76.turns;
-if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
-const err128 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data78.p95 === undefined){
+const err128 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -2986,11 +2992,8 @@ vErrors.push(err128);
 }
 errors++;
 }
-}
-if(data76.p50 !== undefined){
-let data78 = data76.p50;
-if(!((typeof data78 == "number") && (isFinite(data78)))){
-const err129 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data78.max === undefined){
+const err129 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -2999,11 +3002,10 @@ vErrors.push(err129);
 }
 errors++;
 }
-}
-if(data76.p95 !== undefined){
-let data79 = data76.p95;
-if(!((typeof data79 == "number") && (isFinite(data79)))){
-const err130 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data78.turns !== undefined){
+let data79 = data78.turns;
+if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
+const err130 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -3013,10 +3015,10 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data76.max !== undefined){
-let data80 = data76.max;
+if(data78.p50 !== undefined){
+let data80 = data78.p50;
 if(!((typeof data80 == "number") && (isFinite(data80)))){
-const err131 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err131 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -3026,9 +3028,10 @@ vErrors.push(err131);
 errors++;
 }
 }
-}
-else {
-const err132 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data78.p95 !== undefined){
+let data81 = data78.p95;
+if(!((typeof data81 == "number") && (isFinite(data81)))){
+const err132 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -3038,9 +3041,10 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data72.kitLimit !== undefined){
-if(typeof data72.kitLimit !== "string"){
-const err133 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data78.max !== undefined){
+let data82 = data78.max;
+if(!((typeof data82 == "number") && (isFinite(data82)))){
+const err133 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -3052,7 +3056,7 @@ errors++;
 }
 }
 else {
-const err134 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err134 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -3062,15 +3066,9 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data.causes !== undefined){
-let data82 = data.causes;
-if(Array.isArray(data82)){
-const len9 = data82.length;
-for(let i9=0; i9<len9; i9++){
-let data83 = data82[i9];
-if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
-if(data83.says === undefined){
-const err135 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
+if(data74.kitLimit !== undefined){
+if(typeof data74.kitLimit !== "string"){
+const err135 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -3079,8 +3077,10 @@ vErrors.push(err135);
 }
 errors++;
 }
-if(data83.clears === undefined){
-const err136 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+}
+}
+else {
+const err136 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -3089,8 +3089,16 @@ vErrors.push(err136);
 }
 errors++;
 }
-if(data83.verified === undefined){
-const err137 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+}
+if(data.causes !== undefined){
+let data84 = data.causes;
+if(Array.isArray(data84)){
+const len10 = data84.length;
+for(let i10=0; i10<len10; i10++){
+let data85 = data84[i10];
+if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
+if(data85.says === undefined){
+const err137 = {instancePath:instancePath+"/causes/" + i10,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "says"},message:"must have required property '"+"says"+"'"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -3099,9 +3107,8 @@ vErrors.push(err137);
 }
 errors++;
 }
-if(data83.says !== undefined){
-if(typeof data83.says !== "string"){
-const err138 = {instancePath:instancePath+"/causes/" + i9+"/says",schemaPath:"#/properties/causes/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data85.clears === undefined){
+const err138 = {instancePath:instancePath+"/causes/" + i10,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -3110,14 +3117,8 @@ vErrors.push(err138);
 }
 errors++;
 }
-}
-if(data83.clears !== undefined){
-let data85 = data83.clears;
-if(Array.isArray(data85)){
-const len10 = data85.length;
-for(let i10=0; i10<len10; i10++){
-if(typeof data85[i10] !== "string"){
-const err139 = {instancePath:instancePath+"/causes/" + i9+"/clears/" + i10,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data85.verified === undefined){
+const err139 = {instancePath:instancePath+"/causes/" + i10,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -3126,10 +3127,9 @@ vErrors.push(err139);
 }
 errors++;
 }
-}
-}
-else {
-const err140 = {instancePath:instancePath+"/causes/" + i9+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data85.says !== undefined){
+if(typeof data85.says !== "string"){
+const err140 = {instancePath:instancePath+"/causes/" + i10+"/says",schemaPath:"#/properties/causes/items/properties/says/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -3139,9 +3139,13 @@ vErrors.push(err140);
 errors++;
 }
 }
-if(data83.verified !== undefined){
-if(typeof data83.verified !== "boolean"){
-const err141 = {instancePath:instancePath+"/causes/" + i9+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data85.clears !== undefined){
+let data87 = data85.clears;
+if(Array.isArray(data87)){
+const len11 = data87.length;
+for(let i11=0; i11<len11; i11++){
+if(typeof data87[i11] !== "string"){
+const err141 = {instancePath:instancePath+"/causes/" + i10+"/clears/" + i11,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -3153,7 +3157,7 @@ errors++;
 }
 }
 else {
-const err142 = {instancePath:instancePath+"/causes/" + i9,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err142 = {instancePath:instancePath+"/causes/" + i10+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -3163,9 +3167,9 @@ vErrors.push(err142);
 errors++;
 }
 }
-}
-else {
-const err143 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data85.verified !== undefined){
+if(typeof data85.verified !== "boolean"){
+const err143 = {instancePath:instancePath+"/causes/" + i10+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -3177,12 +3181,36 @@ errors++;
 }
 }
 else {
-const err144 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err144 = {instancePath:instancePath+"/causes/" + i10,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err144];
 }
 else {
 vErrors.push(err144);
+}
+errors++;
+}
+}
+}
+else {
+const err145 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+}
+}
+else {
+const err146 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
 }
 errors++;
 }

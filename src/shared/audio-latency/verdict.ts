@@ -56,8 +56,12 @@ export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgement {
   if (medianMs < audioLatencyMsMax) {
     return { verdict: 'met', reason: `${path}; half of the turns took ${shown(medianMs)} or less` };
   }
-  return notProven(`${path}; buffering inside the agent is not visible`);
+  return notProven(`${path}; ${HIDDEN}`);
 }
+
+/** Packets show when they left the agent, and not for how long it held their sound back before. */
+const HIDDEN =
+  'for how long the agent holds sound back before it sends it is not seen from outside';
 
 const notProven = (reason: string): LatencyJudgement => ({ verdict: 'not_proven', reason });
 

@@ -35,9 +35,12 @@ export interface AskedFor {
 export interface SocketListener {
   onMessage(data: Buffer, isBinary: boolean): void;
   onClose(code: number, reason: string): void;
+  /** A message is larger than what is taken; the WebSocket is closed with 1009 for it. */
+  onTooLarge?(says: string): void;
 }
 
 const messageBytesMax = 1024 * 1024;
+const tooLarge = `a message is larger than ${messageBytesMax} bytes, the most that the kit takes`;
 const refusalBytesMax = 256 * 1024;
 const protocolHeader = 'sec-websocket-protocol';
 
@@ -85,7 +88,9 @@ export function openSocket(
       });
     });
     socket.on('error', (error) => {
-      broken = error.message;
+      const isTooLarge = codeOf(error) === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+      broken = isTooLarge ? tooLarge : error.message;
+      if (isTooLarge) listener.onTooLarge?.(tooLarge);
       const { answer } = upgraded;
       done({ error: passed ?? error, ...(answer && { answer }) });
     });
@@ -93,6 +98,8 @@ export function openSocket(
     socket.on('close', (code, reason) => listener.onClose(code, reason.toString() || broken));
   });
 }
+
+const codeOf = (error: Error): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /**
  * What the answer names is for a check to judge. The library goes on with nothing but what was asked

@@ -1,0 +1,36 @@
+import type { CheckReport } from '../../src/contract/index.ts';
+
+/** What a report says of one requirement. */
+export type Row = CheckReport['requirements'][number];
+
+/** A requirement that passed, with what a test wants otherwise. */
+export function row(id: string, change: Partial<Row> = {}): Row {
+  const area = id.startsWith('CHAT') ? 'chat' : 'users';
+  const evidence = [
+    { exchange: 3, step: 'minimal', request: 'POST /v1/chat/completions', outcome: '200' },
+  ];
+  const says = 'The content of the message is a string.';
+  return {
+    ...{ id, area, level: 'must', section: '2.8', statements: ['2.8.7'] },
+    ...{ verdict: 'pass', says, evidence, ...change },
+  };
+}
+
+/** What a requirement that is not met has besides. */
+export const failed: Partial<Row> = {
+  ...{ verdict: 'fail', expected: 'a string', received: 'null', findings: 2 },
+  ...{ pointer: '/choices/0/message/content', hint: 'Answer with a string.' },
+  curl: `curl -i -X POST --data-raw '${'x'.repeat(100)}' 'http://127.0.0.1:1'`,
+};
+
+/** A report of some requirements, with what a test wants otherwise. */
+export function report(rows: Row[], change: Partial<CheckReport> = {}): CheckReport {
+  const counts: Record<string, number> = {};
+  for (const { verdict } of rows) counts[verdict] = (counts[verdict] ?? 0) + 1;
+  return {
+    ...{ verdict: 'conforming', exitCode: 0, kitVersion: '0.1.0', suite: '2026-11' },
+    ...{ target: 'http://127.0.0.1:1', seed: 'a-seed', counts, dialect: {}, waived: [] },
+    ...{ startedAt: '2026-11-20T09:30:00.000Z', endedAt: '2026-11-20T09:30:01.000Z' },
+    ...{ requirements: rows, causes: [], ...change },
+  };
+}

@@ -1,5 +1,5 @@
 /** Wrong usage of every verb: one sentence that says what was expected, exit code 2. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { run, type RunOptions } from './helpers/command.ts';
@@ -23,7 +23,8 @@ const baseline = (id: string, ...more: object[]): string =>
     JSON.stringify({ accepted: [{ id, comment: 'why' }, ...more] }),
   );
 const noComment = file('no-comment.json', '{"accepted":[{"id":"CHAT-024","comment":" "}]}');
-mkdirSync(join(folder, 'folder'));
+const linked = join(folder, 'linked');
+symlinkSync(empty, linked);
 
 // Nothing listens there: what goes on in spite of wrong usage exits with 3, not with 2.
 const URL = 'http://127.0.0.1:1';
@@ -105,6 +106,16 @@ const filesOfCheck: Row[] = [
   [['check', URL, '--json'], /--json: expected a value/],
   [['check', URL, '--json', 'a', '--json', 'b'], /--json: expected once/],
   [['check', URL, '--json', '-', '--junit', '-'], /--json, --junit: only one of them/],
+  [['check', URL, '--json', 'same', '--html', 'same'], /--json and --html: both .* to same/],
+  [
+    ['check', URL, '--record', 'same', '--junit', join(folder, 'same')],
+    /--junit and --record: both/,
+  ],
+  [['check', URL, '--json', empty, '--html', linked], /--json and --html: both/],
+  [['check', URL, '--save-audio', noPem], /--save-audio: expected a folder, .* is a file/],
+  [['check', URL, '--save-audio', join(noPem, 'x')], /--save-audio: .* can't be made/],
+  [['check', URL, '--save-audio', '/proc'], /--save-audio: nothing can be written into \/proc/],
+  [['check', URL, '--save-audio', 'x', '--area', 'chat'], /no calls in --area chat: add voice/],
   [['check', URL, '--ca', missing], /--ca: .* can't be read/],
   [['check', URL, '--ca', folder], /--ca: .* can't be read: it is a folder/],
   [['check', URL, '--ca', noPem], /holds no PEM certificate/],

@@ -65,7 +65,7 @@ export const rows = {
 } as const satisfies Record<string, Row>;
 
 /** A row of what was not asked for. */
-export function notTested(row: Row, reason: string): LoadTarget {
+export function notTested(row: Row): LoadTarget {
   return {
     ...row,
     measured: null,
@@ -73,6 +73,12 @@ export function notTested(row: Row, reason: string): LoadTarget {
     range95: [null, null],
     samples: 0,
     verdict: 'NOT TESTED',
-    reason,
+    reason: `${subjectOf(row)} not part of this profile.`,
   };
+}
+
+function subjectOf({ id }: Row): string {
+  const [area = ''] = id.split('-');
+  if (area === 'availability') return 'Requests are';
+  return `${area.charAt(0).toUpperCase()}${area.slice(1)} is`;
 }

@@ -136,7 +136,8 @@ void t.test('without its key a sandbox is not judged, with it no report shows it
   const folder = t.testdir({});
   const at = (name: string): string => join(folder, name);
   const files = ['--record', at('run.ndjson'), '--json', at('run.json'), '--html', at('run.html')];
-  const ran = await run([...args, ...files, '--save-audio', at('calls')], {
+  const ran = await run([...args, ...files, '--save-audio', 'calls'], {
+    cwd: folder,
     env: { SANDBOX_KIT_API_KEY: KEY },
     timeoutMs: 120_000,
   });

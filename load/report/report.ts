@@ -120,7 +120,7 @@ export function reportOfNothing(
     sentence: 'Nothing was tested.',
     ...headOf(options, run),
     plan: run.plan,
-    targets: Object.values(rows).map(notTested),
+    targets: Object.values(rows).map((row) => notTested(row)),
     selfCheck: { valid: true, reasons: [], figures: [] },
     streams: [],
     timeline: [],

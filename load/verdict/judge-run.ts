@@ -48,7 +48,7 @@ export function judgeRun(
     notTested(rows.voiceConnections),
   ];
   if (!chat) {
-    const untested = [rows.chatLatency, rows.chatThroughput].map(notTested);
+    const untested = [rows.chatLatency, rows.chatThroughput].map((row) => notTested(row));
     return { targets: [...untested, availability, notTested(rows.chatSessions), ...rest] };
   }
   const latency = judgeLatency(rows.chatLatency, chat, percentile, chance.fork('chat'));

@@ -64,8 +64,8 @@ export const rows = {
   },
 } as const satisfies Record<string, Row>;
 
-/** A row of what was not asked for. */
-export function notTested(row: Row): LoadTarget {
+/** A row of what was not asked for, unless there is another reason. */
+export function notTested(row: Row, reason = notAsked(row)): LoadTarget {
   return {
     ...row,
     measured: null,
@@ -73,12 +73,12 @@ export function notTested(row: Row): LoadTarget {
     range95: [null, null],
     samples: 0,
     verdict: 'NOT TESTED',
-    reason: `${subjectOf(row)} not part of this profile.`,
+    reason,
   };
 }
 
-function subjectOf({ id }: Row): string {
+function notAsked({ id }: Row): string {
   const [area = ''] = id.split('-');
-  if (area === 'availability') return 'Requests are';
-  return `${area.charAt(0).toUpperCase()}${area.slice(1)} is`;
+  const subject = `${area.charAt(0).toUpperCase()}${area.slice(1)} is`;
+  return `${area === 'availability' ? 'Requests are' : subject} not part of this profile.`;
 }

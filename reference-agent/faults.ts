@@ -165,7 +165,11 @@ export function toFault(value: unknown): AgentFault {
   }
   const { kind, route, latency } = value;
   if (latency ? latency.min_ms > latency.max_ms : needsBounds.has(kind)) {
-    throw new Refusal('bad_request', `a ${kind} fault needs /latency with min_ms up to max_ms`);
+    const example = `${kind};min_ms=100;max_ms=300`;
+    throw new Refusal(
+      'bad_request',
+      `a ${kind} fault needs /latency with min_ms up to max_ms, in a word ${example}`,
+    );
   }
   const home = homeOf[kind];
   if (home !== undefined && route !== undefined && route !== home) {

@@ -13,19 +13,27 @@ export interface Issue {
   keys?: readonly string[];
 }
 
-/** The first thing that is wrong with a file, where it is, and how many more places there are. */
+const PLACES_TOLD_MAX = 3;
+
+/** The first thing that is wrong with a file, where it is, and where else something is. */
 export function told(value: unknown, issues: readonly Issue[]): string {
   const [first, ...more] = issues;
   if (!first) return 'is wrong';
-  const isUnknownKey = first.code === 'unrecognized_keys';
-  const place = pointerTo(isUnknownKey ? [...first.path, first.keys?.[0] ?? ''] : first.path);
+  const place = placeOf(first);
   const at = place === '' ? '' : ` at ${place}`;
-  const says = isUnknownKey
+  const says = isUnknownKey(first)
     ? 'no such key is known'
     : `expected ${expectedBy(first)}, got ${brief(valueAt(value, place))}`;
-  const others = more.length === 1 ? 'another place' : `${more.length} more places`;
-  return `is wrong${at}: ${says}${more.length === 0 ? '' : `; and at ${others}`}`;
+  const places = more.slice(0, PLACES_TOLD_MAX).map(placeOf);
+  const untold = more.length - places.length;
+  const others = [...new Set(places), ...(untold > 0 ? [`${untold} more places`] : [])];
+  return `is wrong${at}: ${says}${more.length === 0 ? '' : `; and at ${others.join(', ')}`}`;
 }
+
+const isUnknownKey = ({ code }: Issue): boolean => code === 'unrecognized_keys';
+
+const placeOf = (issue: Issue): string =>
+  pointerTo(isUnknownKey(issue) ? [...issue.path, issue.keys?.[0] ?? ''] : issue.path);
 
 /** The JSON pointer to a place (RFC 6901). */
 const pointerTo = (path: readonly PropertyKey[]): string =>

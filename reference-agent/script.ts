@@ -56,12 +56,18 @@ export type ScriptedReply = Script['rules'][number]['reply'];
  * @throws CannotStart that names the file and what is wrong with it.
  */
 export function readScript(path: string): Script {
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
+    text = readFileSync(path, 'utf8');
   } catch (error) {
     const why = error instanceof Error ? error.message : '';
     throw new CannotStart(`can't read the script ${path}: ${why}`, { cause: error });
+  }
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new CannotStart(`the script ${path} is not JSON`, { cause: error });
   }
   const parsed = script.safeParse(value);
   if (!parsed.success) {

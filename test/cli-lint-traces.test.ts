@@ -81,6 +81,16 @@ void t.test('a conversation id that is missing, and one that is sent as a header
   t.match(given.diagnosis.conversations, [{ conversationId: 'given', turns: 1 }]);
 });
 
+void t.test('what would be kept not at all is a finding, with its cause and a cure', async (t) => {
+  const ignored = await lint(t, JSON.stringify(aRequest([aSpan({ operation: null })])));
+  t.equal(ignored.code, 1);
+  t.match(ignored.diagnosis, { spans: 0, notes: [{ level: 'warn', code: 'ignored_spans' }] });
+  t.match(ignored.stderr, /gen_ai\.operation\.name \(chat, [^]* gen_ai\.conversation\.id/);
+  const empty = await lint(t, '{"resourceSpans":[]}');
+  t.equal(empty.code, 1);
+  t.match(empty.diagnosis.notes, [{ level: 'warn', code: 'empty_request' }]);
+});
+
 void t.test('garbage is refused with a reason', async (t) => {
   const rows: (string | Uint8Array)[] = [
     'garbage',

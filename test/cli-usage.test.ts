@@ -1,5 +1,5 @@
 /** Wrong usage of every verb: one sentence that says what was expected, exit code 2. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { run, type RunOptions } from './helpers/command.ts';
@@ -23,7 +23,8 @@ const baseline = (id: string, ...more: object[]): string =>
     JSON.stringify({ accepted: [{ id, comment: 'why' }, ...more] }),
   );
 const noComment = file('no-comment.json', '{"accepted":[{"id":"CHAT-024","comment":" "}]}');
-mkdirSync(join(folder, 'folder'));
+const linked = join(folder, 'linked');
+symlinkSync(empty, linked);
 
 // Nothing listens there: what goes on in spite of wrong usage exits with 3, not with 2.
 const URL = 'http://127.0.0.1:1';
@@ -37,6 +38,9 @@ const general: Row[] = [
   [['chekc', URL], /"chekc" is no verb: did you mean check\?/],
   [['--verison'], /Say what to do|--verison is no option/],
   [['demo', 'now'], /"now" is one argument too many/],
+  [['chck'], /did you mean check/],
+  [['sreve'], /did you mean serve/],
+  [['nope'], /"nope" is no verb: sandbox-kit --help lists all/],
   [['demo', '--keep=3'], /--keep: expected no value, got "3"/],
   [['explain', 'NOPE'], /nothing is called "NOPE"/],
   [['explain', 'CHAT-24'], /did you mean CHAT-024\?/],
@@ -72,6 +76,7 @@ const options: Row[] = [
   [['check', URL, '--nope'], /--nope is no option here: sandbox-kit check --help/],
   [['check', URL, '--jsonn', 'x'], /did you mean --json\?/],
   [['check', URL, '--Area', 'chat'], /did you mean --area\?/],
+  [['check', URL, '--rate', '-5s'], /--rate: expected a number above 0/],
   [['check', URL, '-x'], /-x is no option here/],
   [['check', URL, '--area', 'chta'], /--area: expected some of .*, got "chta"/],
   [['check', URL, '--area', ''], /--area: .* got ""/],
@@ -105,6 +110,16 @@ const filesOfCheck: Row[] = [
   [['check', URL, '--json'], /--json: expected a value/],
   [['check', URL, '--json', 'a', '--json', 'b'], /--json: expected once/],
   [['check', URL, '--json', '-', '--junit', '-'], /--json, --junit: only one of them/],
+  [['check', URL, '--json', 'same', '--html', 'same'], /--json and --html: both .* to same/],
+  [
+    ['check', URL, '--record', 'same', '--junit', join(folder, 'same')],
+    /--junit and --record: both/,
+  ],
+  [['check', URL, '--json', empty, '--html', linked], /--json and --html: both/],
+  [['check', URL, '--save-audio', noPem], /--save-audio: expected a folder, .* is a file/],
+  [['check', URL, '--save-audio', join(noPem, 'x')], /--save-audio: .* can't be made/],
+  [['check', URL, '--save-audio', '/proc'], /--save-audio: nothing can be written into \/proc/],
+  [['check', URL, '--save-audio', 'x', '--area', 'chat'], /no calls in --area chat: add voice/],
   [['check', URL, '--ca', missing], /--ca: .* can't be read/],
   [['check', URL, '--ca', folder], /--ca: .* can't be read: it is a folder/],
   [['check', URL, '--ca', noPem], /holds no PEM certificate/],
@@ -141,7 +156,9 @@ const agents: Row[] = [
   [['agent', '--port'], /--port: expected a value/],
   [['agent', '--host', '0.0.0.0'], /--host: .* SANDBOX_KIT_API_KEY, or say --open/],
   [['agent', '--fault', 'no-such-fault'], /not a fault/],
-  [['agent', '--script', missing], /can't read the script/],
+  [['agent', '--script', missing], /--script: .* can't be read: no such file/],
+  [['agent', '--script', folder], /--script: .* can't be read: it is a folder/],
+  [['agent', '--script', noPem], /the script .* is not JSON/],
   [['agent', '--script', otherJson], /the script .* is wrong/],
   [['agent', '--cert', badPem], /--cert and --key go together/],
   [['agent', '--port', '0', '--cert', badPem, '--key', badPem], /certificate can't be used/],

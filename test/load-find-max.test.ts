@@ -77,4 +77,30 @@ void t.test('interrupted, a search judges nothing', async (t) => {
   const report = await loaded(url, over);
   t.equal(report.verdict, 'INVALID RUN');
   t.equal(report.exitCode, 3);
+  t.same(report.findMax?.sustains, null, 'a step that was broken off shows nothing');
+});
+
+void t.test('interrupted as it confirms a rate, it says so, and that a step held it', async (t) => {
+  const stop = new AbortController();
+  const { url } = await withTarget(t);
+  const report = await loaded(url, {
+    windowMs: 30_000,
+    findMax: { stepMs: 1_000 },
+    // Only the confirmation has so much left.
+    onTick: ({ phase, leftMs }) => {
+      if (phase === 'window' && leftMs > 5_000) stop.abort();
+    },
+    signal: stop.signal,
+  });
+  const { sustains, confirmed, steps = [] } = report.findMax ?? {};
+  t.equal(confirmed, false);
+  t.notSame(sustains, null);
+  t.ok(
+    steps.length > 0 && steps.every(({ reason }) => !/confirm/.test(reason)),
+    'nor a step of it',
+  );
+  t.match(
+    report.sentence,
+    /^Not judged: The run was interrupted after \d+ of 30 s\. \d[\d,.]* requests\/s held for a step, which is not confirmed\.$/,
+  );
 });

@@ -260,8 +260,14 @@ void t.test('a script that is wrong is refused with its name and what is wrong',
     [
       'more',
       '{"rules":[{"wen":1,"reply":{"content":1,"x":2}}]}',
-      'is wrong at /rules/0/reply/content: expected text, got 1; and at 2 more places',
+      'is wrong at /rules/0/reply/content: expected text, got 1; and at /rules/0/reply/x, /rules/0/wen',
     ],
+    [
+      'many',
+      `{"rules":[${Array(6).fill('{"reply":{"content":1}}').join()}]}`,
+      'is wrong at /rules/0/reply/content: expected text, got 1; and at /rules/1/reply/content, /rules/2/reply/content, /rules/3/reply/content, 2 more places',
+    ],
+    ['none', '{', 'is not JSON'],
     [
       'key',
       '{"rules":[{"wen~/":1,"reply":{"content":""}}]}',

@@ -14,6 +14,7 @@ type Row = [options: unknown, says: RegExp];
 
 const ofBoth: Row[] = [
   [{ prot: 1 }, /^start\w+: "prot" is no option; did you mean port\.$/],
+  [{ nope: 1 }, /"nope" is no option; there are host, port, /],
   [{ completelyOther: 1 }, /"completelyOther" is no option; there are host, port, /],
   [{ port: '8080' }, /port must be a whole number from 0 to 65535, got a string\.$/],
   [{ port: 65_536 }, /got 65536/],

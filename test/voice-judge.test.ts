@@ -140,7 +140,8 @@ void t.test('without its key a sandbox is not judged, with it no report shows it
   const folder = t.testdir({});
   const at = (name: string): string => join(folder, name);
   const files = ['--record', at('run.ndjson'), '--json', at('run.json'), '--html', at('run.html')];
-  const ran = await run([...args, ...files, '--save-audio', at('calls')], {
+  const ran = await run([...args, ...files, '--save-audio', 'calls'], {
+    cwd: folder,
     env: { SANDBOX_KIT_API_KEY: KEY },
     timeoutMs: 120_000,
   });
@@ -165,9 +166,12 @@ void t.test('without its key a sandbox is not judged, with it no report shows it
   t.same(graded.requirements, report.requirements, 'a recording is judged alike');
 
   const saved = readdirSync(at('calls'));
+  t.match(ran.stdout.replaceAll('\n', ' '), `${saved.length} files NUMBER-STEP-SIDE.opus.`);
   t.ok(saved.length >= 6, saved.join());
   for (const name of saved) {
-    t.match(name, /^\d\d-[a-z-]+-(kit|sandbox)\.opus$/);
+    t.match(name, /^\d{3}-[a-z-]+-(kit|sandbox)\.opus$/);
+    const call = report.calls?.find(({ exchange }) => exchange === Number(name.slice(0, 3)));
+    t.equal(call?.step.replaceAll(/\W+/g, '-'), name.slice(4).replace(/-[a-z]+\.opus$/, ''));
     t.ok(readOgg(readFileSync(join(at('calls'), name))).length > 0, name);
   }
 });

@@ -3,7 +3,7 @@ import type { ReportedRun } from '../report/report.ts';
 import type { GeneratorLimits } from '../self-check/self-check.ts';
 import { trimmed } from '../verdict/amounts.ts';
 import { rateStep } from './rate-step.ts';
-import { searchRate, type Bracket } from './search.ts';
+import { searchRate, type Bracket, type Tried } from './search.ts';
 
 /** The most that the generator is trusted with: its lag stays below 10 ms. */
 export const RATE_MAX = 2_000;
@@ -37,20 +37,19 @@ export async function findMax(parts: FindMaxParts): Promise<Found> {
   const steps: RateStep[] = [];
   const generatorFailedAt: number[] = [];
   const last: { run?: ReportedRun } = {};
-  const attempt = async (
-    perSecond: number,
-    length: 'step' | 'confirmation',
-  ): Promise<{ holds: boolean; last: boolean }> => {
+  const attempt = async (perSecond: number, length: 'step' | 'confirmation'): Promise<Tried> => {
     const run = await runAt(perSecond, length);
-    if (!run) return { holds: false, last: true };
+    if (!run) return { holds: undefined, last: true };
     last.run = run;
-    const { generatorFailed, ...step } = rateStep(run.plan, run.paced, limits);
-    steps.push(step);
-    if (generatorFailed) generatorFailedAt.push(perSecond);
     const { stopped } = run.paced;
-    const isOver = stopped !== undefined && stopped.kind !== 'down';
+    if (stopped !== undefined && stopped.kind !== 'down') return { holds: undefined, last: true };
+    const { generatorFailed, ...step } = rateStep(run.plan, run.paced, limits);
+    const { windowMs } = run.plan;
+    const why = length === 'step' ? '' : `, confirmation of ${trimmed(windowMs / 1000, 1)} s`;
+    steps.push({ ...step, reason: step.reason + why });
+    if (generatorFailed) generatorFailedAt.push(perSecond);
     // Where the generator is at its end, a higher rate tells nothing; a lower one may.
-    return { holds: step.holds, last: isOver || (generatorFailed && length === 'step') };
+    return { holds: step.holds, last: generatorFailed && length === 'step' };
   };
   const bracket = await searchRate(
     {
@@ -81,7 +80,7 @@ export async function findMax(parts: FindMaxParts): Promise<Found> {
 /** The rate that held must hold for longer, too; else one below it. */
 async function confirm(
   { sustains, fails }: Bracket,
-  attempt: (perSecond: number) => Promise<{ holds: boolean; last: boolean }>,
+  attempt: (perSecond: number) => Promise<Tried>,
 ): Promise<Bracket & { confirmed: boolean }> {
   let rate = sustains;
   let failing = fails;
@@ -111,7 +110,7 @@ function inWords(
   if (generatorAt !== undefined) {
     return `${held}; at ${rate(generatorAt)} this machine could not keep up.`;
   }
-  return `${held}, the most that is tried.`;
+  return sustains < RATE_MAX ? `${held}.` : `${held}, the most that is tried.`;
 }
 
 /** The plan of a step or of the confirmation. */

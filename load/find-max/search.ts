@@ -1,6 +1,7 @@
 /** What came of one rate. */
 export interface Tried {
-  holds: boolean;
+  /** Undefined where it was not tried to its end, which says nothing. */
+  holds: boolean | undefined;
   /** No rate above it is to be tried, whatever came of it: the generator, or the caller, says so. */
   last?: boolean;
 }
@@ -38,8 +39,8 @@ export async function searchRate(
   let rate: number | undefined = clamp(bounds.startPerSecond, bounds);
   for (let step = 0; step < STEPS_MAX && rate !== undefined; step++) {
     const { holds, last = false } = await attempt(rate);
-    if (holds) low = rate;
-    else high = rate;
+    if (holds === true) low = rate;
+    if (holds === false) high = rate;
     if (last) break;
     rate = nextRate(low, high, bounds);
   }

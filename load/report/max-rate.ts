@@ -12,9 +12,10 @@ import { sentenceOf } from './sentence.ts';
 /** The report of the last run of a search, with what the search says of the rate. */
 export function withMaxRate(
   report: LoadReport,
-  maxRate: MaxRate,
+  found: MaxRate,
   { acceptNotProven }: Pick<LoadOptions, 'acceptNotProven'>,
 ): LoadReport {
+  const maxRate = report.selfCheck.valid ? found : unconfirmed(found);
   const targets = report.targets.map((target) =>
     target.id === 'chat-throughput' ? judgedBySearch(target, maxRate) : target,
   );
@@ -24,10 +25,28 @@ export function withMaxRate(
     ...report,
     verdict,
     exitCode: exitCodeOf(verdict, acceptNotProven),
-    sentence: `${maxRate.says} ${sentenceOf({ verdict, targets, selfCheck, plan, gate })}`,
+    sentence: inOrder(
+      verdict,
+      maxRate.says,
+      sentenceOf({ verdict, targets, selfCheck, plan, gate }),
+    ),
     targets,
     findMax: maxRate,
   };
+}
+
+/** Why nothing is judged comes first: what follows is no more than what was seen until then. */
+const inOrder = (verdict: LoadReport['verdict'], says: string, sentence: string): string =>
+  verdict === 'INVALID RUN' ? `${sentence} ${says}` : `${says} ${sentence}`;
+
+/** What a search found that broke off, or whose last run is not to be trusted. */
+function unconfirmed(found: MaxRate): MaxRate {
+  const { sustains } = found;
+  const says =
+    sustains === null
+      ? 'No rate was seen to be held.'
+      : `${trimmed(sustains, 1)} requests/s held for a step, which is not confirmed.`;
+  return { ...found, confirmed: false, says };
 }
 
 /** Where a rate at or below the target failed, the search itself has shown that it is missed. */

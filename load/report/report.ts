@@ -90,8 +90,8 @@ export function reportOfGate(
   const selfChecked: SelfCheck = { valid: false, reasons: [gate.says], figures: [] };
   const asked = askedOf(plan);
   const targets = Object.values(rows).map((row) => ({
-    ...notTested(row, asked.includes(row.id) ? gate.says : 'It is not part of this profile.'),
-    ...(asked.includes(row.id) ? { verdict: 'INVALID RUN' as const } : {}),
+    ...notTested(row),
+    ...(asked.includes(row.id) ? { verdict: 'INVALID RUN' as const, reason: gate.says } : {}),
   }));
   return {
     verdict: 'INVALID RUN',
@@ -114,14 +114,13 @@ export function reportOfNothing(
   options: LoadOptions,
   run: Pick<ReportedRun, 'plan' | 'startedAtMs'>,
 ): LoadReport {
-  const reason = 'It is not part of this profile.';
   return {
     verdict: 'NOT TESTED',
     exitCode: 3,
     sentence: 'Nothing was tested.',
     ...headOf(options, run),
     plan: run.plan,
-    targets: Object.values(rows).map((row) => notTested(row, reason)),
+    targets: Object.values(rows).map((row) => notTested(row)),
     selfCheck: { valid: true, reasons: [], figures: [] },
     streams: [],
     timeline: [],

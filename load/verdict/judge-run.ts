@@ -26,8 +26,6 @@ export interface SeenRun {
   stepMs: number;
 }
 
-const VOICE = 'Voice is not part of this profile.';
-
 /** Judges every target; those that were not asked for are not tested. */
 export function judgeRun(
   run: SeenRun,
@@ -45,21 +43,13 @@ export function judgeRun(
   const rest = [
     health
       ? judgeLatency(rows.healthLatency, health, percentile, chance.fork('health'))
-      : notTested(rows.healthLatency, 'Health is not part of this profile.'),
-    notTested(rows.voiceLatency, VOICE),
-    notTested(rows.voiceConnections, VOICE),
+      : notTested(rows.healthLatency),
+    notTested(rows.voiceLatency),
+    notTested(rows.voiceConnections),
   ];
   if (!chat) {
-    const reason = 'Chat is not part of this profile.';
-    const untested = [rows.chatLatency, rows.chatThroughput];
-    return {
-      targets: [
-        ...untested.map((row) => notTested(row, reason)),
-        availability,
-        notTested(rows.chatSessions, reason),
-        ...rest,
-      ],
-    };
+    const untested = [rows.chatLatency, rows.chatThroughput].map((row) => notTested(row));
+    return { targets: [...untested, availability, notTested(rows.chatSessions), ...rest] };
   }
   const latency = judgeLatency(rows.chatLatency, chat, percentile, chance.fork('chat'));
   const { target: throughput, trend } = throughputOf(run, chat, chance.fork('throughput'));

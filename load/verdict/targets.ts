@@ -64,8 +64,8 @@ export const rows = {
   },
 } as const satisfies Record<string, Row>;
 
-/** A row of what was not asked for. */
-export function notTested(row: Row, reason: string): LoadTarget {
+/** A row of what was not asked for, unless there is another reason. */
+export function notTested(row: Row, reason = notAsked(row)): LoadTarget {
   return {
     ...row,
     measured: null,
@@ -75,4 +75,10 @@ export function notTested(row: Row, reason: string): LoadTarget {
     verdict: 'NOT TESTED',
     reason,
   };
+}
+
+function notAsked({ id }: Row): string {
+  const [area = ''] = id.split('-');
+  const subject = `${area.charAt(0).toUpperCase()}${area.slice(1)} is`;
+  return `${area === 'availability' ? 'Requests are' : subject} not part of this profile.`;
 }

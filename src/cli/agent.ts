@@ -168,19 +168,19 @@ async function mutantOf(given: AgentFlags): ReturnType<typeof mutantJudge> {
   return judge;
 }
 
-const LOOPBACK = /^(localhost|::1|127(\.\d{1,3}){3})$/;
-
 async function start(
   wing: AgentWing,
   given: AgentFlags,
 ): Promise<Awaited<ReturnType<AgentWing['startAgent']>>> {
   const { host, port = given.mutant === undefined ? PORT : 0 } = given;
   const apiKey = flags.sandboxKey(given['api-key-file']) ?? null;
-  if (apiKey === null && !given.open && !LOOPBACK.test(host)) {
+  if (apiKey === null && !given.open && !flags.isLoopback(host)) {
     throw new UsageError(
       `--host: an agent on ${host} can be reached by others: give it a key in SANDBOX_KIT_API_KEY, or say --open.`,
     );
   }
+  // For the words of a file that can't be read, which every flag shares.
+  if (given.script !== undefined) readTextFile(given.script, '--script');
   try {
     return await wing.startAgent({
       host,

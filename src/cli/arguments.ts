@@ -1,7 +1,8 @@
 import { UsageError } from './usage-error.ts';
 
 /**
- * `--json -` as `--json=-`: the parser takes a dash that stands alone for an argument of its own.
+ * `--json -` as `--json=-`, and `--duration -5s` alike: the parser takes a dash that stands alone for
+ * an argument of its own, and what begins with one for options of one letter.
  */
 export function joinDashes(args: readonly string[]): string[] {
   const end = args.indexOf('--');
@@ -9,8 +10,8 @@ export function joinDashes(args: readonly string[]): string[] {
   for (const [index, arg] of args.entries()) {
     const last = joined.at(-1) ?? '';
     const beforeEnd = end === -1 || index < end;
-    if (beforeEnd && arg === '-' && /^--[a-z][a-z-]*$/.test(last)) {
-      joined[joined.length - 1] = `${last}=-`;
+    if (beforeEnd && /^-(\d.*)?$/s.test(arg) && /^--[a-z][a-z-]*$/.test(last)) {
+      joined[joined.length - 1] = `${last}=${arg}`;
     } else joined.push(arg);
   }
   return joined;

@@ -5,6 +5,7 @@ import { randomSeed } from '../shared/chance.ts';
 import { systemClock } from '../shared/clock.ts';
 import { wrap } from '../shared/paint.ts';
 import { readBaseline } from './baseline.ts';
+import { callRecordings } from './call-recordings.ts';
 import { writeTextFile } from './files.ts';
 import * as flags from './flags.ts';
 import { kitVersion } from './kit-version.ts';
@@ -182,9 +183,10 @@ async function runCheck(
     concurrency: given.concurrency,
     ratePerSecond: given.rate,
     timeoutMs: given['timeout-ms'],
-    voice: await voiceOf(given),
   };
+  const voice = voiceOf(given);
   const out = openOutputs(given);
+  const audio = await recordingsOf(given);
   const plan = judge.planned(chosen);
   const intent = wrap(`${judge.planSentence(plan)} Seed ${seed}.`, out.width).join('\n');
   out.write(`${out.paint('bold', `sandbox-kit check ${target}`)}\n${intent}\n\n`);
@@ -195,8 +197,12 @@ async function runCheck(
   );
   const { transcript, report } = await judge.check({
     ...options,
+    voice: { ...voice, ...(audio && { onAudio: audio.onAudio }) },
     signal: interrupt.signal,
-    onExchange: ({ scenario, step }) => shown.step(`${scenario} ${step}`),
+    onExchange: (exchange) => {
+      audio?.onExchange(exchange);
+      shown.step(`${exchange.scenario} ${exchange.step}`);
+    },
   });
   shown.end();
   const tookMs = systemClock.monotonicMs() - startedMs;
@@ -208,7 +214,15 @@ async function runCheck(
     outputs: given,
     verbose: given.verbose,
   });
+  if (audio) out.write(`${wrap(audio.told(), out.width).join('\n')}\n`);
 }
+
+const recordingsOf = async (
+  given: CheckFlags,
+): Promise<Awaited<ReturnType<typeof callRecordings>> | undefined> => {
+  const folder = given['save-audio'];
+  return folder === undefined ? undefined : callRecordings(folder);
+};
 
 const idsOf = (given: CheckFlags, judge: Judge): readonly string[] =>
   isOfService(given) ? judge.serviceRequirementIds : judge.requirementIds;

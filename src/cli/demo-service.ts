@@ -42,12 +42,13 @@ export async function startDemoService(): Promise<DemoService> {
 
 /**
  * Has a conversation with an agent, sends its traces with OpenTelemetry's own exporter, closes it
- * and reads what it was scored. True when both evals passed.
+ * and reads what it was scored; where the service is kept, it says which page shows it. True when both
+ * evals passed.
  */
 export async function tellTheService(
   service: DemoService,
   agentUrl: string,
-  out: Terminal,
+  { out, keep }: { out: Terminal; keep: boolean },
 ): Promise<boolean> {
   const headers = { 'x-service-api-key': service.apiKey };
   const exporter = new OTLPTraceExporter({ url: `${service.url}/v1/traces`, headers });
@@ -73,7 +74,8 @@ export async function tellTheService(
     const lines = [`   ${out.paint(style, outcome)}   ${first}`, ...more.map(indented)];
     out.write(`${lines.join('\n')}\n`);
   }
-  out.write(`   ${session?.url ?? ''}\n`);
+  // It ends with the demo, and its pages with it.
+  if (keep) out.write(`   page   ${session?.url ?? ''}\n`);
   return session?.outcome_summary.passed_count === 2;
 }
 

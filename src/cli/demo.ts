@@ -61,7 +61,7 @@ async function demo(keep: boolean, out: Terminal): Promise<boolean> {
     const bad = await checked(judge, mutant.url, out);
 
     chapter(out, 4, `The service takes in what the sandbox said, at ${service.url}`);
-    const scored = await tellTheService(service, agent.url, out);
+    const scored = await tellTheService(service, agent.url, { out, keep });
 
     chapter(out, 5, `The judge has called it, at ${agent.voiceUrl ?? agent.url}`);
     const heard = tellCall(await calling, out);

@@ -15,6 +15,7 @@ const environment = z.object({
   SANDBOX_KIT_SPEECH_VOICE: z.string().trim().min(1).optional().catch(undefined),
   SANDBOX_KIT_SPEECH_API_KEY: z.string().trim().min(1).optional().catch(undefined),
   NO_COLOR: z.string().optional(),
+  TERM: z.string().optional(),
 });
 
 /** The variables that the kit reads. Nothing outside this file looks at the environment. */

@@ -1,5 +1,14 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { OutputLost, UsageError } from './usage-error.ts';
 
 /**
@@ -57,7 +66,23 @@ export function reserveFile(path: string, flag: string): void {
 }
 
 /**
- * Makes a folder, with those it stands in.
+ * What tells a file from all others, whatever the path that leads to it; undefined of a device such
+ * as /dev/null, which takes anything of anybody. Of a file that is not there yet, its place.
+ */
+export function identityOf(path: string): string | undefined {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found?.isCharacterDevice()) return undefined;
+    if (found) return `${found.dev}:${found.ino}`;
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    // Why it can't be written is said by who tries.
+    return undefined;
+  }
+}
+
+/**
+ * Makes a folder, with those it stands in, and makes sure that files can be written into it.
  *
  * @throws {UsageError} that names the flag, the folder and what is wrong with it.
  */
@@ -67,11 +92,23 @@ export function makeFolder(path: string, flag: string): void {
   } catch (error) {
     throw new UsageError(`${flag}: ${path} can't be made: ${reasonOf(error)}.`);
   }
+  if (!statSync(path).isDirectory()) {
+    throw new UsageError(`${flag}: expected a folder, ${path} is a file.`);
+  }
+  // Not by its permissions: an administrator has all, also where nothing can be written.
+  const probe = join(path, `.sandbox-kit-${process.pid}`);
+  try {
+    writeFileSync(probe, '');
+    rmSync(probe);
+  } catch (error) {
+    throw new UsageError(`${flag}: nothing can be written into ${path}: ${reasonOf(error)}.`);
+  }
 }
 
 /** Node's own recursion never ends where a file system has the folder above and refuses the new. */
 function makeEach(path: string): void {
-  if (existsSync(path)) return;
+  // What can't be looked at for another reason than that it is not there is said as it is.
+  if (statSync(path, { throwIfNoEntry: false })) return;
   makeEach(dirname(path));
   mkdirSync(path);
 }

@@ -32,30 +32,45 @@ const isRepeated = (argv: unknown, name: string): boolean =>
 /** What is said where there is no address, or none of a sandbox. */
 export const NO_URL = 'expected the address of a sandbox such as https://sandbox.example.com';
 
-/** The base URL of a sandbox: http or https, without query and fragment. */
-export const sandboxUrl = z.string({ error: NO_URL }).transform((text, context) => {
-  const url = URL.parse(text);
-  const complain = (message: string): never => {
-    context.addIssue({ code: 'custom', message: `${message}, got ${JSON.stringify(text)}` });
-    return z.NEVER;
-  };
-  if (!url || !/^https?:\/\//i.test(text)) {
-    // `localhost:8080` and `sandbox.example.com` lack nothing but the scheme.
-    const meant = /^[\w.-]+(:\d+)?(\/.*)?$/.test(text) ? `; did you mean http://${text}` : '';
-    return complain(`${NO_URL}${meant}`);
-  }
-  if (url.username !== '' || url.password !== '') {
-    context.addIssue({
-      code: 'custom',
-      message: 'expected an address without user and password: give the key in SANDBOX_KIT_API_KEY',
-    });
-    return z.NEVER;
-  }
-  if (url.search !== '' || url.hash !== '') {
-    return complain('expected a base address without ? and #, paths are appended to it');
-  }
-  return url.href.replace(/\/+$/, '');
-});
+/** A base URL: http or https, without query and fragment; `expected` says of what. */
+const baseUrl = (expected: string) =>
+  z.string({ error: expected }).transform((text, context) => {
+    const url = URL.parse(text);
+    const complain = (message: string): never => {
+      context.addIssue({ code: 'custom', message: `${message}, got ${JSON.stringify(text)}` });
+      return z.NEVER;
+    };
+    if (!url || !/^https?:\/\//i.test(text)) {
+      // `localhost:8080` and `sandbox.example.com` lack nothing but the scheme.
+      const meant = /^[\w.-]+(:\d+)?(\/.*)?$/.test(text) ? `; did you mean http://${text}` : '';
+      return complain(`${expected}${meant}`);
+    }
+    if (url.username !== '' || url.password !== '') {
+      context.addIssue({
+        code: 'custom',
+        message:
+          'expected an address without user and password: give the key in SANDBOX_KIT_API_KEY',
+      });
+      return z.NEVER;
+    }
+    if (url.search !== '' || url.hash !== '') {
+      return complain('expected a base address without ? and #, paths are appended to it');
+    }
+    return url.href.replace(/\/+$/, '');
+  });
+
+/** The base URL of a sandbox. */
+export const sandboxUrl = baseUrl(NO_URL);
+
+/** The base URL of a service. */
+export const serviceUrl = baseUrl(
+  'expected the address of a service such as http://127.0.0.1:9090',
+);
+
+/** The base URL of the pages that deep links lead to. */
+export const pagesUrl = baseUrl(
+  'expected the address of the pages that links lead to, such as https://app.example.com',
+);
 
 /** A whole number between two bounds. */
 export function wholeNumber(min: number, max: number): z.ZodType<number> {
@@ -79,6 +94,10 @@ export const ipAddress = z
   .refine((text) => isIP(text) > 0, {
     error: ({ input }) => `expected an IP address, got ${JSON.stringify(input)}`,
   });
+
+/** Whether nobody but this machine reaches a server that listens there. */
+export const isLoopback = (host: string): boolean =>
+  /^(localhost|::1|127(\.\d{1,3}){3})$/.test(host);
 
 /** A range of ports such as 40000-40400, both included. */
 export const portRange = z

@@ -29,7 +29,9 @@ export const lintTracesVerb: CommandModule = {
       .option('json', { type: 'string', describe: 'write the diagnosis as JSON; - is stdout' })
       .epilogue(`Examples:
   sandbox-kit lint-traces traces.json
-  cat traces.pb | sandbox-kit lint-traces - --conversation-id conv-1`),
+  cat traces.pb | sandbox-kit lint-traces - --conversation-id conv-1
+
+Exit codes: 0 all well, 1 something is wrong, or nothing would be kept.`),
   handler: async (argv) => {
     const given = flags.parseFlags(lintFlags, argv);
     const bytes = readBytes(given.file, 'FILE');
@@ -40,10 +42,16 @@ export const lintTracesVerb: CommandModule = {
     if (given.json !== undefined) {
       writeTextFile(given.json, `${JSON.stringify(diagnosis, null, 2)}\n`, '--json');
     }
-    const wrong = diagnosis.refused ?? diagnosis.notes.find(({ level }) => level !== 'info');
-    process.exitCode = wrong ? exitCodes.findings : exitCodes.fine;
+    const { spans, notes } = diagnosis;
+    const isFine = spans > 0 && notes.every(({ level }) => level === 'info');
+    process.exitCode = isFine ? exitCodes.fine : exitCodes.findings;
   },
 };
+
+const WHAT_IS_KEPT =
+  'What is kept: spans with gen_ai.operation.name (chat, execute_tool or invoke_agent) whose ' +
+  'conversation is named by gen_ai.conversation.id, or by --conversation-id for all of them. ' +
+  'docs/service.md in the package lists all that is read.';
 
 const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -69,6 +77,7 @@ function diagnosisText(diagnosis: Diagnosis, { paint, width }: Terminal): string
         ...wrap(said, width - 2).map((line) => `  ${line}`),
       ];
     }),
+    ...(refused || spans > 0 ? [] : ['', ...wrap(WHAT_IS_KEPT, width)]),
   ];
   return `${lines.join('\n')}\n`;
 }

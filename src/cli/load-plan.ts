@@ -55,7 +55,9 @@ function refuseContradictions(given: LoadFlags): void {
     wrong('users', 'only together with --profile conversation');
   }
   if (given.step !== undefined && !search) wrong('step', 'only together with --find-max');
-  if (search && given.rate !== undefined) wrong('rate', 'without --find-max, which looks for it');
+  if (search && given.rate !== undefined) {
+    throw new UsageError('--find-max looks for the rate itself: leave --rate out');
+  }
   if (search && given.profile !== undefined && given.profile !== 'chat') {
     wrong('profile', 'chat together with --find-max');
   }

@@ -15,7 +15,7 @@ export function loadProgress(terminal: Terminal, clock: Clock): (live: LiveFigur
     terminal.live(`  ${line.slice(0, Math.max(0, terminal.width - 16))}${told}`);
     if (clock.monotonicMs() - saidMs < PLAIN_EVERY_MS) return;
     saidMs = clock.monotonicMs();
-    if (!process.stderr.isTTY) process.stderr.write(`sandbox-kit: ${line}, ${errors} errors\n`);
+    if (!terminal.isLive) process.stderr.write(`sandbox-kit: ${line}, ${errors} errors\n`);
   };
 }
 

@@ -24,12 +24,10 @@ export function progress(terminal: Terminal, clock: Clock, total: number, unit: 
       const leftMs = ((nowMs - startedMs) / done) * left;
       const eta = done < 3 || left === 0 ? '' : `, about ${seconds(leftMs)} left`;
       const line = `${Math.min(done, total)} of ${total} ${unit}${eta}`;
-      // Cut before it is painted: a style that is cut off would colour what follows.
-      const room = Math.max(0, terminal.width - line.length - 5);
-      terminal.live(`  ${line}  ${terminal.paint('dim', what.slice(0, room))}`);
+      terminal.live(`  ${line}  ${terminal.paint('dim', what)}`);
       if (nowMs - saidMs >= PLAIN_EVERY_MS) {
         saidMs = nowMs;
-        if (!process.stderr.isTTY) process.stderr.write(`sandbox-kit: ${line}\n`);
+        if (!terminal.isLive) process.stderr.write(`sandbox-kit: ${line}\n`);
       }
     },
     end() {

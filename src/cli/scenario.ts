@@ -14,7 +14,7 @@ const scenarioFlags = z.object({
     error: 'expected sandbox-kit scenario from-conversation ID',
   }),
   id: z.coerce.string().min(1, 'expected the id of a conversation, got ""'),
-  service: flags.sandboxUrl.optional(),
+  service: flags.serviceUrl.optional(),
   data: flags.filePath.optional(),
   owner: flags.word.optional(),
   out: flags.filePath,

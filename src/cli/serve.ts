@@ -21,7 +21,7 @@ const serveFlags = z.object({
   'api-key-header': flags.headerName,
   'seed-file': flags.filePath.optional(),
   seed: flags.seed.optional(),
-  'app-url': flags.sandboxUrl.optional(),
+  'app-url': flags.pagesUrl.optional(),
   mutant: flags.word.optional(),
   'log-level': flags.logLevel,
 });
@@ -107,6 +107,11 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
   const seeding = seedTeller();
   const seed = seeding.read(given['seed-file']);
   const key = flags.serviceKey(given['api-key-file']);
+  if (key === undefined && !flags.isLoopback(given.host)) {
+    throw new UsageError(
+      `--host: a service on ${given.host} can be reached by others: give it a key in SANDBOX_KIT_SERVICE_API_KEY, or with --api-key-file.`,
+    );
+  }
   const judge = modelFrom('JUDGE');
   const userModel = modelFrom('USER');
   const speech = speechFrom();

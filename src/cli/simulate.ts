@@ -4,6 +4,7 @@ import type { SimulationReport } from '../contract/index.ts';
 import { randomSeed } from '../shared/chance.ts';
 import { systemClock } from '../shared/clock.ts';
 import { stderrLog } from '../shared/log.ts';
+import { wrap } from '../shared/paint.ts';
 import { readEarlierReport } from './earlier-report.ts';
 import { writeTextFile } from './files.ts';
 import * as flags from './flags.ts';
@@ -13,7 +14,7 @@ import { openOutputs } from './outputs.ts';
 import { readScenarioSet, type ScenarioSet } from './scenario-files.ts';
 import { interruptible } from './signals.ts';
 import { sessionProgress } from './simulate-progress.ts';
-import { simulatedCalls } from './simulated-calls.ts';
+import { simulatedCalls, type SimulatedCalls } from './simulated-calls.ts';
 import { terminalOf, type Terminal } from './terminal.ts';
 import { voiceFlags, voiceOptions } from './voice-flags.ts';
 
@@ -71,8 +72,10 @@ export const simulateVerb: CommandModule = {
         : readEarlierReport(given.baseline, 'SimulationReport');
     const wing = await import('../service/index.ts');
     const out = openOutputs(given);
-    const report = await run({ given, set, wing, out });
+    const calls = await simulatedCalls(given, set.scenarios);
+    const report = await run({ given, set, wing, out, calls });
     deliver(baseline ? wing.withComparison(report, baseline) : report, { given, wing, out });
+    if (calls.audio) out.write(`${wrap(calls.audio.told(), out.width).join('\n')}\n`);
   },
 };
 
@@ -102,9 +105,9 @@ async function run({
   set,
   wing,
   out,
-}: Run & { set: ScenarioSet }): Promise<SimulationReport> {
+  calls: { channel, voice },
+}: Run & { set: ScenarioSet; calls: SimulatedCalls }): Promise<SimulationReport> {
   const { samples } = given;
-  const { channel, voice } = await simulatedCalls(given, set.scenarios);
   // A call takes as long as it takes to speak, and little else.
   const { concurrency = channel === 'voice' ? 10 : 5 } = given;
   const seed = given.seed ?? randomSeed();

@@ -1,9 +1,15 @@
 import type { Scenario } from '../contract/index.ts';
+import { audioFolder, type AudioFolder } from './call-recordings.ts';
 import { speechFrom } from './speech-from.ts';
 import { UsageError } from './usage-error.ts';
-import { audioWriter, voiceFlags, voiceOf, type VoiceFlags } from './voice-flags.ts';
+import { voiceFlags, voiceOf, type VoiceFlags } from './voice-flags.ts';
 
 type SimulateOptions = Parameters<typeof import('../service/index.ts').simulate>[0];
+
+/** Which sessions are held by voice, how, and where what was said goes to. */
+export interface SimulatedCalls extends Pick<SimulateOptions, 'channel' | 'voice'> {
+  audio?: AudioFolder | undefined;
+}
 
 /**
  * Which sessions are held by voice, and how their calls are placed. Makes the folder for audio.
@@ -13,7 +19,7 @@ type SimulateOptions = Parameters<typeof import('../service/index.ts').simulate>
 export async function simulatedCalls(
   given: VoiceFlags & { voice: boolean },
   scenarios: readonly Scenario[],
-): Promise<Pick<SimulateOptions, 'channel' | 'voice'>> {
+): Promise<SimulatedCalls> {
   const { voice: allByVoice, 'save-audio': folder, ...call } = given;
   if (!allByVoice && !scenarios.some(({ channel }) => channel === 'voice')) {
     const named = Object.keys(voiceFlags).find((name) => given[name as keyof VoiceFlags]);
@@ -22,13 +28,15 @@ export async function simulatedCalls(
       `--${named}: expected only together with --voice, or with a scenario by voice.`,
     );
   }
-  const { url, answerForm, mediaAddress } = await voiceOf(call);
-  const write = folder === undefined ? undefined : await audioWriter(folder);
+  const { url, answerForm, mediaAddress } = voiceOf(call);
+  const audio = folder === undefined ? undefined : await audioFolder(folder);
   return {
     channel: allByVoice ? 'voice' : undefined,
     voice: {
       ...{ url, answerForm, mediaAddress, speech: speechFrom() },
-      onAudio: write && (({ scenario, sample }, audio) => write(`${scenario.id}-${sample}`, audio)),
+      onAudio:
+        audio && (({ scenario, sample }, heard) => audio.write(`${scenario.id}-${sample}`, heard)),
     },
+    audio,
   };
 }

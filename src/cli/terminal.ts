@@ -1,4 +1,4 @@
-import { ansiPaint, plainPaint, type Paint } from '../shared/paint.ts';
+import { ansiPaint, cutTo, plainPaint, type Paint } from '../shared/paint.ts';
 import { readEnvironment } from './environment.ts';
 
 /** Where a verb writes for people, and how. */
@@ -7,17 +7,20 @@ export interface Terminal {
   /** Characters a line, 60 to 100. */
   width: number;
   write: (text: string) => void;
-  /** Shows a line, shorter than `width`, that the next one replaces; nothing in a pipe. */
+  /** Whether `live` shows anything. */
+  isLive: boolean;
+  /** Shows a line, cut to the terminal, that the next one replaces; nothing in a pipe. */
   live: (line: string) => void;
 }
 
 /**
  * The terminal that a stream is, or the plain form of it when it is a pipe. Colours only on a
- * terminal, and not where NO_COLOR is set.
+ * terminal, and not where NO_COLOR is set; neither they nor a line that changes where TERM is dumb.
  */
 export function terminalOf(stream: NodeJS.WriteStream): Terminal {
+  const { NO_COLOR = '', TERM = '' } = readEnvironment();
   const isTerminal = stream.isTTY;
-  const { NO_COLOR = '' } = readEnvironment();
+  const knowsCodes = isTerminal && TERM !== 'dumb';
   const width = Math.min(100, Math.max(60, (isTerminal && stream.columns) || 80));
   let shown = false;
   const clear = (): void => {
@@ -25,16 +28,18 @@ export function terminalOf(stream: NodeJS.WriteStream): Terminal {
     shown = false;
   };
   return {
-    paint: isTerminal && NO_COLOR === '' ? ansiPaint : plainPaint,
+    paint: knowsCodes && NO_COLOR === '' ? ansiPaint : plainPaint,
     width,
+    isLive: knowsCodes,
     write(text) {
       clear();
       stream.write(text);
     },
     live(line) {
-      if (!isTerminal) return;
+      if (!knowsCodes) return;
       clear();
-      stream.write(line);
+      // A line that breaks leaves all but its last part behind; a terminal may be made narrower.
+      stream.write(cutTo(line, (stream.columns || 80) - 1));
       shown = line !== '';
     },
   };

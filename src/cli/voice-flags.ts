@@ -1,8 +1,6 @@
-import { join } from 'node:path';
 import type { Argv } from 'yargs';
 import { z } from 'zod';
 import type { Area } from '../contract/index.ts';
-import { makeFolder, writeBinaryFile } from './files.ts';
 import * as flags from './flags.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -60,41 +58,23 @@ export function callOptions(yargs: Argv): Argv {
 }
 
 /**
- * How calls are placed, as the flags say it. Makes the folder for audio.
+ * How calls are placed, as the flags say it.
  *
  * @throws {UsageError} where there are no calls that a flag could be about.
  */
-export async function voiceOf(given: VoiceFlags): Promise<Voice> {
+export function voiceOf(given: VoiceFlags): Voice {
   const named = Object.keys(voiceFlags).find((name) => given[name as keyof typeof voiceFlags]);
   if (named !== undefined && given.area && !given.area.includes('voice')) {
-    throw new UsageError(`--${named}: expected only together with --area voice.`);
+    const area = given.area.join(',');
+    throw new UsageError(
+      `--${named}: there are no calls in --area ${area}: add voice to it, or leave --area out.`,
+    );
   }
   const type = given['voice-answer-type'] ?? 'webrtc_answer';
   const field = given['voice-answer-field'] ?? 'webrtc_answer';
-  const folder = given['save-audio'];
   return {
     ...(given['voice-url'] !== undefined && { url: given['voice-url'] }),
     answerForm: { type, field },
     mediaAddress: given['media-address'],
-    ...(folder !== undefined && { onAudio: await audioWriter(folder) }),
-  };
-}
-
-/**
- * Writes each direction of each call: `01-conversation-sandbox.opus`. Makes the folder.
- *
- * @throws {UsageError} where it can't be made.
- */
-export async function audioWriter(folder: string): Promise<NonNullable<Voice['onAudio']>> {
-  makeFolder(folder, '--save-audio');
-  const { writeOgg } = await import('../shared/opus/index.ts');
-  let written = 0;
-  return (step, audio) => {
-    const name = `${String(++written).padStart(2, '0')}-${step.replaceAll(/[^a-z0-9]+/gi, '-')}`;
-    for (const side of ['sandbox', 'kit'] as const) {
-      if (audio[side].length === 0) continue;
-      const file = join(folder, `${name}-${side}.opus`);
-      writeBinaryFile(file, writeOgg(audio[side]), '--save-audio');
-    }
   };
 }

@@ -13,6 +13,7 @@ export interface TraceDiagnosis {
   /** Spans that would be kept. */
   spans: number;
   conversations: { conversationId: string; spans: number; turns: number; failedTurns: number }[];
+  /** Where nothing would be kept, none of them is of level info. */
   notes: readonly IngestNote[];
 }
 
@@ -75,13 +76,17 @@ function diagnosisOf(bytes: Uint8Array, reading: Reading): TraceDiagnosis {
       refused: undefined,
       spans: spans.length,
       conversations: conversationsOf(spans),
-      notes,
+      notes: spans.length === 0 ? notes.map(asCause) : notes,
     };
   }
   const code = decoded.kind === 'refused' ? decoded.code : errorCodes[decoded.kind];
   const notes = decoded.kind === 'refused' ? decoded.notes : [];
   return { refused: { code, message: decoded.message }, spans: 0, conversations: [], notes };
 }
+
+/** What is worth a word among spans that are kept is the cause where none is. */
+const asCause = (note: IngestNote): IngestNote =>
+  note.level === 'info' ? { ...note, level: 'warn' } : note;
 
 /** What ingest answers with, of the error table. */
 const errorCodes = {

@@ -35,3 +35,18 @@ export function wrap(text: string, width: number): string[] {
   }
   return [...lines, line];
 }
+
+/** The first `width` characters of painted text, with all of its codes: none stays open. */
+export function cutTo(text: string, width: number): string {
+  let left = width;
+  const cut = (part: string): string => {
+    const kept = part.slice(0, Math.max(0, left));
+    left -= kept.length;
+    return kept;
+  };
+  const parts = text.split('\u001B').map((part, nth) => {
+    const codeEnd = nth === 0 ? 0 : part.indexOf('m') + 1;
+    return part.slice(0, codeEnd) + cut(part.slice(codeEnd));
+  });
+  return parts.join('\u001B');
+}

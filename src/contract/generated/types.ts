@@ -1813,7 +1813,7 @@ export interface RunRecord {
   concurrency: number;
 }
 /**
- * What the sandbox answers when it refuses a request or fails. The pairs of type and code that the interface names are listed in src/contract/errors.ts.
+ * What the sandbox answers when it refuses a request or fails. The interface names these pairs of code and type: bad_request and invalid_request_error (400), rate_limit_exceeded and rate_limit_error (429), server_error and internal_error (500), user_exists and duplicate_user_error, health_check_failed and internal_error (500).
  */
 export interface SandboxError {
   error: SandboxErrorDetail;

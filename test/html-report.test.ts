@@ -62,6 +62,7 @@ void t.test('whatever a sandbox answers is text, and nothing is fetched', async 
     );
     t.notMatch(source, /(src|href|action)="(?!#)/i, 'every link stays on the page');
     t.notMatch(source, /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/u, 'nothing invisible');
+    t.match(source, '\\u0000\\u001b[31m', 'control characters are told by their codes');
     const { page, requests, complaints } = await opened(browser, urlOf(path));
     t.same(requests, [urlOf(path)], 'the page itself is all');
     t.same(complaints, [], 'its own style is let in');

@@ -21,6 +21,10 @@ const wrong: [args: string[], says: RegExp][] = [
   [[NOWHERE, '--duration', '0s'], /--duration: expected a time .* from 1s to 24h, got "0s"/],
   [[NOWHERE, '--duration', '24h', '--rate', '1000'], /at most 5000000 requests, got one of \d+/],
   [[NOWHERE, '--duration', '5s', '--quick'], /--quick: expected without --duration/],
+  [
+    [NOWHERE, '--profile', 'voice', '--media-address', '192.0.2.77'],
+    /--media-address: expected an address of this machine \(127\.0\.0\.1, /,
+  ],
   [[NOWHERE, '--engine', 'k6'], /--engine: expected one of open, autocannon/],
   [[NOWHERE, '--profile', 'video'], /--profile: expected one of chat, conversation, health, mixed/],
   [[NOWHERE, '--users', '5'], /--users: expected only together with --profile conversation/],

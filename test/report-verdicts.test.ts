@@ -2,12 +2,22 @@
 import t from 'tap';
 import {
   htmlReport,
+  explanation,
   junitReport,
   markdownReport,
+  reportOf,
+  requirementIds,
+  serviceRequirementIds,
   terminalReport,
   withBaseline,
 } from '../conformance/index.ts';
-import { violations, type RunRecord } from '../src/contract/index.ts';
+import { toExchange } from '../conformance/transcript/transcript.ts';
+import {
+  violations,
+  type CallEvent,
+  type ExchangeRecord,
+  type RunRecord,
+} from '../src/contract/index.ts';
 import { plainPaint } from '../src/shared/paint.ts';
 import { failed, report, row } from './helpers/check-report.ts';
 
@@ -16,7 +26,45 @@ const runRecord: RunRecord = {
   ...{ seed: 'a-seed', startedAt: '2026-11-20T09:30:00.000Z', areas: ['chat'] },
   ...{ allowHttp: false, keyGiven: false, concurrency: 1 },
 };
+const says = (from: CallEvent['from'], message: object): CallEvent[] => [
+  { atMs: 1, from, kind: 'message', text: JSON.stringify(message) },
+];
+
 const NO_TRANSCRIPT = { run: runRecord, exchanges: [] };
+
+void t.test('an explanation fits 80 columns, whichever it is of', async (t) => {
+  for (const id of [...requirementIds, ...serviceRequirementIds]) {
+    const text = (await explanation(id, { paint: plainPaint, width: 80 })) ?? '';
+    t.match(text, id);
+    for (const line of text.split('\n')) t.ok(line.length <= 80, line);
+  }
+});
+
+void t.test('what only a call with media shows is not told to be sent by one line', (t) => {
+  const call: ExchangeRecord = {
+    ...{ record: 'exchange', id: 10, scenario: 'voice/conversation', step: 'conversation' },
+    ...{ endpoint: 'voice', intent: 'valid', startedMs: 0, endedMs: 1 },
+    request: { method: 'GET', path: '/voice', headers: {} },
+    response: { status: 101, headers: {}, body: '' },
+    call: {
+      events: [
+        ...says('kit', { type: 'start_call', session_id: 's', metadata: { audio_config: {} } }),
+        ...says('sandbox', { type: 'call_ready', call_id: 'c', session_id: 'other' }),
+        { atMs: 2, from: 'kit', kind: 'connected' },
+        ...says('sandbox', { type: 'conversation_update', call_id: 'other', session_id: 's' }),
+      ],
+    },
+  };
+  const run: RunRecord = { ...runRecord, areas: ['voice'], voiceUrl: 'ws://127.0.0.1:1/voice' };
+  const judged = reportOf({ run, exchanges: [toExchange(call)] }, run.startedAt);
+  const lineOf = (id: string) => judged.requirements.find((one) => one.id === id)?.curl;
+  t.match(lineOf('VOICE-023'), /^npx wscat .*start_call/);
+  t.equal(
+    lineOf('VOICE-032'),
+    "sandbox-kit check 'http://127.0.0.1:1' --area voice --save-audio calls # takes a call: exchange 10 on the page of --html",
+  );
+  t.end();
+});
 
 void t.test('JUnit: areas that were not asked for are left out', (t) => {
   const other = row('CHAT-001', { verdict: 'not_selected', reason: 'No.', evidence: [] });

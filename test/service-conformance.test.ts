@@ -278,7 +278,7 @@ void t.test('check --area service: what can not be asked for', async (t) => {
     for (const line of lines) t.ok(line.length <= 80, line);
     const rows = lines.filter((line) => line.startsWith('  service/'));
     for (const row of rows)
-      t.match(row, /^ {2}\S+ {2,}(preflight|accepted|refused|after|cleanup|last) /);
+      t.match(row, /^ {2}\S+ {2,}(preflight|accepted|refused|after|cleanup|last|end) /);
     t.equal(rows.length, new Set(rows).size);
     return ran.stdout.replaceAll(/\s+/g, ' ');
   };

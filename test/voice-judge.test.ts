@@ -148,6 +148,10 @@ void t.test('without its key a sandbox is not judged, with it no report shows it
   t.equal(ran.code, 0, ran.stdout + ran.stderr);
   t.match(ran.stdout, /^Calls\n[^]* conversation +ready \d+ ms, media \d+ ms, 2 turns/m);
   t.match(ran.stdout, /Audio latency under 200 ms: /);
+  t.match(ran.stdout, /^ {2}exchange {2}call +what came of it$/m);
+  const [, placed] = /places (\d+) calls/.exec(ran.stdout) ?? [];
+  const [, more] = /and (\d+) more in which no media was sent/.exec(ran.stdout) ?? [];
+  t.notMatch(ran.stderr, / left/, 'no time is told that nobody can know');
   t.ok(
     ran.stdout.split('\n').every((line) => line.length <= 80),
     'it fits a terminal',
@@ -157,7 +161,15 @@ void t.test('without its key a sandbox is not judged, with it no report shows it
   }
   const report = JSON.parse(readFileSync(at('run.json'), 'utf8')) as CheckReport;
   t.same(violations('CheckReport', report), []);
-  t.ok((report.calls ?? []).length > 10, 'it tells its calls');
+  const { calls = [] } = report;
+  t.ok(calls.length >= Number(placed), `of ${placed} calls ${calls.length} are told`);
+  t.equal(calls.filter(({ packets }) => packets > 0).length + Number(more), calls.length);
+  const numbers = calls.map(({ exchange }) => exchange);
+  t.same(
+    numbers,
+    numbers.toSorted((one, other) => one - other),
+    'in order',
+  );
   const page = readFileSync(at('run.html'), 'utf8');
   t.match(page, /sandbox says <b>call_ready<\/b>[^]*kit speaks for [^]*sandbox is heard for/);
 
@@ -179,7 +191,7 @@ void t.test('without its key a sandbox is not judged, with it no report shows it
 void t.test('doctor tries the WebSocket; another address of it can be given', async (t) => {
   const agent = await withAgent(t);
   const well = await run(['doctor', agent.url]);
-  t.match(well.stdout, /GET \/voice +101/);
+  t.match(well.stdout, /GET \/voice +101, ended by the kit +\d+ ms\n/);
   const none = await withAgent(t, { voice: null });
   const elsewhere = agent.voiceUrl ?? '';
   const args = ['doctor', none.url, '--area', 'voice'];
@@ -187,4 +199,8 @@ void t.test('doctor tries the WebSocket; another address of it can be given', as
   t.equal((await run([...args, '--voice-url', elsewhere])).code, 0);
   const odd = await run(['check', none.url, '--voice-url', 'http://127.0.0.1/voice']);
   t.match(odd, { code: 2, stderr: /--voice-url: expected the address of a WebSocket/ });
+  const foreign = await run(['check', none.url, '--media-address', '192.0.2.77']);
+  const says =
+    /--media-address: expected an address of this machine \(127\.0\.0\.1, .*got "192\.0\.2\.77"/;
+  t.match(foreign, { code: 2, stdout: '', stderr: says });
 });

@@ -5,6 +5,7 @@ import { failedGate } from '../judge/gate.ts';
 import { isServiceRun } from '../requirements/index.ts';
 import {
   cleanup,
+  clockBack,
   scenarios,
   serviceScenarios,
   serviceWorld,
@@ -108,7 +109,9 @@ function isFixture({ area, phase }: Scenario, areas: readonly Area[]): boolean {
   return talks && area === 'users' && ['preflight', 'cleanup'].includes(phase);
 }
 
-const PHASES: readonly Phase[] = ['preflight', 'accepted', 'refused', 'after', 'cleanup', 'last'];
+const PHASES: readonly Phase[] = [
+  ...(['preflight', 'accepted', 'refused', 'after', 'cleanup', 'last', 'end'] as const),
+];
 
 /**
  * Drives a run: every scenario of a phase at once, phase after phase, and nothing after a preflight
@@ -188,9 +191,12 @@ async function senderOf(
     },
     deadlineMs: deadlines(options.timeoutMs),
     onExchange: options.onExchange,
-    stopped: (scenario) => run.isInterrupted() && scenario !== cleanup.id,
+    stopped: (scenario) => run.isInterrupted() && !TIDYING.includes(scenario),
   });
 }
+
+/** What an interrupted run still does: it leaves nothing behind that was not there before. */
+const TIDYING: readonly string[] = [cleanup.id, clockBack.id];
 
 /** Calls at once at most: two of them are what is to be kept apart. */
 const CALLS_AT_ONCE = 4;

@@ -1,12 +1,32 @@
 import { isMediaUnjudged } from '../checks/index.ts';
-import type { Transcript } from '../transcript/reading.ts';
+import { valueAt } from '../../src/contract/index.ts';
+import { CLOCK_BACK } from '../scenarios/index.ts';
+import { accepted, type Transcript } from '../transcript/reading.ts';
 import { claimsVoice, isVoiceAbsent } from '../transcript/voice-reading.ts';
 
 /** What has to be known beside the verdict of a run, in a sentence or two each. */
-export function noticesOf(transcript: Transcript): string[] {
+export function noticesOf(transcript: Transcript, isGated: boolean): string[] {
+  if (isGated) return clockNotice(transcript);
   return [
     ...(isMediaUnjudged(transcript) ? [NO_MEDIA] : []),
+    ...clockNotice(transcript),
     ...(isVoiceMissing(transcript) ? [missingAt(transcript.run.voiceUrl ?? '/voice')] : []),
+  ];
+}
+
+const HOUR_MS = 3_600_000;
+
+/** That the clock of the service was moved on, and could not be put back. */
+function clockNotice({ exchanges }: Transcript): string[] {
+  const moves = exchanges.filter((one) => one.endpoint === 'admin' && accepted(one));
+  if (moves.some(({ step }) => step === CLOCK_BACK)) return [];
+  const movedMs = moves
+    .map(({ sent }) => valueAt(sent, '/advance_ms'))
+    .reduce((sum: number, ms) => sum + (typeof ms === 'number' ? ms : 0), 0);
+  if (movedMs === 0) return [];
+  const hours = Math.round((movedMs / HOUR_MS) * 10) / 10;
+  return [
+    `The clock of the service was moved on by ${hours} hours, and could not be put back: start the service anew for the time of its machine.`,
   ];
 }
 

@@ -2,6 +2,7 @@ import type { Area } from '../../src/contract/index.ts';
 import { wrap, type Paint } from '../../src/shared/paint.ts';
 import { hanging } from './layout.ts';
 import type { Plan } from '../drive/run.ts';
+import { clockBack } from '../scenarios/index.ts';
 import {
   areaOf,
   idsOf,
@@ -31,8 +32,12 @@ export function planSentence(plan: Plan): string {
     users === 0
       ? ''
       : `, and creates ${users} ${users === 1 ? 'user' : 'users'}, deleted at the end`;
-  return `Sends ${isOfService(plan) ? 'up to ' : ''}${requests} requests${model}${placed}${people}.`;
+  const clock = plan.scenarios.some(({ id }) => id === clockBack.id) ? ` ${CLOCK}` : '';
+  return `Sends ${isOfService(plan) ? 'up to ' : ''}${requests} requests${model}${placed}${people}.${clock}`;
 }
+
+const CLOCK =
+  'Where it has a control API, its clock is moved on by a day and some minutes, and put back at the end; conversations that wait for more are closed by that.';
 
 const isOfService = ({ scenarios }: Plan): boolean =>
   scenarios.some(({ area }) => area === 'service');
@@ -44,7 +49,7 @@ function planSentences({ plan, otherwise }: DryRun): string {
   const how = plan.scenarios.some(({ intrusive }) => intrusive)
     ? 'with --no-intrusive'
     : 'with --intrusive, as to a service on this machine';
-  return sentence.replace(/\.$/, `; ${otherwise.requests} ${how}.`);
+  return sentence.replace('.', `; ${otherwise.requests} ${how}.`);
 }
 
 /** What would be sent, and what where --intrusive said the other. */

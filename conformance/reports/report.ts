@@ -28,7 +28,7 @@ export function reportOf(
   const { run } = transcript;
   const judgement = judge(transcript, options);
   const waiver = httpWaiver(run.target, run.allowHttp);
-  const notices = judgement.gate ? [] : noticesOf(transcript);
+  const notices = noticesOf(transcript, judgement.gate !== undefined);
   return {
     verdict: judgement.verdict,
     exitCode: judgement.exitCode as CheckReport['exitCode'],

@@ -7,6 +7,7 @@ import { voiceScenarios } from './voice.ts';
 export { serviceScenarios } from './service.ts';
 export { voiceScenarios } from './voice.ts';
 export { isServiceEndpoint, serviceWorld } from './service-world.ts';
+export { CLOCK_BACK, clockBack } from './service-clock.ts';
 export { cleanup } from './users.ts';
 export { voiceWorld } from './call-line.ts';
 export type { CallLine, CallMessage, CallScript, Connection, VoiceWorld } from './call-line.ts';

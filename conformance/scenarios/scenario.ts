@@ -3,7 +3,7 @@ import type { World } from './world.ts';
 import type { RequirementId } from '../requirements/index.ts';
 
 /** When a scenario runs: each phase ends before the next begins. */
-export type Phase = 'preflight' | 'accepted' | 'refused' | 'after' | 'cleanup' | 'last';
+export type Phase = 'preflight' | 'accepted' | 'refused' | 'after' | 'cleanup' | 'last' | 'end';
 
 /** What a scenario sends to a sandbox that answers at once; 429s come on top. */
 export interface Cost {

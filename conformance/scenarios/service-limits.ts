@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { cost, type Scenario } from './scenario.ts';
+import { moveClock } from './service-clock.ts';
 import { admin } from './service-control.ts';
 import { end, traces } from './service-conversations.ts';
 import { chatSpan, conversation, exportOf } from './service-spans.ts';
@@ -45,7 +46,7 @@ async function idle(world: World): Promise<void> {
   const owner = 'idle' as const;
   await world.send(traces(world, 'idle', exportOf([chatSpan(service, talk)]), { owner }));
   const look = async (step: string, advanceMs: number): Promise<void> => {
-    await world.send(admin('clock', '/clock', { advance_ms: advanceMs }));
+    await moveClock(world, 'clock', advanceMs);
     await world.send(admin('drain', '/drain'));
     await world.send(read(world, 'production', step, windowOf(service), owner));
   };

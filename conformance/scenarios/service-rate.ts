@@ -2,7 +2,7 @@ import { ingestRequestsPerMinuteMax } from '../../src/contract/index.ts';
 import { type Exchange, accepted, putOff } from '../transcript/reading.ts';
 import { retryAfterMs } from '../transcript/retry-after.ts';
 import { cost, type Scenario } from './scenario.ts';
-import { admin } from './service-control.ts';
+import { moveClock } from './service-clock.ts';
 import { traces } from './service-conversations.ts';
 import { chatSpan, conversation, exportOf } from './service-spans.ts';
 import type { Step, World } from './world.ts';
@@ -42,11 +42,8 @@ const isOverRate = (sent: readonly Exchange[]): boolean =>
   sent.some(putOff) && sent.filter(accepted).length > ingestRequestsPerMinuteMax;
 
 /** Moves the clock of the service on, where it has one that can be. */
-async function moved(world: World, ms: number): Promise<boolean> {
-  if (!world.service.control) return false;
-  const answer = await world.send(admin('clock of the rate', '/clock', { advance_ms: ms }));
-  return answer !== undefined && accepted(answer);
-}
+const moved = (world: World, ms: number): Promise<boolean> =>
+  moveClock(world, 'clock of the rate', ms);
 
 /** How long one that was put off is to wait; undefined where that can't be told, or waited for. */
 function toldMs(sent: readonly Exchange[], world: World): number | undefined {

@@ -30,6 +30,8 @@ export interface ServiceWorld {
   readonly intrusive: boolean;
   /** There is a control API, and the owners of the run are made. */
   control: boolean;
+  /** By how many milliseconds the run has moved the clock of the service on. */
+  movedMs: number;
   /** The name of an owner. */
   owner(name: OwnerName): string;
   /** The key of an owner, where there is a control API; else the given one goes along. */
@@ -70,6 +72,7 @@ export function serviceWorld({
     chance,
     intrusive,
     control: false,
+    movedMs: 0,
     owner: (name) => `check-${marker}-${name}`,
     keyOf: (name) => (world.control ? { key: { own: secretOf(name) } } : {}),
     ownKeys: () => ownerNames.map(secretOf),

@@ -1,4 +1,5 @@
 import type { Scenario } from './scenario.ts';
+import { clockBack } from './service-clock.ts';
 import { controlScenarios } from './service-control.ts';
 import { conversationScenarios } from './service-conversations.ts';
 import { idScenarios } from './service-ids.ts';
@@ -18,4 +19,5 @@ export const serviceScenarios: readonly Scenario[] = [
   ...resultScenarios,
   ...limitScenarios,
   ...rateScenarios,
+  clockBack,
 ];

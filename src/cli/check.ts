@@ -190,7 +190,13 @@ async function runCheck(
   const plan = judge.planned(chosen);
   const intent = wrap(`${judge.planSentence(plan)} Seed ${seed}.`, out.width).join('\n');
   out.write(`${out.paint('bold', `sandbox-kit check ${target}`)}\n${intent}\n\n`);
-  const shown = progress(terminalOf(process.stderr), systemClock, plan.requests, 'requests');
+  const shown = progress(
+    terminalOf(process.stderr),
+    systemClock,
+    plan.requests,
+    'requests',
+    plan.calls > 0,
+  );
   const startedMs = systemClock.monotonicMs();
   using interrupt = interruptible(
     'Stopping: users that were created are deleted first. Once more leaves at once.',

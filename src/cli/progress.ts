@@ -11,9 +11,23 @@ export interface Progress {
 /** In a pipe a long run says every so often that it goes on. */
 const PLAIN_EVERY_MS = 10_000;
 
-/** Progress towards a known total, with the time left once there is something to reckon it from. */
-export function progress(terminal: Terminal, clock: Clock, total: number, unit: string): Progress {
+/** What is done before the time left is told: the first requests are the slowest, or the fastest. */
+const DONE_MIN = 3;
+const DONE_SHARE_MIN = 0.25;
+
+/**
+ * Progress towards a known total, with the time left once there is something to reckon it from; never
+ * where that takes uneven times: a call lasts as long as many requests.
+ */
+export function progress(
+  terminal: Terminal,
+  clock: Clock,
+  total: number,
+  unit: string,
+  isUneven = false,
+): Progress {
   const startedMs = clock.monotonicMs();
+  const evidenceMin = Math.max(DONE_MIN, total * DONE_SHARE_MIN);
   let done = 0;
   let saidMs = startedMs;
   return {
@@ -22,7 +36,8 @@ export function progress(terminal: Terminal, clock: Clock, total: number, unit: 
       const nowMs = clock.monotonicMs();
       const left = Math.max(0, total - done);
       const leftMs = ((nowMs - startedMs) / done) * left;
-      const eta = done < 3 || left === 0 ? '' : `, about ${seconds(leftMs)} left`;
+      const eta =
+        isUneven || done < evidenceMin || left === 0 ? '' : `, about ${seconds(leftMs)} left`;
       const line = `${Math.min(done, total)} of ${total} ${unit}${eta}`;
       terminal.live(`  ${line}  ${terminal.paint('dim', what)}`);
       if (nowMs - saidMs >= PLAIN_EVERY_MS) {

@@ -2,6 +2,7 @@ import type { Argv } from 'yargs';
 import { z } from 'zod';
 import type { Area } from '../contract/index.ts';
 import * as flags from './flags.ts';
+import { ownAddress } from './own-addresses.ts';
 import { UsageError } from './usage-error.ts';
 
 type CheckOptions = Parameters<typeof import('../../conformance/index.ts').check>[0];
@@ -20,7 +21,7 @@ export const callFlags = {
   'voice-url': voiceUrl.optional(),
   'voice-answer-type': flags.word.optional(),
   'voice-answer-field': flags.word.optional(),
-  'media-address': flags.ipAddress.optional(),
+  'media-address': ownAddress.optional(),
 };
 
 /** Those, and what becomes of their audio. */

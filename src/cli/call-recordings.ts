@@ -32,14 +32,14 @@ export async function callRecordings(folder: string): Promise<CallRecordings> {
   const { writeOgg } = await import('../shared/opus/index.ts');
   const waiting = new Map<string, Audio>();
   const written = { files: 0, calls: 0 };
-  let failure: unknown;
+  let failure: Error | undefined;
   const write = (name: string, packets: readonly Buffer[]): void => {
     if (failure !== undefined || packets.every(({ length }) => length === 0)) return;
     try {
       writeBinaryFile(join(folder, `${name}.opus`), writeOgg(packets), FLAG);
       written.files += 1;
     } catch (error) {
-      failure = error;
+      failure = error instanceof Error ? error : new Error(String(error));
     }
   };
   return {

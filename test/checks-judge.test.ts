@@ -194,7 +194,6 @@ void t.test('a default run sends at most 40 chat requests that reach a model', (
 
 /** Judges, and holds what must hold of every judgement. */
 function holds(t: Test, transcript: Transcript, says: string): void {
-  // It judges first, and tells what a check that throws has said.
   const report = reportOf(transcript, transcript.run.startedAt);
   const broken = report.requirements.filter(({ verdict }) => verdict === 'error');
   t.same(broken, [], `${says}: no check throws, and it is reported`);

@@ -99,5 +99,9 @@ void t.test('a failure is named by what it says of whom', (t) => {
   );
   t.equal(named('DEPTH_ZERO_SELF_SIGNED_CERT'), 'tls');
   t.equal(named('UND_ERR_SOCKET', true), 'cut_off', 'once the answer had begun');
+  const [says, hint] = ['self-signed certificate', 'try running Node.js with --use-system-ca'];
+  for (const more of ['', `; if the root CA is installed locally, ${hint}`, `, ${hint}`]) {
+    t.equal(failureOf(new Error(says + more), false).message, says, 'no options of Node');
+  }
   t.end();
 });

@@ -1,4 +1,5 @@
 import type { FaultKind } from '../../src/contract/index.ts';
+import { failureWords } from '../../src/shared/failure-words.ts';
 
 /** What a failed request is called, and the error's own words. */
 export interface Failure {
@@ -35,7 +36,7 @@ export function failureOf(error: unknown, answering: boolean): Failure {
   const { code = '', name, message } = rootOf(error);
   const kind = kindOf(code, name, message);
   const isBreak = kind === 'reset' || kind === 'refused';
-  return { kind: answering && isBreak ? 'cut_off' : kind, message: message || code || name };
+  return { kind: answering && isBreak ? 'cut_off' : kind, message: failureWords(message) || code || name };
 }
 
 /** An error that stands for several, one for each address tried, is told by its first. */

@@ -35,7 +35,7 @@ export async function audioFolder(folder: string): Promise<AudioFolder> {
       writeBinaryFile(join(folder, `${name}.opus`), writeOgg(packets), FLAG);
       written.files += 1;
     } catch (error) {
-      failure = error as Error;
+      failure = error instanceof Error ? error : new Error(String(error));
     }
   };
   return {

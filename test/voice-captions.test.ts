@@ -160,10 +160,11 @@ void t.test('a line that falls apart is answered once it is over, and told once'
   const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl);
   await greeted(caller.call);
+  const rest = await user.speak('very much');
   await caller.say('Thank you');
   const turns = async () => (await callsOf(agent.url))[0]?.turns ?? [];
   await until('the turn is taken for over', async () => (await turns()).length === 1);
-  void caller.microphone.say(await user.speak('very much'));
+  void caller.microphone.say(rest);
   await until('and the rest as well', async () => (await turns()).length === 2);
   const reply = await agentVoice.speak('You are welcome.');
   await heardWhole(t, caller, reply);

@@ -15,7 +15,7 @@ export async function simulateBoth(
   sandbox: string,
 ): Promise<Promise<SimulationReport | undefined>[]> {
   const { canSpeak } = await import('../shared/speech/index.ts');
-  const channels = (await canSpeak()) ? (['chat', 'voice'] as const) : (['chat'] as const);
+  const channels = canSpeak() ? (['chat', 'voice'] as const) : (['chat'] as const);
   return channels.map(async (channel) => {
     try {
       const { simulate } = await import('../service/index.ts');

@@ -138,7 +138,8 @@ void t.test('demo: all of it holds', async (t) => {
   const { code, stdout, stderr } = await run(['demo'], { timeoutMs: 60_000 });
   t.equal(code, 0, stdout + stderr);
   t.match(stdout, /1 {2}A sandbox[^]*2 {2}The judge[^]*3 {2}The same[^]*\nAll held\.\n/);
-  t.match(stdout, /5 {2}A simulated user[^]*agent {2}Your order has shipped[^]*Heard: \d/);
+  t.match(stdout, /5 {2}The judge has called it[^]*agent {2}Your order has shipped[^]*Heard: \d/);
+  t.match(stdout, /by chat: [^]*A-1001\.[^]*by voice: [^]*agent {2}[^]*on Saturdays/);
   t.ok(within80(stdout), 'fits a terminal');
   t.notMatch(stdout, /sessionId=/, 'it shows no page that is gone when it is read');
 });

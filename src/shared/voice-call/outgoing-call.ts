@@ -73,7 +73,7 @@ export class OutgoingCall {
     if (opusTypeIn(offer) === undefined) {
       throw new CallFailed('bad_offer', 'the offer has no Opus in it');
     }
-    const { createPeer } = await import('../peer/index.ts');
+    const { createPeer } = await peerRoom();
     if (this.#life.signal.aborted) throw hungUp();
     const address = target.mediaAddress ?? (await ownAddress(this.#signalling.localAddress, offer));
     const peer = (this.#peer = createPeer({
@@ -117,6 +117,9 @@ export class OutgoingCall {
     await Promise.all([this.#signalling.hangUp(), this.#peer?.close()]);
   }
 }
+
+/** Loaded for a call that has an offer: it takes a moment. */
+const peerRoom = () => import('../peer/index.ts');
 
 const hungUp = (): CallFailed => new CallFailed('local', 'the call is over');
 const pathLost = (): CallFailed => new CallFailed('path_lost', 'the path of the media broke');

@@ -3,6 +3,8 @@ import { watchKit } from '../../src/shared/audio-latency/index.ts';
 
 const attemptsMax = 5;
 const lateMsMax = 5;
+/** One standstill that is longer spoils a 99th percentile of a hundred packets. */
+const standstillMsMax = 10;
 
 /**
  * Asserts a measurement that is right to some milliseconds. One that was taken while this process
@@ -17,9 +19,11 @@ export async function onQuietMachine(
   for (let nth = 0; nth < attemptsMax; nth += 1) {
     const ended = watchKit();
     const [isRight, figures] = await measure();
-    const { loopLateP99Ms } = ended();
-    const shown = `${what}: ${figures} (this process ${loopLateP99Ms.toFixed(1)} ms late)`;
-    if (isRight || loopLateP99Ms <= lateMsMax) {
+    const { loopLateP99Ms, loopLateMaxMs } = ended();
+    const late = [loopLateP99Ms, loopLateMaxMs].map((ms) => ms.toFixed(1)).join(', at most ');
+    const shown = `${what}: ${figures} (this process ${late} ms late)`;
+    const wasQuiet = loopLateP99Ms <= lateMsMax && loopLateMaxMs <= standstillMsMax;
+    if (isRight || wasQuiet) {
       t.ok(isRight, shown);
       return;
     }

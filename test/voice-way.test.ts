@@ -73,7 +73,12 @@ const ways: [name: string, start: (t: Test) => Promise<string>, id: string, says
     'protocol',
     /Invalid Sec-WebSocket-Accept/,
   ],
-  ['nobody trusts it', untrusted, 'tls', /TLS certificate of the voice address [^;]*self-signed certificate\)/],
+  [
+    'nobody trusts it',
+    untrusted,
+    'tls',
+    /TLS certificate of the voice address [^;]*self-signed certificate\)/,
+  ],
   [
     'it has no TLS',
     (t) => bare(t, (s) => s.end('HTTP/1.1 400 No\r\n\r\n'), 'wss'),

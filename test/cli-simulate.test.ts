@@ -87,7 +87,7 @@ void t.test(
     t.equal(ran.code, 1, ran.stderr);
     t.match(ran.stdout, /failed hello, sample 1: completed, goal_achieved/);
     t.match(ran.stdout, /- Is kind: Looked for "welcome" .*none of 1 message/s);
-    t.match(ran.stdout, /FAILED {2}0 of 1 scenarios passed, 1 failed\./);
+    t.match(ran.stdout, /FAILED {2}0 of 1 scenario passed, 1 failed\./);
     isPlain(ran);
     const xml = readFileSync(junit, 'utf8');
     t.match(xml, /tests="1" failures="1" errors="0"/);
@@ -102,7 +102,7 @@ void t.test('a sandbox that crashes is 3, and an error in JUnit, not a failure',
   const ran = await run(['simulate', url, '--scenario', path, '--junit', junit]);
   t.equal(ran.code, 3, ran.stderr);
   t.match(ran.stdout, /undecided hello, sample 1: failed, agent_error/);
-  t.match(ran.stdout, /UNDECIDED {2}0 of 1 scenarios passed, 1 undecided\./);
+  t.match(ran.stdout, /UNDECIDED {2}0 of 1 scenario passed, 1 undecided\./);
   t.match(readFileSync(junit, 'utf8'), /failures="0" errors="1"/);
   isPlain(ran);
 });
@@ -218,6 +218,40 @@ void t.test('Ctrl-C: what was seen is reported, 3', async (t) => {
   t.equal(await end('SIGINT'), 3);
   t.match(read(json), { verdict: 'undecided', sessions: [{ status: 'cancelled' }] });
   t.equal(double.seen.at(-1)?.route, 'delete', 'the user is deleted');
+});
+
+void t.test(
+  'Ctrl-C early in a long run: it says so, and lists no session that never began',
+  async (t) => {
+    const path = file('mine/hello.scenario.yaml', hello);
+    const double = await withSandboxDouble(t, { chat: hang });
+    const args = ['--samples', '50', '--concurrency', '2', '--json', join(folder, 'early.json')];
+    const { end, stderr } = await start(t, ['simulate', double.url, '--scenario', path, ...args]);
+    await double.untilSeen('chat', 2);
+    t.equal(await end('SIGINT'), 3);
+    t.equal((await stderr).match(/^undecided +hello/gm)?.length, 2, 'two were under way');
+    t.match(read(join(folder, 'early.json')).sentence, /; 50 of 50 sessions were cancelled\.$/);
+  },
+);
+
+void t.test('sessions that failed alike are told once', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: answer(500, '') });
+  const path = file('mine/hello.scenario.yaml', hello);
+  const ran = await run(['simulate', url, '--scenario', path, '--samples', '4']);
+  t.equal(ran.stdout.match(/^undecided hello/gm)?.length, 1);
+  t.match(ran.stdout, /^undecided hello, sample 1 and 3 more: failed, agent_error$/m);
+  isPlain(ran);
+});
+
+void t.test('a certificate that is not trusted: the cure is named', async (t) => {
+  const agent = await startAgent({ tls: { kind: 'made' } });
+  t.teardown(() => agent.stop());
+  const ran = await run(['simulate', agent.url, '--scenario', 'opening-hours']);
+  t.equal(ran.code, 3);
+  t.match(
+    ran.stdout.replaceAll(/\s+/g, ' '),
+    /its certificate is not trusted: name its CA, with --ca/,
+  );
 });
 
 void t.test('load says what scenarios say; check takes their openings as prompts', async (t) => {

@@ -49,7 +49,7 @@ void t.test('traces, a close, a file, and a run of it against a sandbox', async 
   t.teardown(() => agent.stop());
   const ran = await run(['simulate', agent.url, '--scenario', out]);
   t.equal(ran.code, 0, ran.stdout + ran.stderr);
-  t.match(ran.stdout, /PASSED {2}1 of 1 scenarios passed/);
+  t.match(ran.stdout, /PASSED {2}1 of 1 scenario passed/);
 });
 
 void t.test('an upload, an unscored one, and what is not there', async (t) => {

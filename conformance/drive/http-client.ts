@@ -3,6 +3,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 
 import { Agent, buildConnector, request } from 'undici';
 import type { ExchangeRecord, FailureKind } from '../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../src/shared/clock.ts';
+import { failureWords } from '../../src/shared/failure-words.ts';
 
 /** What one request came to: the part of an exchange that the network decides. */
 export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
@@ -187,7 +188,6 @@ const kindByCode: Partial<Record<string, FailureKind>> = {
 };
 
 /** What Node adds to an error of TLS, and is no option of ours. */
-const NODE_ADVICE = /; if the root CA is installed locally, .*$/;
 
 /** Why there is no whole answer. `status`: that of the answer, where one began. */
 export function toFailure(
@@ -202,7 +202,7 @@ export function toFailure(
     return { kind: 'protocol', message: error.message, ...came };
   }
   const { code = nameOf(error), message: full } = rootOf(error);
-  const message = full.replace(NODE_ADVICE, '');
+  const message = failureWords(full);
   if (/HEADERS?_OVERFLOW/.test(code)) {
     return { kind: 'too_large', message: 'its headers are larger than 16 kB' };
   }

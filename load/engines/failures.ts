@@ -36,7 +36,10 @@ export function failureOf(error: unknown, answering: boolean): Failure {
   const { code = '', name, message } = rootOf(error);
   const kind = kindOf(code, name, message);
   const isBreak = kind === 'reset' || kind === 'refused';
-  return { kind: answering && isBreak ? 'cut_off' : kind, message: failureWords(message) || code || name };
+  return {
+    kind: answering && isBreak ? 'cut_off' : kind,
+    message: failureWords(message) || code || name,
+  };
 }
 
 /** An error that stands for several, one for each address tried, is told by its first. */

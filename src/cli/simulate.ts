@@ -130,7 +130,10 @@ async function run({
       userModel: modelFrom('USER'),
       log: stderrLog('error'),
       signal: interrupt.signal,
-      onSession: (session) => progress.ended(wing.sessionLine(session, errors)),
+      onSession: (session) => {
+        const isUnheld = session.status === 'cancelled' && session.traces.length === 0;
+        progress.ended(isUnheld ? '' : wing.sessionLine(session, errors));
+      },
     });
   } catch (error) {
     if (error instanceof wing.Misfit) throw set.misfit(error.pointer, error.message);

@@ -115,7 +115,8 @@ function faultOf(error: unknown, what: string): SessionFault {
   if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
     return new SessionFault('agent_error', `${what}: the answer is not HTTP.`);
   }
-  const how = unreachable[code] ?? 'the connection was dropped';
+  const isUntrusted = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/.test(code);
+  const how = isUntrusted ? untrusted : (unreachable[code] ?? 'the connection was dropped');
   return new SessionFault('infrastructure_error', `${what}: ${how}${code && ` (${code})`}.`);
 }
 
@@ -124,6 +125,8 @@ function rootOf(error: unknown): { code?: string; name?: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
   return error instanceof Error ? error : {};
 }
+
+const untrusted = 'its certificate is not trusted: name its CA, with --ca on the command line';
 
 const unreachable: Partial<Record<string, string>> = {
   ECONNREFUSED: 'the sandbox refuses connections',

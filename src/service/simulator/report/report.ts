@@ -31,7 +31,7 @@ export function reportOf(figures: RunFigures): SimulationReport {
   return {
     verdict,
     exitCode: exitCodes[verdict],
-    sentence: sentenceOf(scenarios),
+    sentence: sentenceOf(scenarios, sessions),
     ...{ kitVersion, sandbox, seed },
     startedAt: isoTime(figures.startedAtMs),
     endedAt: isoTime(figures.endedAtMs),
@@ -47,7 +47,10 @@ export function reportOf(figures: RunFigures): SimulationReport {
   };
 }
 
-function sentenceOf(scenarios: readonly ScenarioResult[]): string {
+function sentenceOf(
+  scenarios: readonly ScenarioResult[],
+  sessions: readonly SimulatedSessionReport[],
+): string {
   const count = (which: SimulationVerdict): number =>
     scenarios.filter(({ verdict }) => verdict === which).length;
   const [passed, failed, undecided] = [count('passed'), count('failed'), count('undecided')];
@@ -57,5 +60,9 @@ function sentenceOf(scenarios: readonly ScenarioResult[]): string {
     ...(undecided > 0 ? [`${undecided} undecided`] : []),
     ...(flaky > 0 ? [`${flaky} flaky`] : []),
   ];
-  return `${[`${passed} of ${scenarios.length} scenarios passed`, ...others].join(', ')}.`;
+  const all = `${scenarios.length} scenario${scenarios.length === 1 ? '' : 's'}`;
+  const cancelled = sessions.filter(({ status }) => status === 'cancelled').length;
+  const ends =
+    cancelled === 0 ? [] : [`${cancelled} of ${sessions.length} sessions were cancelled`];
+  return `${[[`${passed} of ${all} passed`, ...others].join(', '), ...ends].join('; ')}.`;
 }

@@ -88,17 +88,32 @@ function tableLines(report: SimulationReport, { paint, width }: Page): string[] 
 
 function whyLines(sessions: readonly SimulatedSessionReport[], page: Page): string[] {
   const told = sessions.filter((one) => one.verdict !== 'passed' || reasonsOf(one).length > 0);
-  const lines = told.slice(0, toldMax).flatMap((session) => {
-    const { verdict, scenario_id: id, sample, status, end_reason: reason } = session;
-    const head = `${page.paint(styles[verdict], verdict)} ${showable(id)}, sample ${sample}`;
-    const why = reasonsOf(session).flatMap((one) => {
-      const [first = '', ...more] = wrap(showable(one), page.width - 4);
-      return [`  - ${first}`, ...more.map((line) => `    ${line}`)];
+  const alike = [...Map.groupBy(told, whyOf).values()];
+  const lines = alike.slice(0, toldMax).flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const { verdict, status, end_reason: reason } = first;
+    const head = `${page.paint(styles[verdict], verdict)} ${namesOf(group)}`;
+    const why = reasonsOf(first).flatMap((one) => {
+      const [line = '', ...more] = wrap(showable(one), page.width - 4);
+      return [`  - ${line}`, ...more.map((next) => `    ${next}`)];
     });
     return [`${head}: ${status}, ${reason}`, ...why];
   });
-  const more = told.length - toldMax;
+  const more = alike.slice(toldMax).reduce((sum, group) => sum + group.length, 0);
   return more > 0 ? [...lines, `and ${more} sessions more; --json FILE has all`] : lines;
+}
+
+/** Alike for sessions of which nothing else is to be told. */
+const whyOf = (session: SimulatedSessionReport): string =>
+  JSON.stringify([session.verdict, session.status, session.end_reason, reasonsOf(session)]);
+
+/** Which sessions they are: one by its name, many by their number. */
+function namesOf(group: readonly SimulatedSessionReport[]): string {
+  const [first, ...others] = group;
+  if (!first) return '';
+  const name = `${showable(first.scenario_id)}, sample ${first.sample}`;
+  return others.length === 0 ? name : `${name} and ${others.length} more`;
 }
 
 function comparisonLines(comparison: SimulationComparison, { paint, width }: Page): string[] {

@@ -20,11 +20,11 @@ export interface AudioFolder {
 }
 
 /**
- * Makes the folder for the audio of a run.
+ * Makes the folder for the audio of a run. `names`: what the names of its files are made of.
  *
  * @throws {UsageError} where it can't be made, or nothing can be written into it.
  */
-export async function audioFolder(folder: string): Promise<AudioFolder> {
+export async function audioFolder(folder: string, names: string): Promise<AudioFolder> {
   makeFolder(folder, FLAG);
   const { writeOgg } = await import('../shared/opus/index.ts');
   const written = { files: 0, calls: 0 };
@@ -50,7 +50,7 @@ export async function audioFolder(folder: string): Promise<AudioFolder> {
       if (failure !== undefined) throw failure;
       if (written.files === 0) return `No call had audio: nothing was written to ${folder}.`;
       const calls = `${written.calls} call${written.calls === 1 ? '' : 's'}`;
-      return `The audio of ${calls} is in ${folder}, ${written.files} files NAME-SIDE.opus.`;
+      return `The audio of ${calls} is in ${folder}, ${written.files} files ${names}-SIDE.opus.`;
     },
   };
 }
@@ -70,7 +70,7 @@ export interface CallRecordings extends Pick<AudioFolder, 'told'> {
  * @throws {UsageError} as `audioFolder` does.
  */
 export async function callRecordings(folder: string): Promise<CallRecordings> {
-  const { write, told } = await audioFolder(folder);
+  const { write, told } = await audioFolder(folder, 'NUMBER-STEP');
   const waiting = new Map<string, Audio>();
   return {
     told,

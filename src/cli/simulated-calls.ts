@@ -29,7 +29,7 @@ export async function simulatedCalls(
     );
   }
   const { url, answerForm, mediaAddress } = voiceOf(call);
-  const audio = folder === undefined ? undefined : await audioFolder(folder);
+  const audio = folder === undefined ? undefined : await audioFolder(folder, 'SCENARIO-SAMPLE');
   return {
     channel: allByVoice ? 'voice' : undefined,
     voice: {

@@ -112,9 +112,27 @@ void t.test('packets that come late make no pause', (t) => {
 
 void t.test('a sender that stops where it would be silent has ended its turn too', (t) => {
   const { finder } = play('#'.repeat(20));
-  t.equal(finder.idle(190 + hangOverMs + 100), undefined);
-  t.match(finder.idle(190 + hangOverMs + 101), { kind: 'ended', speech: { endMs: 200 } });
+  const lastMs = 190;
+  const asked: Heard[] = [];
+  // Asked with every frame of 20 ms, as the agent does.
+  for (let ms = 20; ms <= hangOverMs + 120; ms += 20) asked.push(finder.idle(lastMs + ms));
+  t.match(asked.at(-1), { kind: 'ended', speech: { endMs: 200 } });
+  t.ok(
+    asked.slice(0, -1).every((one) => one === undefined),
+    `not before ${hangOverMs + 100} ms`,
+  );
   t.equal(finder.idle(10_000), undefined, 'once');
+  t.end();
+});
+
+void t.test('a standstill of the agent itself is no silence of the caller', (t) => {
+  const { finder } = play('#'.repeat(20));
+  t.equal(finder.idle(200), undefined);
+  t.equal(finder.idle(900), undefined, 'what came meanwhile is not read yet');
+  for (let nth = 20; nth < 90; nth += 1) {
+    const window = { isLoud: true, atTicks: nth * windowTicks, atMs: nth * 10 };
+    t.equal(finder.hear(window), undefined, 'the turn goes on');
+  }
   t.end();
 });
 

@@ -42,7 +42,7 @@ export class Talker {
     this.#restFromMs = parts.clock.monotonicMs() + restMs;
   }
 
-  /** Turns that end from now on count. */
+  /** Turns that begin from now on count: what went wrong in the ramp is not judged. */
   beginWindow(): void {
     this.#isJudged = true;
   }
@@ -63,12 +63,13 @@ export class Talker {
       const clip = clips[chance.integer(0, clips.length - 1)];
       if (isOver() || !clip) return;
       const startedMs = clock.monotonicMs();
+      const isJudged = this.#isJudged;
       ear.listen();
       const said = await microphone.say(clip);
       if (!said) return;
       await this.#until(() => ear.onsetMs !== undefined, answerMsMax, over);
       if (isOver() && ear.onsetMs === undefined) return;
-      if (this.#isJudged) this.#note(said);
+      if (isJudged) this.#note(said);
       if (ear.onsetMs === undefined) this.#assertMedia(startedMs);
       const wasSpokenOver = (ear.onsetMs ?? Infinity) < said.untilMs;
       this.#restFromMs = said.untilMs + (wasSpokenOver ? restMs : 0);

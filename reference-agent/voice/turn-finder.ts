@@ -29,6 +29,9 @@ const turnMsMax = 60_000;
 /** A sender that stops while it speaks is waited for a little longer than one that falls silent. */
 const graceMs = 100;
 
+/** Between two askings no more than this is silence: who asks later has stood still, and not read. */
+const awakeMsMax = 40;
+
 /**
  * Finds turns by level: speech ends when `hangOverMs` of silence have followed it. The silence is
  * counted in the time of the stream, so that packets that come late make no pause.
@@ -40,6 +43,8 @@ export class TurnFinder {
   #endTicks = 0;
   #loudWindows = 0;
   #heardMs = 0;
+  #askedMs = 0;
+  #idleMs = 0;
 
   constructor(hangOverMs: number) {
     this.#hangOverMs = hangOverMs;
@@ -52,6 +57,7 @@ export class TurnFinder {
 
   hear({ isLoud, atTicks, atMs }: SoundWindow): Heard {
     this.#heardMs = atMs;
+    this.#idleMs = 0;
     if (!isLoud) {
       const silentMs = (atTicks + windowTicks - this.#endTicks) / 48;
       return this.isOpen && silentMs >= this.#hangOverMs ? this.#end() : undefined;
@@ -64,9 +70,12 @@ export class TurnFinder {
     return this.#endMs - this.#startMs > turnMsMax ? this.#end() : undefined;
   }
 
-  /** To be asked now and then: a sender may stop sending where it would be silent. */
+  /** To be asked with every frame: a sender may stop sending where it would be silent. */
   idle(nowMs: number): Heard {
-    const isOver = this.isOpen && nowMs - this.#heardMs > this.#hangOverMs + graceMs;
+    const sinceMs = nowMs - Math.max(this.#askedMs, this.#heardMs);
+    this.#idleMs += Math.min(Math.max(0, sinceMs), awakeMsMax);
+    this.#askedMs = nowMs;
+    const isOver = this.isOpen && this.#idleMs > this.#hangOverMs + graceMs;
     return isOver ? this.#end() : undefined;
   }
 

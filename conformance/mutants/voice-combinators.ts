@@ -55,7 +55,10 @@ export const onCalls =
   (call: (ends: CallEnds) => CallTwist): VoiceFactory =>
   () => ({ call });
 
-/** Puts messages of a type in the place of what the sandbox says: none, one or many. */
+/** Every message, whatever its type. */
+export const ANY = '*';
+
+/** Puts messages in the place of those of a type, or of any, that the sandbox says: none, one, many. */
 export function says(
   type: string,
   change: (message: Message, ends: CallEnds) => readonly (Message | string)[],
@@ -66,7 +69,7 @@ export function says(
       fromSandbox(text) {
         const message = messageIn(text);
         if (message?.['type'] === 'call_ready') ids.learn(message);
-        if (message?.['type'] !== type) {
+        if (!message || (type !== ANY && message['type'] !== type)) {
           ends.toKit(text);
           return;
         }
@@ -141,6 +144,13 @@ export function answers(
       else ends.toSandbox(text);
     },
   }));
+}
+
+/** Whether a call is asked for with a codec that need not be taken. */
+export function asksForOtherCodec(message: Message): boolean {
+  const codec =
+    valueAt(message, '/audio_config/codec') ?? valueAt(message, '/metadata/audio_config/codec');
+  return isStart(message) && codec !== undefined && codec !== 'opus';
 }
 
 /** Answers a second `start_call` of a call in ways of its own, about which the specification is silent. */

@@ -3,24 +3,17 @@ import { drop, set } from './combinators.ts';
 import type { Mutant } from './mutant.ts';
 import {
   answers,
+  asksForOtherCodec,
   breaksIn,
   calls,
   fails,
-  isStart,
   onCalls,
   says,
-  type Message,
 } from './voice-combinators.ts';
 import type { VoiceFactory } from './voice-transform.ts';
 
 const ERROR = 'error';
 const inError = breaksIn(ERROR);
-
-/** The codec that a call is asked for with. */
-const codecOf = (message: Message): unknown =>
-  valueAt(message, '/audio_config/codec') ?? valueAt(message, '/metadata/audio_config/codec');
-const isOtherCodec = (message: Message): boolean =>
-  isStart(message) && codecOf(message) !== undefined && codecOf(message) !== 'opus';
 
 /** Puts another code in the place of one. */
 const errorsOf = (code: string, other: string): VoiceFactory =>
@@ -47,7 +40,7 @@ export const voiceErrorMutants: readonly Mutant[] = [
     'codec-closed',
     'Closes without a word when it does not have the codec.',
     'VOICE-040',
-    answers(isOtherCodec, (ends) => {
+    answers(asksForOtherCodec, (ends) => {
       ends.closeKit(1003);
       ends.closeSandbox();
     }),
@@ -72,7 +65,7 @@ export const voiceErrorMutants: readonly Mutant[] = [
     'codec-connection-failed',
     'Says connection_failed of a codec.',
     'VOICE-043',
-    answers(isOtherCodec, (ends) => fails(ends, 'connection_failed', 4406)),
+    answers(asksForOtherCodec, (ends) => fails(ends, 'connection_failed', 4406)),
   ),
   calls(
     'connection-audio-error',

@@ -1,7 +1,9 @@
 import { mutantsOf, type Mutant } from './mutant.ts';
 import { drop, set } from './combinators.ts';
 import {
+  ANY,
   answers,
+  asksForOtherCodec,
   breaksIn,
   calls,
   fails,
@@ -51,14 +53,17 @@ const course: Mutant[] = [
     'full-form-refused',
     'Takes the minimal form of start_call alone.',
     'VOICE-010',
-    answers(isFullStart, (ends) => fails(ends, 'connection_failed', 1007)),
+    answers(
+      (message) => isFullStart(message) && !asksForOtherCodec(message),
+      (ends) => fails(ends, 'connection_failed', 1007),
+    ),
   ),
   calls(
     'minimal-form-refused',
     'Takes the full form of start_call alone.',
     'VOICE-011',
     answers(
-      (message) => isStart(message) && !isFullStart(message),
+      (message) => isStart(message) && !isFullStart(message) && !asksForOtherCodec(message),
       (ends) => fails(ends, 'connection_failed', 1007),
     ),
   ),
@@ -186,11 +191,11 @@ const ready: Mutant[] = [
     'VOICE-025',
     set('/evaluation_metadata/audio_path_established', 0),
   ),
-  inReady(
+  calls(
     'call-ids-alike',
     'Gives every call the same id.',
     'VOICE-026',
-    set('/call_id', 'call-1'),
+    says(ANY, (message) => ['call_id' in message ? { ...message, call_id: 'call-1' } : message]),
   ),
 ];
 

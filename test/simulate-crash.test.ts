@@ -24,7 +24,8 @@ const scenario = aUser(
   { opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] },
   { evals: [...evals] },
 );
-const sessionsCount = 60;
+/** Enough that some are left for the last round, in which up to 40 requests are waited for. */
+const sessionsCount = Math.max(60, rounds * 14);
 
 interface Running extends Started {
   url: string;

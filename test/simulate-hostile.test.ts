@@ -104,6 +104,13 @@ void t.test('a line to which no answer came is told, since it was said', async (
   t.equal(traces.length, 1);
 });
 
+void t.test('a line to which no answer came took as long as was waited for one', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: hang });
+  const { turn_latency_ms: took } = await sessionOn(t, url, scored());
+  t.equal(took.length, 1);
+  t.ok((took[0] ?? 0) >= 140, `${took.join()} ms of 150`);
+});
+
 void t.test('nobody there: infrastructure_error', async (t) => {
   const session = await sessionOn(t, 'http://127.0.0.1:1', scored());
   t.match(session, { end_reason: 'infrastructure_error', error: /refuses connections/ });

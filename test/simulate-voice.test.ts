@@ -152,7 +152,10 @@ const rows: Record<string, Row> = {
     act: afterLine(() => undefined),
     scenario: impatient,
     is: failed('timeout', /neither sound nor conversation_update/),
-    also: (t, { traces }) => void t.match(traces, [{ user_input: 'Hi.', agent_response: '' }]),
+    also: (t, { traces, turn_latency_ms: took }) => {
+      t.match(traces, [{ user_input: 'Hi.', agent_response: '' }]);
+      t.ok((took[0] ?? 0) >= 2_400, `${took.join()} ms of 2500 were waited`);
+    },
   },
   'speaks without updates': {
     act: afterLine((call) => call.speak()),

@@ -86,6 +86,7 @@ class VoiceChannel implements Channel {
   #takesCaptions = false;
   #upSinceMs = 0;
   #turns = 0;
+  #saidAtMs: number | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(parts: VoiceChannelParts, plan: SessionPlan, ear: VoiceEar) {
@@ -106,6 +107,10 @@ class VoiceChannel implements Channel {
       onMessage: (message) => this.#updates.hear(message),
       onEnd: (why) => this.#end(why),
     });
+  }
+
+  get saidAtMs(): number | undefined {
+    return this.#saidAtMs;
   }
 
   get tellsTools(): boolean {
@@ -137,6 +142,7 @@ class VoiceChannel implements Channel {
   }
 
   async say(line: string, signal: AbortSignal): Promise<AgentReply | undefined> {
+    this.#saidAtMs = undefined;
     const clip = await this.#parts.speak(line, signal);
     await this.#hearOut(signal);
     if (this.#hasHungUp()) return undefined;
@@ -151,6 +157,7 @@ class VoiceChannel implements Channel {
       if (this.#hasHungUp()) return undefined;
       throw new Error('the microphone stopped in a call that goes on');
     }
+    this.#saidAtMs = said.untilMs;
     this.#updates.lineIsSaid();
     const reply = await turn.reply(said, signal);
     if (turn.wasSpokenOver) this.notes.push(`The agent spoke over the user (line ${this.#turns}).`);
@@ -163,6 +170,7 @@ class VoiceChannel implements Channel {
     this.#turns += 1;
     this.#updates.lineIsSaid();
     const atMs = this.#upSinceMs;
+    this.#saidAtMs = atMs;
     const reply = await this.#turn().reply({ atMs, untilMs: atMs }, signal);
     this.#updates.next();
     return reply;

@@ -54,8 +54,5 @@ function caseOf(scenario: ScenarioResult, sessions: readonly SimulatedSessionRep
   return `    <testcase ${name} time="${(took / 1000).toFixed(3)}">\n      ${inner}\n    </testcase>`;
 }
 
-/** By chat the agent's time alone; a call takes the time that it takes to speak. */
-function tookMs({ channel, turn_latency_ms: turns, ...session }: SimulatedSessionReport): number {
-  if (channel === 'chat') return turns.reduce((ms, turn) => ms + turn, 0);
-  return (instantMs(session.ended_at) ?? 0) - (instantMs(session.started_at) ?? 0);
-}
+const tookMs = (session: SimulatedSessionReport): number =>
+  (instantMs(session.ended_at) ?? 0) - (instantMs(session.started_at) ?? 0);

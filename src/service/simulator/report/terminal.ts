@@ -49,7 +49,7 @@ export function terminalReport(report: SimulationReport, page: Page): string {
   const word = verdict.toUpperCase();
   const count = `${sessions.length} session${sessions.length === 1 ? '' : 's'}`;
   const last = wrap(
-    `${word}  ${sentence} ${count} in ${(ms / 1000).toFixed(1)} s, seed ${seed}.`,
+    `${word}  ${sentence} ${count} in ${(ms / 1000).toFixed(1)} s, seed ${seed}.${hintOf(report)}`,
     page.width,
   );
   const blocks = [
@@ -60,6 +60,18 @@ export function terminalReport(report: SimulationReport, page: Page): string {
     last.map((line) => line.replace(word, () => page.paint(styles[verdict], word))),
   ].filter((lines) => lines.length > 0);
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** Where nobody was reached, what to do about it. */
+function hintOf({ sandbox, sessions }: SimulationReport): string {
+  const [first] = sessions;
+  const isSame = sessions.every(
+    (one) => one.end_reason === 'infrastructure_error' && one.error === first?.error,
+  );
+  const isUnreached = /connection|resolve|reached/.test(first?.error ?? '');
+  return isSame && isUnreached
+    ? ` Is it running? sandbox-kit doctor ${showable(sandbox)} tells more.`
+    : '';
 }
 
 function tableLines(report: SimulationReport, { paint, width }: Page): string[] {

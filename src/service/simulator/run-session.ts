@@ -52,7 +52,10 @@ export async function runSession(
   const startedAtMs = clock.nowMs();
   const durationMsMax = plan.scenario.limits?.max_duration_ms ?? durationMsMaxDefault;
   using limit = limitedBy(machineClock, durationMsMax, signal);
-  const held: Held = { turns: [], isTried: false, userId: undefined, notes: [], tellsTools: true };
+  const held: Held = {
+    ...{ turns: [], isTried: false, userId: undefined, notes: [] },
+    ...{ tellsTools: true, asksModel: false },
+  };
   const until = limit.signal;
   const ended = await hold(plan, deps, { held, until }).then(
     (endReason): Ended => ['completed', endReason, undefined],
@@ -60,6 +63,10 @@ export async function runSession(
       if (signal.aborted) return ['cancelled', 'cancelled', undefined];
       if (!until.aborted) return ['failed', ...told(fault, deps.log, plan)];
       const bound = `max_duration_ms, ${durationMsMax} ms`;
+      if (held.asksModel) {
+        const late = `The model that plays the user does not answer: ${bound}, passed.`;
+        return ['failed', 'simulator_error', late];
+      }
       return ['failed', 'timeout', `The session took longer than ${bound}.`];
     },
   );
@@ -92,6 +99,8 @@ interface Held {
   notes: string[];
   /** Whether tool calls could be seen. */
   tellsTools: boolean;
+  /** Whether the model that plays the user is waited for, or has failed. */
+  asksModel: boolean;
 }
 
 async function hold(
@@ -99,7 +108,7 @@ async function hold(
   { sandbox, model, call, machineClock: clock }: SessionDeps,
   { held, until }: { held: Held; until: AbortSignal },
 ): Promise<EndReason> {
-  const user = playerOf(plan, model);
+  const user = playerOf(plan, model && watched(model, held));
   await sandbox.health(until);
   held.isTried = true;
   held.isTried = await sandbox.createUser(userOfPlan(plan), until);
@@ -140,6 +149,16 @@ function playerOf(plan: SessionPlan, model: UserModel | undefined): SimulatedUse
   if (!model) throw new SessionFault('simulator_error', userModelMissing);
   return llmUser(plan, model);
 }
+
+/** A model that is waited for when the session's time is over has taken it, not the agent. */
+const watched = (model: UserModel, held: Held): UserModel => ({
+  async move(prompt, signal) {
+    held.asksModel = true;
+    const move = await model.move(prompt, signal);
+    held.asksModel = false;
+    return move;
+  },
+});
 
 interface Talk {
   user: SimulatedUser;

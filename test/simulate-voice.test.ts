@@ -148,6 +148,22 @@ const rows: Record<string, Row> = {
     scenario: impatient,
     is: failed('timeout', /nor any packet of audio/),
   },
+  'hears what nobody said': {
+    act: async (call) => {
+      await call.connect();
+      for (const user of ['Oh, hi!', 'Cheese', '']) {
+        await call.heard();
+        await answer(call, '', { transcript: { user, agent: 'Right.' } });
+      }
+    },
+    is: {
+      verdict: 'passed',
+      notes: [
+        "In 1 of 2 turns the agent's update tells other words of the user than were spoken: " +
+          'it did not understand them.',
+      ],
+    },
+  },
   'is silent': {
     act: afterLine(() => undefined),
     scenario: impatient,

@@ -19,6 +19,7 @@ import { VoiceEar } from './voice-ear.ts';
 import { callFault } from './voice-fault.ts';
 import { voicePatience, type VoicePatience } from './voice-patience.ts';
 import { VoiceTurn } from './voice-turn.ts';
+import { VoiceUnderstanding } from './voice-understanding.ts';
 import { VoiceUpdates } from './voice-updates.ts';
 
 /** What is longer may be cut by who takes it. */
@@ -72,7 +73,8 @@ function startOf({ sessionId, scenario, persona }: SessionPlan, userId?: string)
 }
 
 class VoiceChannel implements Channel {
-  readonly notes: string[] = [];
+  readonly #notes: string[] = [];
+  readonly #understanding = new VoiceUnderstanding();
   readonly #parts: VoiceChannelParts;
   readonly #plan: SessionPlan;
   readonly #ear: VoiceEar;
@@ -107,6 +109,10 @@ class VoiceChannel implements Channel {
       onMessage: (message) => this.#updates.hear(message),
       onEnd: (why) => this.#end(why),
     });
+  }
+
+  get notes(): string[] {
+    return [...this.#notes, ...this.#understanding.notes];
   }
 
   get saidAtMs(): number | undefined {
@@ -160,7 +166,9 @@ class VoiceChannel implements Channel {
     this.#saidAtMs = said.untilMs;
     this.#updates.lineIsSaid();
     const reply = await turn.reply(said, signal);
-    if (turn.wasSpokenOver) this.notes.push(`The agent spoke over the user (line ${this.#turns}).`);
+    if (turn.wasSpokenOver)
+      this.#notes.push(`The agent spoke over the user (line ${this.#turns}).`);
+    this.#understanding.compare(line, this.#updates.heard);
     this.#updates.next();
     return reply;
   }
@@ -200,7 +208,7 @@ class VoiceChannel implements Channel {
       const nowMs = clock.monotonicMs();
       if (nowMs - Math.max(this.#ear.loudAtMs, mayGreetMs) >= quietMs) return;
       if (nowMs >= endMs) {
-        this.notes.push(`The agent did not stop to speak before line ${this.#turns + 1}.`);
+        this.#notes.push(`The agent did not stop to speak before line ${this.#turns + 1}.`);
         return;
       }
       await clock.sleep(lookEveryMs, until).catch(() => undefined);

@@ -243,6 +243,33 @@ void t.test('sessions that failed alike are told once', async (t) => {
   isPlain(ran);
 });
 
+void t.test('what was said in the first session that failed is shown', async (t) => {
+  const said = `Go\u001b[31m away.\n<b>${'w'.repeat(200)}`;
+  const { url } = await withSandboxDouble(t, { chat: reply(said) });
+  const path = file('mine/hello.scenario.yaml', hello);
+  const junit = join(folder, 'said.xml');
+  const args = ['--scenario', path, '--samples', '3', '--junit', junit];
+  const ran = await run(['simulate', url, ...args]);
+  t.equal(ran.code, 1, ran.stderr);
+  t.match(
+    ran.stdout,
+    /What was said in hello, sample 1:\n {2}user {3}Hello\n {2}agent {2}Go \[31m away\.\n {9}<b>www/,
+  );
+  t.match(ran.stdout, /^--json FILE has what was said in the others$/m);
+  isPlain(ran);
+  const xml = readFileSync(junit, 'utf8');
+  t.match(xml, /What was said in sample 1:\nuser: Hello\nagent: Go \[31m away\. &lt;b&gt;w/);
+  t.equal(xml.match(/none of 1 message/g)?.length, 1, 'told once');
+  t.match(xml, /sample 1 \(\S+\) and 2 more: Is kind/);
+});
+
+void t.test('a sandbox that is not running: the last line says who tells more', async (t) => {
+  const ran = await run(['simulate', 'http://127.0.0.1:1', '--samples', '2']);
+  const last = /running\? sandbox-kit doctor http:\/\/127\.0\.0\.1:1 tells more\.\s*$/;
+  t.match(ran.stdout.replaceAll(/\s+/g, ' '), last);
+  isPlain(ran);
+});
+
 void t.test('a certificate that is not trusted: the cure is named', async (t) => {
   const agent = await startAgent({ tls: { kind: 'made' } });
   t.teardown(() => agent.stop());

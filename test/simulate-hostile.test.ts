@@ -28,14 +28,26 @@ type Row = [what: string, acts: Acts, end: EndReason, says: RegExp];
 
 const rows: Row[] = [
   ['answers 500', { chat: refusal(500, 'server_error') }, 'agent_error', /500 server_error/],
-  ['answers 404', { chat: answer(404, 'no') }, 'agent_error', /answered 404\./],
+  [
+    'answers 404',
+    { chat: answer(404, 'no') },
+    'agent_error',
+    /answered 404\. Is the base address right\?$/,
+  ],
+  ['knows no such user', { chat: refusal(404, 'no_user') }, 'agent_error', /404 no_user\.$/],
   ['redirects', { chat: answer(302, '', { location: '/x' }) }, 'agent_error', /302/],
   ['refuses the key', { chat: refusal(401, 'x') }, 'infrastructure_error', /refuses the key/],
   ['hangs', { chat: hang }, 'timeout', /no answer within 150 ms/],
   ['drips for ever', { chat: drip }, 'timeout', /no answer within 150 ms/],
   ['drops the socket', { chat: hangUp }, 'infrastructure_error', /dropped/],
   ['drops it half-way', { chat: half }, 'infrastructure_error', /dropped/],
-  ['answers nonsense', { chat: answer(200, '<html>') }, 'agent_error', /choices/],
+  [
+    'answers nonsense',
+    { chat: page },
+    'agent_error',
+    /200, but the answer is not JSON \(text\/html\)\.$/,
+  ],
+  ['is cut off', { chat: answer(200, '{"a') }, 'agent_error', /not JSON \(application\/json\)/],
   ['answers null', { chat: answer(200, 'null') }, 'agent_error', /choices/],
   ['answers without content', { chat: noContent }, 'agent_error', /content/],
   ['answers no HTTP', { chat: noHttp }, 'agent_error', /not HTTP/],
@@ -61,6 +73,10 @@ function drip(response: Parameters<Act>[0]): void {
 function half(response: Parameters<Act>[0]): void {
   response.writeHead(200, { 'content-length': '100' });
   response.write('{', () => response.destroy());
+}
+
+function page(...given: Parameters<Act>): void {
+  answer(200, '<html>', { 'content-type': 'text/html; charset=utf-8' })(...given);
 }
 
 function noContent(...given: Parameters<Act>): void {
@@ -102,6 +118,13 @@ void t.test('a line to which no answer came is told, since it was said', async (
   const { traces } = await sessionOn(t, url, scored());
   t.match(traces, [{ user_input: 'Hello', agent_response: '' }]);
   t.equal(traces.length, 1);
+});
+
+void t.test('a line to which no answer came took as long as was waited for one', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: hang });
+  const { turn_latency_ms: took } = await sessionOn(t, url, scored());
+  t.equal(took.length, 1);
+  t.ok((took[0] ?? 0) >= 140, `${took.join()} ms of 150`);
 });
 
 void t.test('nobody there: infrastructure_error', async (t) => {

@@ -103,6 +103,13 @@ void t.test('a model that fails is no failure of the agent: simulator_error', as
   }
 });
 
+void t.test('nor is one that is waited for when the time of the session is over', async (t) => {
+  const scenario = { ...goal, limits: { max_duration_ms: 300 } };
+  const { session } = await played(t, [answers.hang], { scenario, timeoutMs: 60_000 });
+  const error = /model that plays the user does not answer: max_duration_ms, 300 ms, passed/;
+  t.match(session, { status: 'failed', end_reason: 'simulator_error', error });
+});
+
 void t.test('nonsense once is asked again; a 429 that ends is waited for', async (t) => {
   const wait = answers.status(429, { 'retry-after': '0' });
   const { session, openai } = await played(t, [

@@ -1,4 +1,6 @@
 /** Calls that come to nothing, are called off or take too long: how their sessions end. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import t from 'tap';
 import type { EndReason } from '../src/contract/index.ts';
 import { scaledClock } from '../src/shared/clock.ts';
@@ -51,6 +53,29 @@ for (const [what, act, end, says] of waits) {
     await double.untilNone();
   });
 }
+
+void t.test('a user who has no voice calls nobody: simulator_error', async (t) => {
+  const double = await withVoiceDouble(t, () => undefined);
+  const wing = new URL('../src/service/index.ts', import.meta.url).href;
+  const given = { sandbox: double.url, scenarios: [aCaller('a')], seed: 's', kitVersion: '0' };
+  const program = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      resolve(specifier, context, next) {
+        if (specifier.startsWith('@echogarden/')) throw new Error('not installed');
+        return next(specifier, context);
+      },
+    });
+    const { simulate } = await import('${wing}');
+    const report = await simulate({ ...${JSON.stringify(given)}, personas: [], evals: [] });
+    console.log(JSON.stringify(report.sessions[0]));
+  `;
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program]);
+  const session: unknown = JSON.parse(stdout);
+  t.match(session, { ...failed('simulator_error', /npm install @echogarden/), traces: [] });
+  t.same(double.messages, [], 'no call was placed');
+});
 
 void t.test('a run that is called off in mid-call hangs up, and says so', async (t) => {
   const stop = new AbortController();

@@ -148,11 +148,30 @@ const rows: Record<string, Row> = {
     scenario: impatient,
     is: failed('timeout', /nor any packet of audio/),
   },
+  'hears what nobody said': {
+    act: async (call) => {
+      await call.connect();
+      for (const user of ['Oh, hi!', 'Cheese', '']) {
+        await call.heard();
+        await answer(call, '', { transcript: { user, agent: 'Right.' } });
+      }
+    },
+    is: {
+      verdict: 'passed',
+      notes: [
+        "In 1 of 2 turns the agent's update tells other words of the user than were spoken: " +
+          'it did not understand them.',
+      ],
+    },
+  },
   'is silent': {
     act: afterLine(() => undefined),
     scenario: impatient,
     is: failed('timeout', /neither sound nor conversation_update/),
-    also: (t, { traces }) => void t.match(traces, [{ user_input: 'Hi.', agent_response: '' }]),
+    also: (t, { traces, turn_latency_ms: took }) => {
+      t.match(traces, [{ user_input: 'Hi.', agent_response: '' }]);
+      t.ok((took[0] ?? 0) >= 2_400, `${took.join()} ms of 2500 were waited`);
+    },
   },
   'speaks without updates': {
     act: afterLine((call) => call.speak()),

@@ -15,6 +15,8 @@ export interface Channel {
   listen(signal: AbortSignal): Promise<AgentReply | undefined>;
   /** Hangs up. Never rejects. */
   close(): Promise<void>;
+  /** When the last line was said, on the machine's clock; undefined where it was not, or not yet. */
+  readonly saidAtMs: number | undefined;
   /** Whether the agent tells its tool calls here. */
   readonly tellsTools: boolean;
   /** What was noticed besides, in sentences without text of the conversation. */

@@ -1,4 +1,5 @@
 import type { ChatMessage, ChatRequest } from '../../contract/index.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Channel } from './channel.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { SessionPlan } from './session-plan.ts';
@@ -12,7 +13,7 @@ const turnTimeoutMsDefault = 30_000;
  * tools, since the agent runs its own.
  */
 export function chatChannel(
-  sandbox: Sandbox,
+  { sandbox, clock }: { sandbox: Sandbox; clock: Clock },
   plan: SessionPlan,
   userId: string | undefined,
 ): Channel {
@@ -20,6 +21,7 @@ export function chatChannel(
   const before = scenario.initial_messages ?? [];
   const messages: ChatMessage[] = before.map((message) => ({ ...message }));
   const timeoutMs = scenario.limits?.turn_timeout_ms ?? turnTimeoutMsDefault;
+  let saidAtMs: number | undefined;
   const ask = async (signal: AbortSignal): Promise<AgentReply> => {
     const request: ChatRequest = {
       messages,
@@ -27,6 +29,7 @@ export function chatChannel(
       session_id: sessionId,
       metadata: { ...scenario.metadata, scenario_id: scenario.id, persona: persona.name },
     };
+    saidAtMs = clock.monotonicMs();
     const reply = await sandbox.chat(request, timeoutMs, signal);
     messages.push({ role: 'assistant', content: reply.content });
     return reply;
@@ -38,6 +41,9 @@ export function chatChannel(
     },
     async listen(signal) {
       return messages.at(-1)?.role === 'assistant' ? undefined : await ask(signal);
+    },
+    get saidAtMs() {
+      return saidAtMs;
     },
     close: () => Promise.resolve(),
     tellsTools: true,

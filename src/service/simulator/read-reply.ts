@@ -9,14 +9,19 @@ const toolCallsMax = 1000;
  * What the agent says, out of its answer (spec 2.8). Only what the conversation needs must be there:
  * whether all else is as the interface has it, `check` says. @throws SessionFault `agent_error`.
  */
-export function readReply({ status, json, latencyMs }: Answer): AgentReply {
+export function readReply({ status, json, contentType, latencyMs }: Answer): AgentReply {
   if (status === 401 || status === 403) {
     const says = `The sandbox refuses the key (${status}); see SANDBOX_KIT_API_KEY.`;
     throw new SessionFault('infrastructure_error', says);
   }
   if (status < 200 || status >= 300) {
     const code = isMessage('SandboxError', json) ? ` ${json.error.code}` : '';
-    throw wrong(`${status}${code}`);
+    const isElsewhere = status === 404 && code === '';
+    throw wrong(`${status}${code}`, isElsewhere ? ' Is the base address right?' : '');
+  }
+  if (json === undefined) {
+    const type = contentType ?? 'without a content type';
+    throw wrong(`${status}, but the answer is not JSON (${type})`);
   }
   const choices = isObject(json) ? json['choices'] : undefined;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
@@ -33,8 +38,8 @@ export function readReply({ status, json, latencyMs }: Answer): AgentReply {
   };
 }
 
-const wrong = (how: string): SessionFault =>
-  new SessionFault('agent_error', `POST /v1/chat/completions answered ${how}.`);
+const wrong = (how: string, more = ''): SessionFault =>
+  new SessionFault('agent_error', `POST /v1/chat/completions answered ${how}.${more}`);
 
 /** The tool calls that a reply has, as far as they can be read. */
 export function toolCallsIn(given: unknown): ReplyToolCall[] {

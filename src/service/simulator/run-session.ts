@@ -52,7 +52,10 @@ export async function runSession(
   const startedAtMs = clock.nowMs();
   const durationMsMax = plan.scenario.limits?.max_duration_ms ?? durationMsMaxDefault;
   using limit = limitedBy(machineClock, durationMsMax, signal);
-  const held: Held = { turns: [], isTried: false, userId: undefined, notes: [], tellsTools: true };
+  const held: Held = {
+    ...{ turns: [], isTried: false, userId: undefined, notes: [] },
+    ...{ tellsTools: true, asksModel: false },
+  };
   const until = limit.signal;
   const ended = await hold(plan, deps, { held, until }).then(
     (endReason): Ended => ['completed', endReason, undefined],
@@ -60,6 +63,10 @@ export async function runSession(
       if (signal.aborted) return ['cancelled', 'cancelled', undefined];
       if (!until.aborted) return ['failed', ...told(fault, deps.log, plan)];
       const bound = `max_duration_ms, ${durationMsMax} ms`;
+      if (held.asksModel) {
+        const late = `The model that plays the user does not answer: ${bound}, passed.`;
+        return ['failed', 'simulator_error', late];
+      }
       return ['failed', 'timeout', `The session took longer than ${bound}.`];
     },
   );
@@ -92,14 +99,16 @@ interface Held {
   notes: string[];
   /** Whether tool calls could be seen. */
   tellsTools: boolean;
+  /** Whether the model that plays the user is waited for, or has failed. */
+  asksModel: boolean;
 }
 
 async function hold(
   plan: SessionPlan,
-  { sandbox, model, call }: SessionDeps,
+  { sandbox, model, call, machineClock: clock }: SessionDeps,
   { held, until }: { held: Held; until: AbortSignal },
 ): Promise<EndReason> {
-  const user = playerOf(plan, model);
+  const user = playerOf(plan, model && watched(model, held));
   await sandbox.health(until);
   held.isTried = true;
   held.isTried = await sandbox.createUser(userOfPlan(plan), until);
@@ -107,9 +116,9 @@ async function hold(
   const channel =
     plan.channel === 'voice'
       ? await call(plan, held.userId, until)
-      : chatChannel(sandbox, plan, held.userId);
+      : chatChannel({ sandbox, clock }, plan, held.userId);
   try {
-    return await converse(plan, { user, channel, turns: held.turns }, until);
+    return await converse(plan, { user, channel, turns: held.turns, clock }, until);
   } finally {
     held.tellsTools = channel.tellsTools;
     held.notes.push(...channel.notes);
@@ -141,10 +150,21 @@ function playerOf(plan: SessionPlan, model: UserModel | undefined): SimulatedUse
   return llmUser(plan, model);
 }
 
+/** A model that is waited for when the session's time is over has taken it, not the agent. */
+const watched = (model: UserModel, held: Held): UserModel => ({
+  async move(prompt, signal) {
+    held.asksModel = true;
+    const move = await model.move(prompt, signal);
+    held.asksModel = false;
+    return move;
+  },
+});
+
 interface Talk {
   user: SimulatedUser;
   channel: Channel;
   turns: SimulatedTurn[];
+  clock: Clock;
 }
 
 /** Talks until one of the two is done; why it ended. */
@@ -154,7 +174,7 @@ async function converse(plan: SessionPlan, talk: Talk, signal: AbortSignal): Pro
   let heard: Heard | undefined;
   let isOver = false;
   if (plan.scenario.user.speaks_first === false) {
-    const first = await takeTurn(turns, { line: '', reason: 'the agent speaks first' }, () =>
+    const first = await takeTurn(talk, { line: '', reason: 'the agent speaks first' }, () =>
       channel.listen(signal),
     );
     heard = first?.heard ?? { turn: 0, content: lastSaid(plan), tools: [] };
@@ -165,7 +185,7 @@ async function converse(plan: SessionPlan, talk: Talk, signal: AbortSignal): Pro
     if (move.does === 'end') return move.reason;
     if (isOver) return 'agent_ended';
     if (turns.length >= turnsMax) return 'max_turns';
-    const taken = await takeTurn(turns, move, () => channel.say(move.line, signal));
+    const taken = await takeTurn(talk, move, () => channel.say(move.line, signal));
     if (!taken?.heard) return 'agent_ended';
     [heard, isOver] = [taken.heard, taken.hungUp];
     if (move.thenEnds) return move.thenEnds;
@@ -183,23 +203,28 @@ interface Taken {
 
 /** Notes a turn, also one to which no reply comes: the line was said. Undefined: it was not. */
 async function takeTurn(
-  turns: SimulatedTurn[],
+  { turns, channel, clock }: Talk,
   { line, reason }: Pick<Extract<Move, { does: 'say' }>, 'line' | 'reason'>,
   ask: () => Promise<AgentReply | undefined>,
 ): Promise<Taken | undefined> {
   const said = { sequence: turns.length + 1, userInput: line, userReason: reason };
   let reply: AgentReply | undefined;
-  const nothing = { agentResponse: '', toolCalls: [], latencyMs: 0, failed: true };
+  // What was waited for in vain took that long.
+  const nothing = (): Omit<SimulatedTurn, keyof typeof said> => {
+    const nowMs = clock.monotonicMs();
+    const latencyMs = Math.max(0, nowMs - (channel.saidAtMs ?? nowMs));
+    return { agentResponse: '', toolCalls: [], latencyMs, failed: true };
+  };
   try {
     reply = await ask();
   } catch (fault) {
-    turns.push({ ...said, ...nothing });
+    turns.push({ ...said, ...nothing() });
     throw fault;
   }
   if (!reply) return undefined;
   const { content, toolCalls, latencyMs, evaluationMetadata, hungUp = false } = reply;
   if (hungUp && content === '') {
-    turns.push({ ...said, ...nothing });
+    turns.push({ ...said, ...nothing() });
     return { heard: undefined, hungUp };
   }
   const answered = { agentResponse: content, toolCalls, latencyMs, failed: false };

@@ -28,6 +28,8 @@ export interface Outgoing {
 export interface Answer {
   status: number;
   retryAfter: string | undefined;
+  /** Its media type, `text/html`; undefined where it tells none that can be read. */
+  contentType: string | undefined;
   /** The body as JSON; undefined when it is none. */
   json: unknown;
   latencyMs: number;
@@ -68,6 +70,7 @@ export function openHttp(options: SandboxOptions): SandboxHttp {
         return {
           status: answer.statusCode,
           retryAfter: typeof after === 'string' ? after.trim() : undefined,
+          contentType: mediaType(answer.headers['content-type']),
           json: parsed(text),
           latencyMs: clock.monotonicMs() - startedMs,
         };
@@ -93,6 +96,10 @@ async function openPool(origin: string, { ca, connections }: SandboxOptions): Pr
     connect: ca === undefined ? {} : { ca: [...rootCertificates, ca] },
   });
 }
+
+/** Without its parameters, and only as far as it is one: it is told to people. */
+const mediaType = (header: string | string[] | undefined): string | undefined =>
+  typeof header === 'string' ? /^[\w.+-]{1,40}\/[\w.+-]{1,40}/.exec(header)?.[0] : undefined;
 
 function parsed(text: string): unknown {
   try {

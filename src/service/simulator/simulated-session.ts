@@ -29,6 +29,7 @@ export interface SimulatedTurn {
   /** Empty where no reply came. */
   agentResponse: string;
   toolCalls: ReplyToolCall[];
+  /** Of a turn without a reply: what was waited for it. */
   latencyMs: number;
   /** No reply came, or none that could be used. */
   failed: boolean;

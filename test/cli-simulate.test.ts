@@ -146,7 +146,32 @@ void t.test('a baseline: regressions stand first', async (t) => {
 
 const wrongFiles: [what: string, text: string, says: RegExp][] = [
   ['no YAML', 'id: [a\nname: b', /bad\.scenario\.yaml:2:1: /],
-  ['another key', `${hello}mood: bad\n`, /:6:7: \/mood must be absent, got "bad"/],
+  ['another key', `${hello}mood: bad\n`, /:6:1: `mood` is no field here; there are id, name, /],
+  [
+    'a misspelt field',
+    hello.replace('opening', 'openning'),
+    /:3:9: `openning` is no field here; did you mean `opening`\?$/m,
+  ],
+  [
+    'a misspelt optional field',
+    `${hello}limits:\n  turn_timeout: 9\n`,
+    /:7:3: `turn_timeout` is no field here; did you mean `turn_timeout_ms`\?$/m,
+  ],
+  [
+    'a misspelt field of an eval',
+    hello.replace('kind: contains', 'knid: contains'),
+    /:5:32: `knid` is no field here; did you mean `kind`\?$/m,
+  ],
+  [
+    'a misspelt list',
+    'id: a\nname: A\nuser:\n  opening: x\n  stepps:\n    - { say: y }\n',
+    /:5:3: `stepps` is no field here; did you mean `steps`\?$/m,
+  ],
+  [
+    'a number as a value',
+    'id: a\nname: A\nuser:\n  opening: x\n  facts: [{ name: n, value: 0010 }]',
+    /must be a string of 1 to 10000 characters, got 10; put it in quotes: "0010"\.$/m,
+  ],
   ['no user', 'id: a\nname: A\n', /:1:1: \/user must be an object, got nothing/],
   ['a number as a name', 'id: a\nname: 7\nuser: { opening: x }', /:2:7: \/name must be a string/],
   ['an eval without params', hello.replace(/, params.*/, ' }'), /:5:5: \/evals\/0\/params must be/],
@@ -193,7 +218,7 @@ void t.test('wrong usage: one sentence, 2', async (t) => {
       ['simulate', url, '--scenario', 'nope'],
       /--scenario: nothing matches "nope": expected a file/,
     ],
-    [['simulate', url, '--scenario', 'order-statsu'], /did you mean order-status\?/],
+    [['simulate', url, '--scenario', 'order-statsu'], /did you mean order-status\?$/m],
     [['simulate', url, '--scenario', '*.yaml'], /nothing matches/],
     [['simulate', url, '--baseline', other], /--baseline: .* is not a report of simulate --json/],
     [['simulate', url, '--json', join(folder, 'no', 'x')], /--json: .* can't be written/],

@@ -1,5 +1,5 @@
 /** A production conversation becomes a scenario file, which says and expects the same again. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startAgent } from '../reference-agent/index.ts';
@@ -36,6 +36,8 @@ void t.test('traces, a close, a file, and a run of it against a sandbox', async 
   const from = ['scenario', 'from-conversation', 'conv-1'];
   const made = await run([...from, '--service', url, '--out', out]);
   t.equal(made.code, 0, made.stderr);
+  t.match(made.stderr, `Wrote ${out}. `, 'it says what was written');
+  t.match(made.stderr, `sandbox-kit simulate URL --scenario ${out}\n`, 'and what to do next');
   const [scenario] = readYamlFile(out, '--out', 'Scenario');
   t.match(scenario?.value, {
     id: 'from-conv-1',
@@ -44,6 +46,21 @@ void t.test('traces, a close, a file, and a run of it against a sandbox', async 
   });
   const kept = await run([...from, '--data', dataDir]);
   t.equal(kept.stdout, readFileSync(out, 'utf8'), 'the same from the data folder');
+
+  const before = readFileSync(out, 'utf8').replace('from-conv-1', 'edited');
+  writeFileSync(out, before);
+  const again = [...from, '--service', url, '--out', out];
+  const refused = await run(again);
+  t.match(refused, { code: 2, stderr: / is there already: --force writes over it\.$/m });
+  t.equal(readFileSync(out, 'utf8'), before, 'nothing is lost');
+  t.equal((await run([...again, '--force'])).code, 0);
+  t.not(readFileSync(out, 'utf8'), before);
+
+  const empty = join(folder, 'empty.scenario.yaml');
+  const nobody = ['scenario', 'from-conversation', 'none', '--data', dataDir, '--out', empty];
+  for (const attempt of ['once', 'again']) {
+    t.match(await run(nobody), { code: 2, stderr: /there is no conversation/ }, attempt);
+  }
 
   const agent = await startAgent();
   t.teardown(() => agent.stop());

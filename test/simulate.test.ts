@@ -172,7 +172,9 @@ void t.test(
     t.match(one.outcome_summary, { total_evaluations: 2, passed_count: 1, failed_count: 1 });
     const two = await sessionOn(t, url, aScenario({ evals: [passes, judged] }));
     t.equal(two.verdict, 'undecided');
-    t.match(two.errored_evals, [{ eval: 'j', reasoning: /No judge is configured/ }]);
+    t.match(two.errored_evals, [
+      { eval: 'j', reasoning: /No judge is configured.*, and run simulate again\.$/ },
+    ]);
     t.match(two.outcome_summary, { total_evaluations: 1, pass_rate: 1 });
   },
 );

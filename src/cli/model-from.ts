@@ -20,7 +20,9 @@ export function modelFrom(part: 'JUDGE' | 'USER'): ModelPlace | undefined {
   const model = environment[modelName];
   if (baseUrl === undefined && model === undefined) return undefined;
   if (baseUrl === undefined || model === undefined) {
-    throw new UsageError(`${urlName} and ${modelName} go together.`);
+    const [set, missing] = baseUrl === undefined ? [modelName, urlName] : [urlName, modelName];
+    const what = missing === urlName ? 'the address of the model' : 'the name of the model there';
+    throw new UsageError(`${set} is set and ${missing} is not: set that too, ${what}.`);
   }
   if (!URL.canParse(baseUrl)) {
     throw new UsageError(`${urlName}: expected an address, got ${JSON.stringify(baseUrl)}.`);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { CommandModule } from 'yargs';
@@ -18,6 +18,7 @@ const scenarioFlags = z.object({
   data: flags.filePath.optional(),
   owner: flags.word.optional(),
   out: flags.filePath,
+  force: z.boolean(),
   'api-key-file': flags.filePath.optional(),
   'api-key-header': flags.headerName,
 });
@@ -43,6 +44,7 @@ export const scenarioVerb: CommandModule = {
       .option('data', { type: 'string', describe: 'instead: the data folder of a service' })
       .option('owner', { type: 'string', describe: 'whose conversation it is' })
       .option('out', { type: 'string', default: '-', describe: 'file to write; - is stdout' })
+      .option('force', { type: 'boolean', default: false, describe: 'write over that file' })
       .option('api-key-file', { type: 'string', describe: "file with the service's key" })
       .option('api-key-header', {
         type: 'string',
@@ -56,11 +58,25 @@ export const scenarioVerb: CommandModule = {
     if (given.data !== undefined && given.service !== undefined) {
       throw new UsageError('--data and --service: expected one of the two.');
     }
+    if (!given.force && holdsText(given.out)) {
+      throw new UsageError(`--out: ${given.out} is there already: --force writes over it.`);
+    }
     reserveFile(given.out, '--out');
     const made = given.data === undefined ? await fromService(given) : await fromData(given);
     writeTextFile(given.out, textOf(given.id, made), '--out');
+    if (given.out === '-') return;
+    process.stderr.write(
+      `Wrote ${given.out}. Look through what the user says, then run it with\n` +
+        `sandbox-kit simulate URL --scenario ${given.out}\n`,
+    );
   },
 };
+
+/** An empty file has nothing to lose: an earlier attempt that failed leaves one. */
+function holdsText(path: string): boolean {
+  const found = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && found.isFile() && found.size > 0;
+}
 
 async function fromData({ data = '', id, owner }: ScenarioFlags): Promise<Made> {
   if (!existsSync(join(data, 'service.db'))) {

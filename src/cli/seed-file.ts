@@ -4,6 +4,7 @@ import { readTextFile } from './files.ts';
 import { notJson, notYaml } from './seed-syntax.ts';
 import { UsageError } from './usage-error.ts';
 import { offsetOf, valueOf } from './yaml-file.ts';
+import { misfitOf } from './yaml-misfit.ts';
 
 /** A seed document, and where in its file things stand. */
 export interface SeedFile {
@@ -41,8 +42,7 @@ export function readSeedFile(path: string): SeedFile {
     const where = besides === undefined ? '' : ` (line ${lineOf(besides)})`;
     return wrongAt(lineOf(pointer), `${message}${where}`);
   };
-  const [wrong] = violations('SeedDocument', value);
+  const wrong = misfitOf(violations('SeedDocument', value), parsed, value, 'the document');
   if (!wrong) return { document: value as SeedDocument, misfit };
-  const where = wrong.pointer === '' ? 'the document' : wrong.pointer;
-  throw misfit(wrong.pointer, `${where} must be ${wrong.expected}, got ${wrong.received}`);
+  throw misfit(wrong.pointer, wrong.says);
 }

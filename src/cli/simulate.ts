@@ -71,6 +71,7 @@ export const simulateVerb: CommandModule = {
         ? undefined
         : readEarlierReport(given.baseline, 'SimulationReport');
     const wing = await import('../service/index.ts');
+    checkSet(set, wing);
     const out = openOutputs(given);
     const calls = await simulatedCalls(given, set.scenarios);
     const report = await run({ given, set, wing, out, calls });
@@ -109,8 +110,14 @@ async function run({
 }: Run & { set: ScenarioSet; calls: SimulatedCalls }): Promise<SimulationReport> {
   const { samples } = given;
   // A call takes as long as it takes to speak, and little else.
-  const { concurrency = channel === 'voice' ? 10 : 5 } = given;
+  const { concurrency = voice === undefined ? 5 : 10 } = given;
   const seed = given.seed ?? randomSeed();
+  const access = {
+    apiKey: flags.sandboxKey(given['api-key-file']),
+    ca: flags.caPem(given.ca),
+    judge: modelFrom('JUDGE'),
+    userModel: modelFrom('USER'),
+  };
   const total = set.scenarios.reduce((sum, one) => sum + (samples ?? one.samples ?? 1), 0);
   const many = set.scenarios.length === 1 ? '1 scenario' : `${set.scenarios.length} scenarios`;
   out.write(`${out.paint('bold', `sandbox-kit simulate ${given.url}`)}\n`);
@@ -124,10 +131,7 @@ async function run({
     return await wing.simulate({
       ...{ ...set, samples, concurrency, seed, channel, voice, kitVersion: kitVersion() },
       sandbox: given.url,
-      apiKey: flags.sandboxKey(given['api-key-file']),
-      ca: flags.caPem(given.ca),
-      judge: modelFrom('JUDGE'),
-      userModel: modelFrom('USER'),
+      ...access,
       log: stderrLog('error'),
       signal: interrupt.signal,
       onSession: (session) => {
@@ -135,11 +139,18 @@ async function run({
         progress.ended(isUnheld ? '' : wing.sessionLine(session, errors));
       },
     });
+  } finally {
+    progress.end();
+  }
+}
+
+/** @throws {UsageError} where scenarios, or what stands beside them, make no sense. */
+function checkSet(set: ScenarioSet, wing: ServiceWing): void {
+  try {
+    wing.castingsOf(set.scenarios, set);
   } catch (error) {
     if (error instanceof wing.Misfit) throw set.misfit(error.pointer, error.message);
     throw error;
-  } finally {
-    progress.end();
   }
 }
 

@@ -2,9 +2,12 @@
 export class UsageError extends Error {
   override name = 'UsageError';
 
-  /** Puts a message of several lines, or without a full stop, into the form of a sentence. */
+  /** Puts a message of several lines, or without an end of its own, into the form of a sentence. */
   constructor(message: string) {
-    const line = message.replaceAll(/\s*\n\s*/g, ' ').trim();
+    const line = message
+      .replaceAll(/\s*\n\s*/g, ' ')
+      .trim()
+      .replace(/\?\.$/, '?');
     super(/[.?!]$/.test(line) ? line : `${line}.`);
   }
 }

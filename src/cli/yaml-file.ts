@@ -2,6 +2,7 @@ import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import { valueAt, violations, type MessageName, type Messages } from '../contract/index.ts';
 import { readTextFile } from './files.ts';
 import { UsageError } from './usage-error.ts';
+import { keysOf, misfitOf, nameOffsetOf, pathKey } from './yaml-misfit.ts';
 
 /** A document of a YAML file, and where in the file things stand. */
 export interface YamlDocument<Name extends MessageName> {
@@ -40,11 +41,11 @@ export function readYamlFile<Name extends MessageName>(
     const start = document.contents?.range[0] ?? document.range[0];
     const value = valueOf(document, (what) => new UsageError(`${flag}: ${at(start)}: ${what}.`));
     const place = (pointer: string): string => at(offsetOf(document, value, pointer) ?? start);
-    const [wrong] = violations(name, value);
+    const wrong = misfitOf(violations(name, value), document, value, `a ${name}`);
     if (!wrong) return { value: value as Messages[Name], place };
-    const where = wrong.pointer === '' ? `a ${name}` : wrong.pointer;
-    const says = `${where} must be ${wrong.expected}, got ${wrong.received}`;
-    throw new UsageError(`${flag}: ${place(wrong.pointer)}: ${says}.`);
+    const named = wrong.isName ? nameOffsetOf(document, wrong.pointer) : undefined;
+    const where = named === undefined ? place(wrong.pointer) : at(named);
+    throw new UsageError(`${flag}: ${where}: ${wrong.says}.`);
   });
 }
 
@@ -70,14 +71,8 @@ export function valueOf(parsed: Document, wrong: (what: string) => UsageError): 
 export function offsetOf(parsed: Document, value: unknown, pointer: string): number | undefined {
   for (let place = pointer; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
     if (valueAt(value, place) === undefined) continue;
-    const keys = place
-      .slice(1)
-      .split('/')
-      .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-    const node = parsed.getIn(
-      keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key)),
-      true,
-    ) as { range?: [number, number, number] } | undefined;
+    const node = parsed.getIn(keysOf(place).map(pathKey), true) as
+      { range?: [number, number, number] } | undefined;
     if (node?.range) return node.range[0];
   }
   return undefined;

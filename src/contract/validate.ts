@@ -13,6 +13,8 @@ export interface Violation {
   expected: string;
   /** What stands there, shortened; "nothing" when it is missing. */
   received: string;
+  /** Of a field that is none: those that there are. */
+  fields?: string[];
 }
 
 /** The part of ajv's error objects that is read here. */
@@ -110,6 +112,7 @@ function toViolation(error: AjvError, name: MessageName, value: unknown): Violat
     pointer,
     expected: expectedBy(error, name, pointer),
     received: isTooLong ? `${found.length} of them` : brief(withoutKeys(last, found)),
+    ...(additionalProperty !== undefined && { fields: fieldsAt(name, error.instancePath) }),
   };
 }
 
@@ -141,6 +144,14 @@ function nodeAt(name: MessageName, pointer: string): SchemaNode {
   return node;
 }
 
+/** The fields that the schema has for a place in a message. */
+function fieldsAt(name: MessageName, pointer: string): string[] {
+  const node = nodeAt(name, pointer);
+  const whole = (node['else'] ?? node) as SchemaNode;
+  const target = typeof whole['$ref'] === 'string' ? resolve(whole['$ref']) : whole;
+  return Object.keys(target.properties ?? {});
+}
+
 const anyValue = 'a value';
 
 const typeWords: Record<string, string> = {
@@ -158,7 +169,7 @@ function describe(node: SchemaNode): string {
   if (target.const !== undefined) return JSON.stringify(target.const);
   if (target.enum) return `one of ${target.enum.map((item) => JSON.stringify(item)).join(', ')}`;
   if (target['format'] === 'iso8601') return 'an ISO 8601 time';
-  if (typeof target['pattern'] === 'string') return `a string like ${target['pattern']}`;
+  if (typeof target['pattern'] === 'string') return describePattern(target['pattern']);
   const words = typeWords[target.type ?? ''] ?? anyValue;
   const { minimum, maximum, minItems, maxItems } = target as Record<string, number | undefined>;
   if (minimum !== undefined && maximum !== undefined)
@@ -169,6 +180,14 @@ function describe(node: SchemaNode): string {
   if (minItems !== undefined) return `${words} of at least ${minItems}`;
   if (maxItems !== undefined) return `${words} of at most ${maxItems}`;
   return words;
+}
+
+/** A pattern that only counts characters is told by the count. */
+function describePattern(pattern: string): string {
+  const [, set, least, most] = /^\^\[(\\s\\S|\^\\r\\n)\]\{(\d+),(\d+)\}\$$/.exec(pattern) ?? [];
+  if (set === undefined) return `a string like ${pattern}`;
+  const lines = set === '\\s\\S' ? '' : ', in one line';
+  return `a string of ${least} to ${most} characters${lines}`;
 }
 
 /** Follows a `$ref`; one that names a shared definition is looked up in every document. */

@@ -1,11 +1,22 @@
 import type { EvalDefinition, Persona, Scenario } from '../contract/index.ts';
 import { checkScenario } from './control/check-scenario.ts';
+import { toEval } from './control/evals.ts';
 import { plainPersona, type Casting } from './simulator/session-plan.ts';
 
 /** What scenarios may name. */
 export interface Cast {
   personas: readonly Persona[];
   evals: readonly EvalDefinition[];
+}
+
+/**
+ * Scenarios with what they name.
+ * @throws Misfit where a scenario or an eval makes no sense; its pointer begins with the scenario's
+ * place, or with `/evals` and the eval's.
+ */
+export function castingsOf(scenarios: readonly Scenario[], cast: Cast): Casting[] {
+  for (const [nth, one] of cast.evals.entries()) toEval(one, `/evals/${nth}`);
+  return scenarios.map((scenario, nth) => castingOf(scenario, cast, `/${nth}`));
 }
 
 /**

@@ -6,6 +6,7 @@ export {
   type ServiceKey,
   type ServiceOptions,
 } from './start-service.ts';
+export { castingsOf } from './castings.ts';
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './lint-traces.ts';
 export { Misfit } from './errors.ts';
 export { simulate, type SimulateOptions } from './simulate.ts';

@@ -8,8 +8,8 @@ import type {
 import { seededChance } from '../shared/chance.ts';
 import { systemClock, type Clock } from '../shared/clock.ts';
 import { silentLog, type Log } from '../shared/log.ts';
-import { castingOf } from './castings.ts';
-import { toEval } from './control/evals.ts';
+import { castingsOf } from './castings.ts';
+import { judgeMissingInRun } from './judge-missing.ts';
 import { createJudge, type JudgeOptions } from './scoring/judge.ts';
 import { outcomeOf } from './scoring/outcome.ts';
 import { scoreSession } from './scoring/score-session.ts';
@@ -70,10 +70,7 @@ const scoringMsMax = 120_000;
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
   const { clock = systemClock, log = silentLog, concurrency = 5, seed, kitVersion } = options;
   const { signal = new AbortController().signal, onSession = () => undefined } = options;
-  for (const [nth, one] of options.evals.entries()) toEval(one, `/evals/${nth}`);
-  const castings = options.scenarios.map((scenario, nth) =>
-    castingOf(scenario, options, `/${nth}`),
-  );
+  const castings = castingsOf(options.scenarios, options);
   const { samples, channel, sandbox: url, apiKey, ca, userModel, voice } = options;
   const plans = planSessions({ castings, samples, seed, channel });
   const sandbox = openSandbox({ url, apiKey, ca, connections: concurrency, clock });
@@ -125,6 +122,7 @@ async function scoreOnce(
   session: ScoredSession,
   { judge, signal, clock }: Scoring,
 ): Promise<Score> {
+  if (definition.kind === 'judge' && !judge) return unscored(judgeMissingInRun);
   using deadline = clock.deadline(scoringMsMax);
   const until = AbortSignal.any([signal, deadline.signal]);
   try {

@@ -17,6 +17,7 @@ import { countSessions, simulationIdOf, type Casting } from './simulator/session
 import { sessionsOfRun, type SimulationRunner } from './simulator/simulation-runner.ts';
 import type { Session, Store } from './store/store.ts';
 import type { SimulationPlan } from './store/simulations.ts';
+import { unknownId } from './unknown-id.ts';
 import { userModelMissing } from './user-model-missing.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -94,7 +95,10 @@ async function agentOf(store: Store, ownerId: string, { agent }: SimulationReque
   }
   const agents = await store.documents.list(ownerId, 'agent', documentsMax);
   const found = agents.find(({ id }) => id === agent);
-  if (!found) throw new Misfit('/agent', `must be the id of an agent, got ${brief(agent)}`);
+  if (!found) {
+    const ids = agents.map(({ id }) => id);
+    throw unknownId('/agent', 'an agent', agent, ids);
+  }
   const secret = await store.documents.apiKeyOf(ownerId, agent);
   return { agent: placeOf(found), secret };
 }
@@ -116,7 +120,10 @@ async function castingsOf(store: Store, ownerId: string, asked: SimulationReques
   const castings = asked.scenarios.map((given, nth) => {
     const at = `/scenarios/${nth}`;
     const scenario = typeof given === 'string' ? scenarios.find(({ id }) => id === given) : given;
-    if (!scenario) throw new Misfit(at, `must be the id of a scenario, got ${brief(given)}`);
+    if (!scenario) {
+      const known = scenarios.map(({ id }) => id);
+      throw unknownId(at, 'a scenario', String(given), known);
+    }
     if (ids.has(scenario.id)) throw new Misfit(at, `repeats ${brief(scenario.id)}`);
     ids.add(scenario.id);
     const casting = castingOf(scenario, cast, at);

@@ -1,10 +1,15 @@
 /**
  * What to say of a word that is not among the known ones: the one it was meant to be where one is
- * near, else where all of them are listed.
+ * near, else where all of them are listed. The near one stands in `mark`.
  */
-export function suggestion(word: string, known: readonly string[], otherwise: string): string {
+export function suggestion(
+  word: string,
+  known: readonly string[],
+  otherwise: string,
+  mark = '',
+): string {
   const near = nearest(word, known);
-  return near === undefined ? otherwise : `did you mean ${near}?`;
+  return near === undefined ? otherwise : `did you mean ${mark}${near}${mark}?`;
 }
 
 /**

@@ -1,11 +1,13 @@
 import { brief, type ReplyCondition, type Scenario } from '../../contract/index.ts';
+import { suggestion } from '../../shared/suggest.ts';
 import { Misfit } from '../errors.ts';
+import { unknownId } from '../unknown-id.ts';
 import { checkOnce } from './check-once.ts';
 import { checkKnown, toEval } from './evals.ts';
 
 /**
  * What no schema can say of a scenario: that its persona and its evals are there, that steps lead to
- * steps, that nothing is named twice and that patterns are patterns. `at` is the pointer to where it
+ * steps, that nothing is named twice, that placeholders stand for something and that patterns are patterns. `at` is the pointer to where it
  * stands. @throws Misfit.
  */
 export function checkScenario(
@@ -14,7 +16,7 @@ export function checkScenario(
   at: string,
 ): void {
   if (typeof persona === 'string' && !known.personaIds.includes(persona)) {
-    throw new Misfit(`${at}/persona`, `must be the id of a persona, got ${brief(persona)}`);
+    throw unknownId(`${at}/persona`, 'a persona', persona, known.personaIds);
   }
   for (const [index, one] of evals.entries()) {
     if (typeof one !== 'string') toEval(one, `${at}/evals/${index}`);
@@ -29,10 +31,14 @@ export function checkScenario(
     facts.map(({ name }) => name),
     (index) => `${at}/user/facts/${index}/name`,
   );
+  for (const [index, { say = '' }] of facts.entries()) {
+    checkPlaceholders(say, `${at}/user/facts/${index}/say`);
+  }
   for (const [index, { next, when }] of steps.entries()) {
     const step = `${at}/user/steps/${index}`;
     if (next !== undefined && !stepIds.includes(next)) {
-      throw new Misfit(`${step}/next`, `must be the id of a step, got ${brief(next)}`);
+      const ids = stepIds.filter((id) => id !== undefined);
+      throw unknownId(`${step}/next`, 'a step', next, ids);
     }
     checkPattern(when, `${step}/when`);
   }
@@ -41,6 +47,16 @@ export function checkScenario(
   }
   for (const [index, condition] of stops.entries()) {
     checkPattern(condition, `${at}/user/stop_when/${index}`);
+  }
+}
+
+/** A name in braces that stands for nothing would be said to the agent as it is. */
+function checkPlaceholders(say: string, at: string): void {
+  for (const [placeholder, name = ''] of say.matchAll(/\{([\p{L}_][\p{L}\p{N}_-]*)\}/gu)) {
+    if (name === 'value') continue;
+    const hint = suggestion(name, ['value'], 'only `{value}` stands for something', '`');
+    const meant = hint.replace('`value`', '`{value}`');
+    throw new Misfit(at, `has ${brief(placeholder)}, which stands for nothing; ${meant}`);
   }
 }
 

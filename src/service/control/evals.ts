@@ -4,6 +4,7 @@ import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
 import { Misfit, Refusal } from '../errors.ts';
 import { readPath } from '../json-path.ts';
 import type { EvalStore } from '../store/store.ts';
+import { unknownId } from '../unknown-id.ts';
 import { asMessage } from '../wire.ts';
 import { checkOnce } from './check-once.ts';
 import type { Owners } from './owners.ts';
@@ -101,8 +102,7 @@ export function toSettings(value: unknown, known: readonly string[]): LiveSettin
  */
 export function checkKnown(ids: readonly string[], known: readonly string[], at = ''): void {
   for (const [index, id] of ids.entries()) {
-    const place = `${at}/evals/${index}`;
-    if (!known.includes(id)) throw new Misfit(place, `must be the id of an eval, got ${brief(id)}`);
+    if (!known.includes(id)) throw unknownId(`${at}/evals/${index}`, 'an eval', id, known);
   }
   checkOnce(ids, (index) => `${at}/evals/${index}`);
 }

@@ -1,4 +1,5 @@
 import type {
+  Scenario,
   Simulation,
   SimulationRequest,
   SimulationSessionState,
@@ -108,6 +109,14 @@ const placeOf = ({ name, url, voice_url }: Pick<TestedAgent, 'name' | 'url' | 'v
   ...(voice_url !== undefined && { voice_url }),
 });
 
+/** @throws Misfit at that pointer. */
+function scenarioOf(id: string, scenarios: readonly Scenario[], at: string): Scenario {
+  const found = scenarios.find((one) => one.id === id);
+  if (found) return found;
+  const known = scenarios.map((one) => one.id);
+  throw unknownId(at, 'a scenario', id, known);
+}
+
 /** The scenarios with all that they name, as they are now. @throws Misfit. */
 async function castingsOf(store: Store, ownerId: string, asked: SimulationRequest) {
   const [evals, personas, scenarios] = await Promise.all([
@@ -119,11 +128,7 @@ async function castingsOf(store: Store, ownerId: string, asked: SimulationReques
   const ids = new Set<string>();
   const castings = asked.scenarios.map((given, nth) => {
     const at = `/scenarios/${nth}`;
-    const scenario = typeof given === 'string' ? scenarios.find(({ id }) => id === given) : given;
-    if (!scenario) {
-      const known = scenarios.map(({ id }) => id);
-      throw unknownId(at, 'a scenario', String(given), known);
-    }
+    const scenario = typeof given === 'string' ? scenarioOf(given, scenarios, at) : given;
     if (ids.has(scenario.id)) throw new Misfit(at, `repeats ${brief(scenario.id)}`);
     ids.add(scenario.id);
     const casting = castingOf(scenario, cast, at);

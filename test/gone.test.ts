@@ -81,6 +81,31 @@ void t.test('what was found before stays found, beside the cause', async (t) => 
 });
 
 void t.test(
+  'a connection refused beside an answer that was on its way is no finding',
+  async (t) => {
+    const agent = await startAgent({ voice: null });
+    t.teardown(() => agent.stop());
+    const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'beside' }))
+      .transcript;
+    const lastId = 46;
+    const cut = cutAt(whole, lastId);
+    for (const kind of ['reset', 'refused'] as const) {
+      const exchanges = cut.exchanges.map((one, nth) => {
+        const { json, sent, response, ...record } = one;
+        const asItWas = whole.exchanges[nth] ?? one;
+        if (one.id === lastId) return asItWas;
+        if (one.id !== lastId - 1) return one;
+        const endedMs = (whole.exchanges[nth + 1]?.startedMs ?? 0) + 1;
+        return toExchange({ ...record, endedMs, failure: { kind, message: 'gone' } });
+      });
+      const judgement = judge({ run: whole.run, exchanges });
+      t.match(judgement, { exitCode: 3, gate: { id: 'gone', evidence: { id: lastId - 1 } } }, kind);
+      t.same(idsWith(judgement, 'fail', 'warn'), [], kind);
+    }
+  },
+);
+
+void t.test(
   'of a sandbox that is gone the dialect tells what it answered, and no more',
   async (t) => {
     const agent = await startAgent({ voice: null });

@@ -1,5 +1,5 @@
 import type { Exchange, Transcript } from '../transcript/reading.ts';
-import type { RunRecord } from '../../src/contract/index.ts';
+import type { FailureKind, RunRecord } from '../../src/contract/index.ts';
 import { isVoice } from '../transcript/voice-reading.ts';
 import type { Gate } from './gate.ts';
 
@@ -12,11 +12,12 @@ export function gone({ run, exchanges: all }: Transcript): Gate | undefined {
   // A call that was cut off was answered at its beginning, and not at its end.
   const lastAnswered = exchanges.findLast(({ response, failure }) => response && !failure);
   if (!lastAnswered) return undefined;
-  // An answer that was on its way already may be read after a neighbour's connection broke.
+  // An answer that was on its way already may be read after a neighbour's connection broke, or
+  // after a new one was refused.
   const isLost = (one: Exchange): boolean =>
     one.failure !== undefined &&
     (one.id > lastAnswered.id ||
-      (one.failure.kind === 'reset' && one.endedMs >= lastAnswered.startedMs));
+      (isBroken(one.failure.kind) && one.endedMs >= lastAnswered.startedMs));
   const lost = exchanges.filter(isLost);
   const [first] = lost;
   const isOver = lost.some(
@@ -34,6 +35,8 @@ export function gone({ run, exchanges: all }: Transcript): Gate | undefined {
     before: { run, exchanges: all.filter((one) => !isLost(one) && !isBesideFirst(one)) },
   };
 }
+
+const isBroken = (kind: FailureKind): boolean => kind === 'reset' || kind === 'refused';
 
 /** Whether calls go to another address than requests: one may be gone, and the other there. */
 function isVoiceElsewhere({ target, voiceUrl }: RunRecord): boolean {

@@ -16,7 +16,7 @@ import { chat } from '../reference-agent/chat.ts';
 import { startAgent } from '../reference-agent/index.ts';
 import { speakTheContract } from '../reference-agent/wire.ts';
 import { schemas, type ChatRequest } from '../src/contract/index.ts';
-import { silentLog } from '../src/shared/log.ts';
+import { silentLog } from '../src/platform/log.ts';
 
 interface Shot {
   requests: { average: number; total: number };

@@ -20,7 +20,7 @@ import { cpus } from 'node:os';
 import { brokenMusts } from '../conformance/index.ts';
 import { load } from '../load/index.ts';
 import type { LoadReport } from '../src/contract/index.ts';
-import { systemClock } from '../src/shared/clock.ts';
+import { systemClock } from '../src/platform/clock.ts';
 
 type Engine = LoadReport['plan']['engine'];
 

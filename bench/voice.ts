@@ -12,11 +12,11 @@ import { once } from 'node:events';
 import { cpus } from 'node:os';
 import wrtc from '@roamhq/wrtc';
 import { WebSocket } from 'ws';
-import { pacer } from '../src/shared/pacer.ts';
+import { pacer } from '../src/platform/pacer.ts';
 import { startAgent } from '../reference-agent/index.ts';
-import { percentileOf } from '../src/shared/audio-latency/index.ts';
-import { systemClock } from '../src/shared/clock.ts';
-import { createPeer, type Peer } from '../src/shared/peer/index.ts';
+import { percentileOf } from '../src/voice/latency/index.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { createPeer, type Peer } from '../src/voice/peer/index.ts';
 
 const frameMs = 20;
 const ticksOfFrame = 960;

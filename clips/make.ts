@@ -8,7 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDecoder, levelDb, readOgg } from '../src/shared/opus/index.ts';
+import { createDecoder, levelDb, readOgg } from '../src/voice/opus/index.ts';
 
 const texts = {
   user: {

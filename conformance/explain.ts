@@ -1,4 +1,4 @@
-import { areas, defaultPrompts, planned, serviceArea, type Chosen } from './check-sandbox.ts';
+import { areas, defaultPrompts, planned, serviceArea, type Chosen } from './check.ts';
 import {
   areaNamed,
   dryRunText,
@@ -7,7 +7,7 @@ import {
   requirementText,
   type ListingOptions,
 } from './reports/listing.ts';
-import { requirementIds, serviceRequirementIds, type RequirementId } from './requirements/index.ts';
+import { requirementIds, serviceRequirementIds, type RequirementId } from './areas/index.ts';
 
 /** The requirements that `check` would judge, for people. */
 export function listing(chosen: Chosen, options: ListingOptions): string {
@@ -32,7 +32,7 @@ export async function explanation(
   const area = areaNamed(word);
   if (word === '' || area)
     return requirementList(area ? [area] : [...areas, ...serviceArea], options);
-  const { mutants, serviceMutants } = await import('./mutants/index.ts');
+  const { mutants, serviceMutants } = await import('./areas/mutants.ts');
   const explained = (id: RequirementId): string =>
     requirementText(
       id,

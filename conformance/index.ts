@@ -1,5 +1,5 @@
 /** The judge: checks a sandbox over the network, and says what holds. The wing's one door. */
-export { withBaseline, type Acceptance } from './baseline.ts';
+export { withBaseline, type Acceptance } from './known-failures.ts';
 export {
   areas,
   callOnce,
@@ -10,13 +10,19 @@ export {
   serviceArea,
   type Checked,
   type CheckOptions,
-} from './check-sandbox.ts';
-export { SUITE, type Plan } from './drive/run.ts';
-export { isOnLoopback } from './checks/index.ts';
+} from './check.ts';
+export { SUITE, type Plan } from './engine/drive/run.ts';
+export { isOnLoopback } from './areas/checks.ts';
 export { dryRun, explanation, listing } from './explain.ts';
-export type { SelftestOptions, SelftestResult } from './mutants/selftest.ts';
-export { brokenMusts, type BrokenMust } from './judge/one-exchange.ts';
-export { selftest, selftestNeeds, selftestSize, startMutant, type RunningMutant } from './prove.ts';
+export type { SelftestOptions, SelftestResult } from './proof/selftest.ts';
+export { brokenMusts, type BrokenMust } from './engine/judge/one-exchange.ts';
+export {
+  selftest,
+  selftestNeeds,
+  selftestSize,
+  startMutant,
+  type RunningMutant,
+} from './proof/index.ts';
 export { diagnosisJson, diagnosisText, type Diagnosis } from './reports/diagnosis.ts';
 export { htmlReport } from './reports/html.ts';
 export { junitReport } from './reports/junit.ts';
@@ -36,5 +42,9 @@ export {
   unseen,
   type Requirement,
   type RequirementId,
-} from './requirements/index.ts';
-export { readTranscript, UnreadableRecording, writeTranscript } from './transcript/transcript.ts';
+} from './areas/index.ts';
+export {
+  readTranscript,
+  UnreadableRecording,
+  writeTranscript,
+} from './engine/transcript/transcript.ts';

@@ -1,5 +1,5 @@
 import type { LoadPlan, LoadReport, WarmUp } from '../src/contract/index.ts';
-import { seededChance, type Chance } from '../src/shared/chance.ts';
+import { seededChance, type Chance } from '../src/platform/random.ts';
 import { autocannonTransport } from './engines/autocannon.ts';
 import { closedLoop, type ClosedLoopFigures } from './engines/closed-loop.ts';
 import { openTransport } from './engines/open.ts';

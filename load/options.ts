@@ -1,6 +1,6 @@
 import type { Arrivals, LoadEngineName, LoadProfileName } from '../src/contract/index.ts';
-import type { Clock } from '../src/shared/clock.ts';
-import type { AnswerForm } from '../src/shared/voice-call/index.ts';
+import type { Clock } from '../src/platform/clock.ts';
+import type { AnswerForm } from '../src/voice/call/index.ts';
 import type { Judge } from './profiles/examine.ts';
 import type { CallerLimits } from './self-check/caller-check.ts';
 import type { GeneratorLimits } from './self-check/self-check.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { toFault, toFaults, type Faults } from './faults.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './authentication.ts';
 import type { Journal } from './journal.ts';
 import type { Voice } from './voice/voice-server.ts';
 

@@ -1,4 +1,4 @@
-import * as kinds from '../src/shared/option-kinds.ts';
+import * as kinds from '../src/platform/option-kinds.ts';
 import type { AgentOptions, VoiceOptions } from './start.ts';
 import type { TlsOptions } from './tls.ts';
 

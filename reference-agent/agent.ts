@@ -1,14 +1,14 @@
 import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { schemas, type ChatRequest, type UserCreateRequest } from '../src/contract/index.ts';
-import type { Clock } from '../src/shared/clock.ts';
-import type { Log } from '../src/shared/log.ts';
+import type { Clock } from '../src/platform/clock.ts';
+import type { Log } from '../src/platform/log.ts';
 import { adminRoutes } from './admin.ts';
 import { chat } from './chat.ts';
 import { Refusal, toRefusal } from './errors.ts';
 import { faultHook } from './fault-hook.ts';
 import type { FaultRoute, Faults } from './faults.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './authentication.ts';
 import type { HealthCheck } from './health.ts';
 import { journalBody, type Journal, type JournalEntry } from './journal.ts';
 import type { Prompter } from './script.ts';

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentFault, Health } from '../src/contract/index.ts';
 import { Refusal } from './errors.ts';
 import { faultFromText, type FaultRoute, type Faults } from './faults.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './authentication.ts';
 import { jsonType } from './wire.ts';
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import { explain, violations, isMessage, type AgentFault } from '../src/contract/index.ts';
-import type { Chance } from '../src/shared/chance.ts';
-import type { Clock } from '../src/shared/clock.ts';
+import type { Chance } from '../src/platform/random.ts';
+import type { Clock } from '../src/platform/clock.ts';
 import { Refusal } from './errors.ts';
 
 /** Where faults show. */

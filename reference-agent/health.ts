@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 import { cpuUsage, memoryUsage } from 'node:process';
 import type { Health } from '../src/contract/index.ts';
-import { isoTime, type Clock } from '../src/shared/clock.ts';
+import { isoTime, type Clock } from '../src/platform/clock.ts';
 import type { Traffic } from './journal.ts';
 
 /** Version of the reference agent, as `/health` tells it. */

@@ -1,4 +1,4 @@
-import { isoTime } from '../src/shared/clock.ts';
+import { isoTime } from '../src/platform/clock.ts';
 
 /** A request that came in and how it was answered. Headers are never part of it, so no key is. */
 export interface JournalEntry {

@@ -5,7 +5,7 @@ import {
   type UserCreateRequest,
   type UserDeleted,
 } from '../src/contract/index.ts';
-import { isoTime, type Clock } from '../src/shared/clock.ts';
+import { isoTime, type Clock } from '../src/platform/clock.ts';
 import { Refusal } from './errors.ts';
 
 /** The simulated users that exist (spec 2.9, 3.2). */

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import { explain, isMessage, violations, type MessageName } from '../src/contract/index.ts';
-import type { Log } from '../src/shared/log.ts';
+import type { Log } from '../src/platform/log.ts';
 import { Refusal, toRefusal } from './errors.ts';
 
 declare module 'fastify' {

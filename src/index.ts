@@ -28,8 +28,8 @@ export {
   type Clock,
   type Deadline,
   type ManualClock,
-} from './shared/clock.ts';
-export type { Log, LogFields } from './shared/log.ts';
+} from './platform/clock.ts';
+export type { Log, LogFields } from './platform/log.ts';
 /** What is sent to them and what comes back, as the schemas have it; `sandbox-kit schemas NAME`. */
 export type {
   AgentFault,

@@ -1,6 +1,6 @@
 import { valueAt, type CallSummary, type CheckReport } from '../../src/contract/index.ts';
-import { audioLatencyOf, figuresOf } from '../checks/index.ts';
-import { outcome, type Exchange, type Transcript } from '../transcript/reading.ts';
+import { audioLatencyOf, figuresOf } from '../areas/checks.ts';
+import { outcome, type Exchange, type Transcript } from '../engine/transcript/reading.ts';
 import {
   eventsOf,
   isConnected,
@@ -8,7 +8,7 @@ import {
   NO_SUCH_PATH,
   readyOf,
   saidBySandbox,
-} from '../transcript/voice-reading.ts';
+} from '../engine/transcript/call-messages.ts';
 
 /** The part of a report that is about calls: each of them, and how late their audio was. */
 export function callsOf(transcript: Transcript): Pick<CheckReport, 'calls' | 'audioLatency'> {

@@ -1,5 +1,5 @@
 import type { ExchangeRecord, RunRecord } from '../../src/contract/index.ts';
-import { voiceUrlOf } from '../../src/shared/voice-call/voice-target.ts';
+import { voiceUrlOf } from '../../src/voice/call/voice-target.ts';
 
 /**
  * A line for a POSIX shell that sends a recorded request again. The key stands in it as the

@@ -1,7 +1,7 @@
-import type { Gate } from '../judge/gate.ts';
+import type { Gate } from '../engine/preflight/preflight.ts';
 import { fold } from './layout.ts';
 import type { ListingOptions } from './listing.ts';
-import { type Exchange, outcome, tookMs } from '../transcript/reading.ts';
+import { type Exchange, outcome, tookMs } from '../engine/transcript/reading.ts';
 
 /** The margin, and the longest time in milliseconds with its unit. */
 const TIME_WIDTH = 12;

@@ -1,7 +1,7 @@
 import type { CallEvent } from '../../src/contract/index.ts';
-import { html, type Html } from '../../src/shared/html.ts';
-import type { Exchange } from '../transcript/reading.ts';
-import { messagesOf } from '../transcript/voice-reading.ts';
+import { html, type Html } from '../../src/report-kit/html.ts';
+import type { Exchange } from '../engine/transcript/reading.ts';
+import { messagesOf } from '../engine/transcript/call-messages.ts';
 
 /** Events of all calls that a page shows at most. */
 const EVENTS_MAX = 2_000;

@@ -1,5 +1,5 @@
 import type { CheckReport, RequirementVerdict, Verdict } from '../../src/contract/index.ts';
-import { html, type Html } from '../../src/shared/html.ts';
+import { html, type Html } from '../../src/report-kit/html.ts';
 
 /** The verdicts, what is to be done first. */
 export const verdictsInOrder: readonly Verdict[] = [

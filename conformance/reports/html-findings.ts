@@ -1,5 +1,5 @@
 import type { CheckReport, EvidenceItem, RequirementVerdict } from '../../src/contract/index.ts';
-import { html, type Html } from '../../src/shared/html.ts';
+import { html, type Html } from '../../src/report-kit/html.ts';
 import { filterClasses, verdictsInOrder } from './html-filters.ts';
 import { cut } from './html-timeline.ts';
 

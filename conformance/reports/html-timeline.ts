@@ -1,6 +1,6 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
-import { html, type Html } from '../../src/shared/html.ts';
-import { type Exchange, type Transcript, outcome, tookMs } from '../transcript/reading.ts';
+import { html, type Html } from '../../src/report-kit/html.ts';
+import { type Exchange, type Transcript, outcome, tookMs } from '../engine/transcript/reading.ts';
 import { callRows, type TimedRow } from './html-call-events.ts';
 import { visible } from './layout.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CheckReport, Verdict } from '../../src/contract/index.ts';
-import { html, Html } from '../../src/shared/html.ts';
-import type { Transcript } from '../transcript/transcript.ts';
+import { html, Html } from '../../src/report-kit/html.ts';
+import type { Transcript } from '../engine/transcript/transcript.ts';
 import { filterRules, filters } from './html-filters.ts';
 import { findings } from './html-findings.ts';
 import { chosenExchanges, timeline } from './html-timeline.ts';

@@ -1,5 +1,5 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
-import { xmlLines, xmlText } from '../../src/shared/xml.ts';
+import { xmlLines, xmlText } from '../../src/report-kit/xml.ts';
 import { staleSentence } from './headline.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { Area } from '../../src/contract/index.ts';
-import { wrap, type Paint } from '../../src/shared/paint.ts';
+import { wrap, type Paint } from '../../src/report-kit/terminal-style.ts';
 import { hanging } from './layout.ts';
-import type { Plan } from '../drive/run.ts';
-import { clockBack } from '../scenarios/index.ts';
+import type { Plan } from '../engine/drive/run.ts';
+import { clockBack } from '../areas/probes.ts';
 import {
   areaOf,
   idsOf,
@@ -11,8 +11,8 @@ import {
   serviceRequirementIds,
   unseen,
   type RequirementId,
-} from '../requirements/index.ts';
-import { PREFLIGHT } from '../transcript/reading.ts';
+} from '../areas/index.ts';
+import { PREFLIGHT } from '../engine/transcript/reading.ts';
 
 /** How a listing is written. */
 export interface ListingOptions {

@@ -1,19 +1,19 @@
-import { wrap } from '../../src/shared/paint.ts';
-import type { PeerChoice } from '../mutants/peer-runs.ts';
+import { wrap } from '../../src/report-kit/terminal-style.ts';
+import type { PeerChoice } from '../proof/peer-runs.ts';
 import type { ListingOptions } from './listing.ts';
 
 // The mutants are loaded when they are asked for: a check needs none of them.
 
 /** The ids of all mutants of a sandbox, or of the service, that traffic can show. */
 export async function mutantIds(of: 'sandbox' | 'service'): Promise<string[]> {
-  const { mutants, serviceMutants } = await import('../mutants/index.ts');
+  const { mutants, serviceMutants } = await import('../areas/mutants.ts');
   const all = of === 'service' ? serviceMutants : mutants;
   return all.filter(({ run }) => !run).map(({ id }) => id);
 }
 
 /** What a self-test of some peers would run, for people. */
 export async function peerList(choice: PeerChoice, options: ListingOptions): Promise<string> {
-  const { chosenPeers } = await import('../mutants/peer-runs.ts');
+  const { chosenPeers } = await import('../proof/peer-runs.ts');
   const { mutants, variants, deadPeers } = chosenPeers(choice);
   const groups: [string, { id: string; says: string }[]][] = [
     [

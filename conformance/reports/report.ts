@@ -5,16 +5,16 @@ import type {
   RequirementVerdict,
   RunRecord,
 } from '../../src/contract/index.ts';
-import { httpWaiver } from '../checks/index.ts';
-import { causesOf } from '../judge/causes.ts';
-import { dialectOf } from '../judge/dialect.ts';
-import type { Gate } from '../judge/gate.ts';
-import { noticesOf } from '../judge/notices.ts';
-import { judge, type Judged, type JudgeOptions } from '../judge/judge.ts';
-import { areaOf, requirement, type RequirementId } from '../requirements/index.ts';
+import { httpWaiver } from '../areas/checks.ts';
+import { causesOf } from '../engine/judge/causes.ts';
+import { dialectOf } from '../engine/judge/observed.ts';
+import type { Gate } from '../engine/preflight/preflight.ts';
+import { noticesOf } from '../engine/judge/notices.ts';
+import { judge, type Judged, type JudgeOptions } from '../engine/judge/judge.ts';
+import { areaOf, requirement, type RequirementId } from '../areas/index.ts';
 import { callsOf } from './calls.ts';
 import { callAgain, curlOf } from './curl.ts';
-import { type Exchange, type Transcript, outcome } from '../transcript/reading.ts';
+import { type Exchange, type Transcript, outcome } from '../engine/transcript/reading.ts';
 
 /** Exchanges that a report names for one requirement; the recording has them all. */
 const EVIDENCE_MAX = 10;

@@ -1,5 +1,5 @@
-import type { SelftestResult, SelftestRow } from '../mutants/selftest.ts';
-import { wrap } from '../../src/shared/paint.ts';
+import type { SelftestResult, SelftestRow } from '../proof/selftest.ts';
+import { wrap } from '../../src/report-kit/terminal-style.ts';
 import type { ListingOptions } from './listing.ts';
 
 /** The kill matrix for people: which requirement catches which fault, and what went wrong. */

@@ -1,5 +1,5 @@
 import type { CallSummary, CheckReport } from '../../src/contract/index.ts';
-import type { Paint } from '../../src/shared/paint.ts';
+import type { Paint } from '../../src/report-kit/terminal-style.ts';
 import { fold, hanging } from './layout.ts';
 
 /** How the calls are written. */

@@ -1,5 +1,5 @@
 import type { CheckReport, RequirementVerdict, Verdict } from '../../src/contract/index.ts';
-import type { Paint, Style } from '../../src/shared/paint.ts';
+import type { Paint, Style } from '../../src/report-kit/terminal-style.ts';
 import { headlineOf, staleSentence, type Headline } from './headline.ts';
 import { fold, hanging, shortList, showable, unbroken } from './layout.ts';
 import { callsBlock } from './terminal-calls.ts';

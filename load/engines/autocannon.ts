@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/shared/clock.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import { autocannon, asGateable, AUTOCANNON_VERSION } from './autocannon-client.ts';
 import { watchDeadlines } from './deadlines.ts';
 import { gatedClient, type GatedClient } from './gated-client.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/shared/clock.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 
 /** Deadlines of many requests, watched by one timer: a timer a request costs more than sending it. */
 export interface Deadlines {

@@ -1,5 +1,5 @@
 import type { FaultKind } from '../../src/contract/index.ts';
-import { failureWords } from '../../src/shared/failure-words.ts';
+import { failureWords } from '../../src/platform/failure-words.ts';
 
 /** What a failed request is called, and the error's own words. */
 export interface Failure {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/shared/clock.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import type { AutocannonClient } from './autocannon-client.ts';
 import type { Deadlines } from './deadlines.ts';
 import { failureOf } from './failures.ts';

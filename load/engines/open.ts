@@ -1,6 +1,6 @@
 import { rootCertificates } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
-import type { Clock } from '../../src/shared/clock.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import { watchDeadlines, type Deadlines } from './deadlines.ts';
 import { failureOf } from './failures.ts';
 import { BODY_BYTES_MAX, type Came, type Outgoing, type Transport } from './transport.ts';

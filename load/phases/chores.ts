@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/shared/clock.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 
 /** Work that can wait a moment, so that it delays neither a send nor the reading of an answer. */
 export interface Chores {

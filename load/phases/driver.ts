@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/shared/clock.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import type { Came, Transport } from '../engines/transport.ts';
 import type { Examined } from '../profiles/examine.ts';
 import type { Next, Shot } from '../profiles/shot.ts';

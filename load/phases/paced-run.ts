@@ -1,6 +1,6 @@
 import type { LoadPlan } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
-import type { Clock } from '../../src/shared/clock.ts';
+import type { Chance } from '../../src/platform/random.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import type { Transport } from '../engines/transport.ts';
 import type { LiveFigures } from '../options.ts';
 import { examiner, type Judge } from '../profiles/examine.ts';

@@ -1,5 +1,5 @@
 import type { FaultKind, LoadPlan } from '../../src/contract/index.ts';
-import type { Clock } from '../../src/shared/clock.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import type { LiveFigures } from '../options.ts';
 import type { Profile } from '../profiles/profile.ts';
 import type { Recorder } from '../record/recorder.ts';

@@ -1,5 +1,5 @@
 import { valueAt, type ChatMessage } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Chance } from '../../src/platform/random.ts';
 import { chatShot, opening, replyAt, type ChatWords } from './chat-shot.ts';
 import type { Next, Shot } from './shot.ts';
 

@@ -1,5 +1,5 @@
 import type { LoadProfileName, StreamName } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Chance } from '../../src/platform/random.ts';
 import { chatShot, opening, type ChatWords } from './chat-shot.ts';
 import { conversationShot } from './conversation.ts';
 import { healthShot } from './health-shot.ts';

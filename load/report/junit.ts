@@ -1,5 +1,5 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
-import { xmlText } from '../../src/shared/xml.ts';
+import { xmlText } from '../../src/report-kit/xml.ts';
 
 /**
  * The report as JUnit XML: a test case a target. FAIL is a `failure`; INVALID RUN, and NOT PROVEN

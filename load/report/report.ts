@@ -7,8 +7,8 @@ import type {
   StreamName,
   WarmUp,
 } from '../../src/contract/index.ts';
-import { seededChance } from '../../src/shared/chance.ts';
-import { isoTime } from '../../src/shared/clock.ts';
+import { seededChance } from '../../src/platform/random.ts';
+import { isoTime } from '../../src/platform/clock.ts';
 import type { LoadOptions } from '../options.ts';
 import type { PacedRun } from '../phases/paced-run.ts';
 import type { Profile } from '../profiles/profile.ts';

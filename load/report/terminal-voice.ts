@@ -1,5 +1,5 @@
 import type { LoadReport, VoiceLoad, VoiceSummary } from '../../src/contract/index.ts';
-import { wrap } from '../../src/shared/paint.ts';
+import { wrap } from '../../src/report-kit/terminal-style.ts';
 import { callFaultWords } from '../record/call-fault-words.ts';
 import { grouped, percent, seconds } from '../verdict/amounts.ts';
 import type { TerminalOptions } from './terminal.ts';

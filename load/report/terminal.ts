@@ -4,7 +4,7 @@ import type {
   LoadVerdict,
   StreamReport,
 } from '../../src/contract/index.ts';
-import { wrap, type Paint, type Style } from '../../src/shared/paint.ts';
+import { wrap, type Paint, type Style } from '../../src/report-kit/terminal-style.ts';
 import { faultWords } from '../record/fault-words.ts';
 import { grouped, instant, seconds, trimmed } from '../verdict/amounts.ts';
 import { showable } from './showable.ts';

@@ -9,7 +9,7 @@ import {
   judgeAudioLatency,
   percentileOf,
   type LatencyJudgement,
-} from '../../src/shared/audio-latency/index.ts';
+} from '../../src/voice/latency/index.ts';
 import { callFaultWords } from '../record/call-fault-words.ts';
 import type { SeenCalls } from '../verdict/voice.ts';
 import type { CallOutcome } from '../voice/fleet-messages.ts';

@@ -1,5 +1,5 @@
 import type { LoadReport, LoadTarget, SelfCheck } from '../../src/contract/index.ts';
-import { seededChance } from '../../src/shared/chance.ts';
+import { seededChance } from '../../src/platform/random.ts';
 import type { LoadOptions } from '../options.ts';
 import { callerCheck } from '../self-check/caller-check.ts';
 import { exitCodeOf, underSelfCheck, wholeVerdict } from '../verdict/whole.ts';

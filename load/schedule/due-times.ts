@@ -3,7 +3,7 @@
  * stays late against the plan. Pure but for the chance that is handed in.
  */
 import type { Arrivals } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Chance } from '../../src/platform/random.ts';
 
 /** A stretch of time with a rate that rises or stays. */
 export interface Stretch {

@@ -1,5 +1,5 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Chance } from '../../src/platform/random.ts';
 import { grouped, percent } from './amounts.ts';
 import type { Block } from './bootstrap.ts';
 import { judgeShare } from './share.ts';

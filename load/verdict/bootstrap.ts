@@ -1,4 +1,4 @@
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Chance } from '../../src/platform/random.ts';
 import { CONFIDENCE } from './binomial.ts';
 
 /** Samples and hits of a stretch of time. */

@@ -1,5 +1,5 @@
 import type { InFlightTrend, LoadPlan, LoadTarget, StreamName } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Chance } from '../../src/platform/random.ts';
 import { judgeAvailability } from './availability.ts';
 import type { Block } from './bootstrap.ts';
 import { judgeLatency, type ResponseTimes } from './latency.ts';

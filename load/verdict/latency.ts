@@ -1,5 +1,5 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Chance } from '../../src/platform/random.ts';
 import { count, seconds } from './amounts.ts';
 import { rankAbove, rankBelow } from './binomial.ts';
 import type { Block } from './bootstrap.ts';

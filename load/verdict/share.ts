@@ -1,5 +1,5 @@
 import type { LoadVerdict } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Chance } from '../../src/platform/random.ts';
 import { samplesNeeded, shareAtLeast, shareAtMost } from './binomial.ts';
 import { burstyShareAtMost, type Block } from './bootstrap.ts';
 

@@ -1,5 +1,5 @@
 import type { InFlightTrend, LoadTarget } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Chance } from '../../src/platform/random.ts';
 import { trimmed } from './amounts.ts';
 import type { Block } from './bootstrap.ts';
 import { judgeShare } from './share.ts';

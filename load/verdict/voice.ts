@@ -1,6 +1,6 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
-import { percentileOf, type LatencyVerdict } from '../../src/shared/audio-latency/index.ts';
+import type { Chance } from '../../src/platform/random.ts';
+import { percentileOf, type LatencyVerdict } from '../../src/voice/latency/index.ts';
 import { count, seconds, trimmed } from './amounts.ts';
 import { rankAbove, rankBelow, shareAtMost } from './binomial.ts';
 import { judgeShare } from './share.ts';

@@ -1,5 +1,5 @@
 /** A process that places calls: what `startFleet` runs. */
-import { systemClock } from '../../src/shared/clock.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { callers } from './callers.ts';
 import type { ToCallers } from './fleet-messages.ts';
 

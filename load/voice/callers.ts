@@ -1,8 +1,8 @@
-import { percentileOf, watchKit } from '../../src/shared/audio-latency/index.ts';
-import { seededChance } from '../../src/shared/chance.ts';
-import type { Clock } from '../../src/shared/clock.ts';
-import { readClips } from '../../src/shared/opus/index.ts';
-import { pacer } from '../../src/shared/pacer.ts';
+import { percentileOf, watchKit } from '../../src/voice/latency/index.ts';
+import { seededChance } from '../../src/platform/random.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { readClips } from '../../src/voice/opus/index.ts';
+import { pacer } from '../../src/platform/pacer.ts';
 import { meter } from '../self-check/meter.ts';
 import type { CallersCost, FromCallers, ToCallers } from './fleet-messages.ts';
 import { PlacedCall } from './placed-call.ts';

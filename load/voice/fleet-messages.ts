@@ -1,6 +1,6 @@
 /** What goes between the process that judges and those that place calls. Times are milliseconds. */
 import type { CallFaultKind } from '../../src/contract/index.ts';
-import type { VoiceTarget } from '../../src/shared/voice-call/index.ts';
+import type { VoiceTarget } from '../../src/voice/call/index.ts';
 
 /** One call to place. */
 export interface CallOrder {

@@ -1,8 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Clock } from '../../src/shared/clock.ts';
-import type { VoiceTarget } from '../../src/shared/voice-call/index.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import type { VoiceTarget } from '../../src/voice/call/index.ts';
 import type {
   CallerSecond,
   CallOrder,

@@ -1,5 +1,5 @@
-import { PathMeter, type AudioPacket, type Peer } from '../../src/shared/peer/index.ts';
-import type { Clock } from '../../src/shared/clock.ts';
+import { PathMeter, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import type { CallOutcome } from './fleet-messages.ts';
 
 /** A packet that comes by more than this later than it was sent leaves a gap that is heard. */

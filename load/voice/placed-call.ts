@@ -1,14 +1,14 @@
-import type { Chance } from '../../src/shared/chance.ts';
-import type { Clock } from '../../src/shared/clock.ts';
-import { createDecoder, type Clip } from '../../src/shared/opus/index.ts';
-import type { Pacer } from '../../src/shared/pacer.ts';
-import type { AudioPacket, Peer } from '../../src/shared/peer/index.ts';
+import type { Chance } from '../../src/platform/random.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { createDecoder, type Clip } from '../../src/voice/opus/index.ts';
+import type { Pacer } from '../../src/platform/pacer.ts';
+import type { AudioPacket, Peer } from '../../src/voice/peer/index.ts';
 import {
   CallFailed,
   Microphone,
   OutgoingCall,
   type VoiceTarget,
-} from '../../src/shared/voice-call/index.ts';
+} from '../../src/voice/call/index.ts';
 import type { CallFault, CallOrder, CallOutcome } from './fleet-messages.ts';
 import { MediaTally, type MediaCounts } from './media-tally.ts';
 import { Talker } from './talker.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/shared/clock.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import type { CallerSecond } from './fleet-messages.ts';
 
 /** Counts what goes and comes, second by second. */

@@ -1,7 +1,7 @@
-import type { Chance } from '../../src/shared/chance.ts';
-import type { Clock } from '../../src/shared/clock.ts';
-import type { Clip } from '../../src/shared/opus/index.ts';
-import { CallFailed, type Microphone, type Said } from '../../src/shared/voice-call/index.ts';
+import type { Chance } from '../../src/platform/random.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import type { Clip } from '../../src/voice/opus/index.ts';
+import { CallFailed, type Microphone, type Said } from '../../src/voice/call/index.ts';
 import type { MediaTally } from './media-tally.ts';
 import type { TurnEar } from './turn-ear.ts';
 

@@ -1,6 +1,6 @@
-import { onsetsOf, type SoundWindow } from '../../src/shared/audio-latency/index.ts';
-import { levelDb, type Decoder } from '../../src/shared/opus/index.ts';
-import type { AudioPacket } from '../../src/shared/peer/index.ts';
+import { onsetsOf, type SoundWindow } from '../../src/voice/latency/index.ts';
+import { levelDb, type Decoder } from '../../src/voice/opus/index.ts';
+import type { AudioPacket } from '../../src/voice/peer/index.ts';
 
 const windowTicks = 480;
 const windowMs = 10;

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import type { LoadPlan } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
-import type { Clock } from '../../src/shared/clock.ts';
+import type { Chance } from '../../src/platform/random.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import {
   usualAnswerForm,
   voiceUrlOf,
   type VoiceTarget,
-} from '../../src/shared/voice-call/voice-target.ts';
+} from '../../src/voice/call/voice-target.ts';
 import type { LiveFigures, LoadOptions } from '../options.ts';
 import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
 

@@ -1,6 +1,6 @@
 import type { AgentFault } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
-import { ticksOfFrame } from '../../src/shared/opus/index.ts';
+import type { Chance } from '../../src/platform/random.ts';
+import { ticksOfFrame } from '../../src/voice/opus/index.ts';
 
 /** How a call differs from a good one. */
 export interface CallFaults {

@@ -1,4 +1,4 @@
-import { isoTime } from '../../src/shared/clock.ts';
+import { isoTime } from '../../src/platform/clock.ts';
 import type { CallState, Ending } from './call-states.ts';
 
 /** One turn, as the agent lived it; times on the monotonic clock, in milliseconds. */

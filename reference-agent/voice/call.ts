@@ -1,8 +1,8 @@
 import type { RawData, WebSocket } from 'ws';
 import type { ConversationUpdate } from '../../src/contract/index.ts';
-import type { Clock, Deadline } from '../../src/shared/clock.ts';
-import type { Log } from '../../src/shared/log.ts';
-import type { AudioPacket, Peer, PeerNetwork } from '../../src/shared/peer/index.ts';
+import type { Clock, Deadline } from '../../src/platform/clock.ts';
+import type { Log } from '../../src/platform/log.ts';
+import type { AudioPacket, Peer, PeerNetwork } from '../../src/voice/peer/index.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { CallRecord } from './call-record.ts';
 import {
@@ -28,7 +28,7 @@ import {
   type CallerMessage,
   type CallIds,
 } from './messages.ts';
-import type { Pacer } from '../../src/shared/pacer.ts';
+import type { Pacer } from '../../src/platform/pacer.ts';
 import { openMedia } from './open-media.ts';
 import type { SoundParts } from './sound-parts.ts';
 import type { VoiceLimits } from './voice-limits.ts';

@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatRequest, ChatResponse } from '../../src/contract/index.ts';
-import type { Log } from '../../src/shared/log.ts';
-import type { Clip } from '../../src/shared/opus/index.ts';
-import type { Voice as Speech } from '../../src/shared/speech/index.ts';
+import type { Log } from '../../src/platform/log.ts';
+import type { Clip } from '../../src/voice/opus/index.ts';
+import type { Voice as Speech } from '../../src/voice/speech/index.ts';
 import type { ReadyReply } from '../chat.ts';
 import type { AskedCall } from './messages.ts';
 

@@ -1,5 +1,5 @@
-import { silentFrame, ticksOfFrame } from '../../src/shared/opus/index.ts';
-import type { AudioPacket } from '../../src/shared/peer/index.ts';
+import { silentFrame, ticksOfFrame } from '../../src/voice/opus/index.ts';
+import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { Media, SendPacket } from './media.ts';
 

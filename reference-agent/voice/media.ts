@@ -1,5 +1,5 @@
-import type { AudioPacket } from '../../src/shared/peer/index.ts';
-import type { Paced } from '../../src/shared/pacer.ts';
+import type { AudioPacket } from '../../src/voice/peer/index.ts';
+import type { Paced } from '../../src/platform/pacer.ts';
 
 /** What a call does with sound while it lasts: hears packets, and sends some when it is time. */
 export interface Media extends Paced {

@@ -15,10 +15,10 @@ import {
   type VoiceError,
   type WebrtcAnswer,
 } from '../../src/contract/index.ts';
-import type { Clip } from '../../src/shared/opus/index.ts';
+import type { Clip } from '../../src/voice/opus/index.ts';
 import type { CallError } from './call-states.ts';
 import type { CaptionedReply } from './caption-talk.ts';
-import type { HeardTurn } from './ear.ts';
+import type { HeardTurn } from './listener.ts';
 
 /** A message of the caller. */
 export type CallerMessage = StartCall | WebrtcAnswer | IceCandidate | Caption | EndCall;

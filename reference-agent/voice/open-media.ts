@@ -1,4 +1,4 @@
-import type { Peer } from '../../src/shared/peer/index.ts';
+import type { Peer } from '../../src/voice/peer/index.ts';
 import { Echo } from './echo.ts';
 import type { Media } from './media.ts';
 import type { AskedCall } from './messages.ts';

@@ -1,4 +1,4 @@
-import type { Clip } from '../../src/shared/opus/index.ts';
+import type { Clip } from '../../src/voice/opus/index.ts';
 
 /** What the agent answers to a clip of the kit. */
 const answers: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-import type { createDecoder } from '../../src/shared/opus/index.ts';
-import type { createPeer } from '../../src/shared/peer/index.ts';
+import type { createDecoder } from '../../src/voice/opus/index.ts';
+import type { createPeer } from '../../src/voice/peer/index.ts';
 import { repertoire, type Repertoire } from './replies.ts';
 
 /** What only an agent needs that is called: it takes a moment to load. */
@@ -17,8 +17,8 @@ export function soundParts(): Promise<SoundParts> {
 }
 
 async function load(): Promise<SoundParts> {
-  const { createPeer } = await import('../../src/shared/peer/index.ts');
-  const { createDecoder, readClips } = await import('../../src/shared/opus/index.ts');
+  const { createPeer } = await import('../../src/voice/peer/index.ts');
+  const { createDecoder, readClips } = await import('../../src/voice/opus/index.ts');
   // The first decoder compiles, the ones after it do not.
   (await createDecoder()).free();
   return { createPeer, createDecoder, repertoire: repertoire(await readClips()) };

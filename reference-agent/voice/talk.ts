@@ -1,13 +1,13 @@
-import type { Clock } from '../../src/shared/clock.ts';
-import { silentFrame, ticksOfFrame, type Clip, type Decoder } from '../../src/shared/opus/index.ts';
-import type { AudioPacket } from '../../src/shared/peer/index.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { silentFrame, ticksOfFrame, type Clip, type Decoder } from '../../src/voice/opus/index.ts';
+import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { CallRecord, TurnRecord } from './call-record.ts';
 import type { CaptionedReply, CaptionTalk } from './caption-talk.ts';
-import { Ear, type HeardTurn } from './ear.ts';
+import { Ear, type HeardTurn } from './listener.ts';
 import type { Media, SendPacket } from './media.ts';
 import type { ToldTurn } from './messages.ts';
-import { Mouth, type SpokenFrame } from './mouth.ts';
+import { Mouth, type SpokenFrame } from './speech-output.ts';
 import type { Repertoire } from './replies.ts';
 
 /** What a talk needs, and whom it tells. */

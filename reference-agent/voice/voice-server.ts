@@ -1,28 +1,28 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { AgentFault } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/shared/chance.ts';
-import type { Clock } from '../../src/shared/clock.ts';
-import type { Log } from '../../src/shared/log.ts';
-import type { PeerNetwork } from '../../src/shared/peer/index.ts';
+import type { Chance } from '../../src/platform/random.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import type { Log } from '../../src/platform/log.ts';
+import type { PeerNetwork } from '../../src/voice/peer/index.ts';
 import {
   canSpeak,
   openVoice,
   speakingPackage,
   type Voice as Speech,
-} from '../../src/shared/speech/index.ts';
+} from '../../src/voice/speech/index.ts';
 import type { ChatRequest } from '../../src/contract/index.ts';
 import type { ReadyReply } from '../chat.ts';
 import { Refusal, toRefusal } from '../errors.ts';
 import { faultHeader, refusalOf } from '../fault-hook.ts';
 import { faultFromText, type Faults } from '../faults.ts';
-import type { Gate } from '../gate.ts';
+import type { Gate } from '../authentication.ts';
 import type { Journal } from '../journal.ts';
 import { Call, type CallParts } from './call.ts';
 import { callFaults } from './call-faults.ts';
 import { callBook, callRecord } from './call-record.ts';
 import type { CaptionParts } from './caption-talk.ts';
-import { pacer } from '../../src/shared/pacer.ts';
+import { pacer } from '../../src/platform/pacer.ts';
 import { soundParts } from './sound-parts.ts';
 import {
   checkProtocol,

@@ -4,25 +4,25 @@
  */
 import yargs, { type Argv, type CommandModule } from 'yargs';
 import { hideBin } from 'yargs/helpers';
-import { checkValues, joinDashes } from './arguments.ts';
+import { checkValues, joinDashes } from './flags/arguments.ts';
 import { kitVersion } from './kit-version.ts';
 import { surviveClosedPipes } from './signals.ts';
-import { suggestion } from '../shared/suggest.ts';
-import { exitCodes, OutputLost, UsageError } from './usage-error.ts';
-import { agentVerb } from './agent.ts';
-import { checkVerb } from './check.ts';
-import { demoVerb } from './demo.ts';
-import { doctorVerb } from './doctor.ts';
-import { execVerb } from './exec.ts';
-import { explainVerb } from './explain.ts';
-import { gradeVerb } from './grade.ts';
-import { lintTracesVerb } from './lint-traces.ts';
-import { loadVerb } from './load.ts';
-import { scenarioVerb } from './scenario.ts';
-import { schemasVerb } from './schemas.ts';
-import { selftestVerb } from './selftest.ts';
-import { serveVerb } from './serve.ts';
-import { simulateVerb } from './simulate.ts';
+import { suggestion } from '../platform/suggest.ts';
+import { exitCodes, OutputLost, UsageError } from './flags/usage-error.ts';
+import { agentVerb } from './commands/agent.ts';
+import { checkVerb } from './commands/check.ts';
+import { demoVerb } from './commands/demo.ts';
+import { doctorVerb } from './commands/doctor.ts';
+import { execVerb } from './commands/exec.ts';
+import { explainVerb } from './commands/explain.ts';
+import { gradeVerb } from './commands/grade.ts';
+import { lintTracesVerb } from './commands/lint-traces.ts';
+import { loadVerb } from './commands/load.ts';
+import { scenarioVerb } from './commands/scenario.ts';
+import { schemasVerb } from './commands/schemas.ts';
+import { selftestVerb } from './commands/selftest.ts';
+import { serveVerb } from './commands/serve.ts';
+import { simulateVerb } from './commands/simulate.ts';
 
 const verbs: readonly CommandModule[] = [
   checkVerb,

@@ -1,5 +1,5 @@
-import { reasonOf } from './files.ts';
-import { exitCodes, OutputLost } from './usage-error.ts';
+import { reasonOf } from './input/files.ts';
+import { exitCodes, OutputLost } from './flags/usage-error.ts';
 
 /**
  * Aborts when the process is asked to stop, after it has said so; asked again, the process ends at

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { Test } from 'tap';
 import { WebSocket } from 'ws';
-import { systemClock } from '../../src/shared/clock.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import {
   createDecoder,
   levelDb,
@@ -10,9 +10,9 @@ import {
   silentFrame,
   ticksOfFrame,
   type Clip,
-} from '../../src/shared/opus/index.ts';
-import { createPeer, type AudioPacket, type Peer } from '../../src/shared/peer/index.ts';
-import { pacer } from '../../src/shared/pacer.ts';
+} from '../../src/voice/opus/index.ts';
+import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
+import { pacer } from '../../src/platform/pacer.ts';
 import { until } from './until.ts';
 
 const waitMsMax = 10_000;

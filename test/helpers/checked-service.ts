@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
-import { drive, type DriveOptions } from '../../conformance/drive/run.ts';
-import type { Transcript } from '../../conformance/transcript/transcript.ts';
+import { drive, type DriveOptions } from '../../conformance/engine/drive/run.ts';
+import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import { startService, type RunningService } from '../../src/service/index.ts';
-import { systemClock } from '../../src/shared/clock.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 
 /** A service on a free port that ends with the test. */
 export async function withCheckedService(t: Test): Promise<RunningService> {

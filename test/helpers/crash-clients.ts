@@ -1,6 +1,6 @@
 /** Clients that send conversations to a service that may die, and know what it acknowledged. */
 import { fetch, type Agent } from 'undici';
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Chance } from '../../src/platform/random.ts';
 import { aRequest, aSpan } from './otlp.ts';
 
 /** A request, and whether its 200 has arrived whole. */

@@ -3,7 +3,7 @@
  * its own, since libwebrtc may end the process that it leaves; `libwebrtc.ts` talks to it.
  */
 import wrtc from '@roamhq/wrtc';
-import { systemClock } from '../../src/shared/clock.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { clipOf } from './caller.ts';
 import { samplesOf } from './sound.ts';
 

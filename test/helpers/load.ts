@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { brokenMusts } from '../../conformance/index.ts';
 import { load, type LoadOptions } from '../../load/index.ts';
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
-import { systemClock, type Clock } from '../../src/shared/clock.ts';
+import { systemClock, type Clock } from '../../src/platform/clock.ts';
 
 /** A chat request as a target sees it. */
 export interface ChatAsked {

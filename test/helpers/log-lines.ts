@@ -1,4 +1,4 @@
-import type { Log, LogFields } from '../../src/shared/log.ts';
+import type { Log, LogFields } from '../../src/platform/log.ts';
 
 /** A log that is kept: every line as JSON. */
 export function linesOf(): { log: Log; lines: string[] } {

@@ -1,7 +1,7 @@
 /** A thread that makes lines and can be told, by what it is to say, to die or to stand still. */
 import { parentPort } from 'node:worker_threads';
-import type { LineSource } from '../../src/shared/speech/line-jobs.ts';
-import { makeLine } from '../../src/shared/speech/make-line.ts';
+import type { LineSource } from '../../src/voice/speech/line-jobs.ts';
+import { makeLine } from '../../src/voice/speech/make-line.ts';
 
 const port = parentPort;
 if (!port) throw new Error('to be run as a thread');

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { watchKit } from '../../src/shared/audio-latency/index.ts';
+import { watchKit } from '../../src/voice/latency/index.ts';
 
 const attemptsMax = 5;
 const lateMsMax = 5;

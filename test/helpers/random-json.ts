@@ -1,4 +1,4 @@
-import type { Chance } from '../../src/shared/chance.ts';
+import type { Chance } from '../../src/platform/random.ts';
 
 const KEYS = [
   ...['choices', 'message', 'content', 'role', 'tool_calls', 'function', 'arguments', 'result'],

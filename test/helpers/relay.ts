@@ -2,7 +2,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Test } from 'tap';
-import { systemClock } from '../../src/shared/clock.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 
 const address = '127.0.0.1';
 const candidate = /^(a=candidate:\S+ 1 udp \d+ 127\.0\.0\.1) (\d+) /m;

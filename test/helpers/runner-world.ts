@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { startRunner, type Runner, type RunnerOptions } from '../../src/service/scoring/runner.ts';
 import type { ScoredSession } from '../../src/service/scoring/scored-session.ts';
 import type { Judge, Score } from '../../src/service/scoring/score.ts';
-import { manualClock, type ManualClock } from '../../src/shared/clock.ts';
+import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
 import { linesOf } from './log-lines.ts';
 import { memoryJobs, type MemoryJobs } from './memory-jobs.ts';
 import { evalOf, sessionOf } from './scoring.ts';

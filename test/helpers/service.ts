@@ -9,7 +9,7 @@ import {
   type ProductionSessionPage,
   type SimulationSessionPage,
 } from '../../src/contract/index.ts';
-import { manualClock, type ManualClock } from '../../src/shared/clock.ts';
+import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
 import { aRequest } from './otlp.ts';
 
 /** What came back. */

@@ -1,5 +1,5 @@
 /** Sound outside of packets: samples of clips, and the files that they are kept in. */
-import { createDecoder, type Clip } from '../../src/shared/opus/index.ts';
+import { createDecoder, type Clip } from '../../src/voice/opus/index.ts';
 
 /** What a clip decodes to: mono, 48 000 samples a second, 16 bits. */
 export async function samplesOf({ packets }: Clip): Promise<Int16Array> {

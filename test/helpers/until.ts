@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/shared/clock.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 
 const waitMsMax = 10_000;
 const lookEveryMs = 5;

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Test } from 'tap';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { systemClock } from '../../src/shared/clock.ts';
-import { createDecoder, readClips, type Clip } from '../../src/shared/opus/index.ts';
-import { pacer } from '../../src/shared/pacer.ts';
-import { createPeer, type Peer } from '../../src/shared/peer/index.ts';
-import { Microphone, parseMessage, type CallMessage } from '../../src/shared/voice-call/index.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createDecoder, readClips, type Clip } from '../../src/voice/opus/index.ts';
+import { pacer } from '../../src/platform/pacer.ts';
+import { createPeer, type Peer } from '../../src/voice/peer/index.ts';
+import { Microphone, parseMessage, type CallMessage } from '../../src/voice/call/index.ts';
 import { VoiceEar } from '../../src/service/simulator/voice-ear.ts';
 import { until } from './until.ts';
 

@@ -1,4 +1,4 @@
-import { html, type Html } from '../../../src/shared/html.ts';
+import { html, type Html } from '../../../src/report-kit/html.ts';
 import { place, type Axis } from './scale.ts';
 
 /** Where a chart draws: the inner field in units of the drawing. */

@@ -1,5 +1,5 @@
 import type { FaultKind, LoadReport } from '../../../src/contract/index.ts';
-import { html, type Html } from '../../../src/shared/html.ts';
+import { html, type Html } from '../../../src/report-kit/html.ts';
 import { faultWords } from '../../record/fault-words.ts';
 import { seconds } from '../../verdict/amounts.ts';
 import type { Bin } from './binned.ts';

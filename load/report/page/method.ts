@@ -1,5 +1,5 @@
 import type { LoadReport } from '../../../src/contract/index.ts';
-import { html, type Html } from '../../../src/shared/html.ts';
+import { html, type Html } from '../../../src/report-kit/html.ts';
 import { instant, seconds, trimmed } from '../../verdict/amounts.ts';
 
 /** How it was measured, by what, and what the words mean. */

@@ -3,7 +3,7 @@ import {
   healthResponseMsTarget,
   type LoadReport,
 } from '../../../src/contract/index.ts';
-import { html, type Html } from '../../../src/shared/html.ts';
+import { html, type Html } from '../../../src/report-kit/html.ts';
 import { instant, seconds, trimmed } from '../../verdict/amounts.ts';
 import { showable } from '../showable.ts';
 import { hasRun, loadWords } from '../what-ran.ts';

@@ -1,4 +1,4 @@
-import { Html } from '../../../src/shared/html.ts';
+import { Html } from '../../../src/report-kit/html.ts';
 
 /** The look of the page: system fonts, both schemes of colour, paper. */
 export const style = new Html(`

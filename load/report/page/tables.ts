@@ -5,7 +5,7 @@ import type {
   LoadTarget,
   LoadVerdict,
 } from '../../../src/contract/index.ts';
-import { html, type Html } from '../../../src/shared/html.ts';
+import { html, type Html } from '../../../src/report-kit/html.ts';
 import { faultWords } from '../../record/fault-words.ts';
 import { grouped, seconds, trimmed } from '../../verdict/amounts.ts';
 import { amount, amountsOf } from '../terminal.ts';

@@ -5,7 +5,7 @@ import {
   type VoiceLoad,
   type VoiceSecond,
 } from '../../../src/contract/index.ts';
-import { html, type Html } from '../../../src/shared/html.ts';
+import { html, type Html } from '../../../src/report-kit/html.ts';
 import { callFaultWords } from '../../record/call-fault-words.ts';
 import { grouped, seconds, trimmed } from '../../verdict/amounts.ts';
 import { callsWords, packetWords } from '../terminal-voice.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { Log } from '../../shared/log.ts';
-import { liveEvals } from '../live-evals.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { liveEvals } from '../domain/live-evals.ts';
 import type { Closed, Store } from '../store/store.ts';
 
 /** What closing works with. */

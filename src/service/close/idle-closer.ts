@@ -1,6 +1,6 @@
 import { conversationIdleMsMax } from '../../contract/index.ts';
-import type { Clock } from '../../shared/clock.ts';
-import type { Log } from '../../shared/log.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
 import type { ConversationStore } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { brief, type ClosedConversation } from '../../contract/index.ts';
-import { Refusal } from '../errors.ts';
-import type { Gate } from '../gate.ts';
+import { Refusal } from '../app/errors.ts';
+import type { Gate } from '../app/authentication.ts';
 import type { Closed, IngestLogStore } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { brief } from '../../contract/index.ts';
-import { Refusal } from '../errors.ts';
+import { Refusal } from '../app/errors.ts';
 
 /** How a body is written. */
 export interface BodyFormat {

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ingestBodyBytesMax } from '../../contract/index.ts';
-import type { Clock } from '../../shared/clock.ts';
-import type { Log } from '../../shared/log.ts';
-import { Refusal, unwritable, type ServiceErrorCode } from '../errors.ts';
-import type { Caller, Gate, RateWindow } from '../gate.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { Refusal, unwritable, type ServiceErrorCode } from '../app/errors.ts';
+import type { Caller, Gate, RateWindow } from '../app/authentication.ts';
 import type { IngestLogStore, IngestNote } from '../store/store.ts';
 import { readBody, shareOf, type ByteBudget, type Share } from './read-body.ts';
 import { bodyFormat, type BodyFormat } from './body-format.ts';

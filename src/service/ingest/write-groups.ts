@@ -1,5 +1,5 @@
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
-import { diskFault } from '../errors.ts';
+import { diskFault } from '../app/errors.ts';
 import type { SpanSink } from '../store/span-sink.ts';
 import type { Kept, NewSpans } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Asked, Endpoint, Question, Reply } from './endpoint.ts';
 
 /** Who is asked, and with how much patience. */

@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import { httpDateMs, type Clock } from '../../shared/clock.ts';
+import { httpDateMs, type Clock } from '../../platform/clock.ts';
 
 /** The largest answer that is read; one that is wanted has a few hundred bytes. */
 const answerBytesMax = 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { ProductionSession } from '../../contract/index.ts';
-import { deepLink } from '../deep-link.ts';
+import { deepLink } from '../domain/deep-link.ts';
 import type { Session } from '../store/store.ts';
 import { sessionView } from './session-view.ts';
 import type { ViewOptions } from './simulation-view.ts';

@@ -1,6 +1,6 @@
 import { brief, ISO_8601, pageLimitDefault, pageLimitMax } from '../../contract/index.ts';
-import { utcInstantMs } from '../../shared/utc-instant.ts';
-import { Refusal } from '../errors.ts';
+import { utcInstantMs } from '../../platform/utc-instant.ts';
+import { Refusal } from '../app/errors.ts';
 import type { SessionFilter, SessionKind } from '../store/store.ts';
 
 /** What a request for results asks for. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ProductionSessionPage, SimulationSessionPage } from '../../contract/index.ts';
-import type { Gate } from '../gate.ts';
-import { turnsOfSession } from '../session-turns.ts';
+import type { Gate } from '../app/authentication.ts';
+import { turnsOfSession } from '../domain/session-turns.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { productionView } from './production-view.ts';
 import { readResultsQuery } from './read-query.ts';

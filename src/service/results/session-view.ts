@@ -1,5 +1,5 @@
 import type { EvalOutcome, OutcomeSummary } from '../../contract/index.ts';
-import { isoTime } from '../../shared/clock.ts';
+import { isoTime } from '../../platform/clock.ts';
 import type { Outcome, Session } from '../store/store.ts';
 
 /** What the items of both results endpoints have in common (spec 2.4, 2.5). */

@@ -1,6 +1,6 @@
 import type { SimulationSession } from '../../contract/index.ts';
-import { deepLink } from '../deep-link.ts';
-import type { SessionTurn } from '../session-turns.ts';
+import { deepLink } from '../domain/deep-link.ts';
+import type { SessionTurn } from '../domain/session-turns.ts';
 import type { Session } from '../store/store.ts';
 import { sessionView } from './session-view.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { Log } from '../../shared/log.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
 import type { IngestLogStore, Job } from '../store/store.ts';
 
 /** Says which evals errored, since no result shows them. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { FinishedJob, JobStore } from '../store/store.ts';
 
 /** Writes an outcome; false when the job is no longer this worker's. */

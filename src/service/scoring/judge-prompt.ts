@@ -1,4 +1,4 @@
-import type { Chance } from '../../shared/chance.ts';
+import type { Chance } from '../../platform/random.ts';
 import type { AnswerSchema, Prompt } from '../model/endpoint.ts';
 import type { Case } from './score.ts';
 import { toolCallsIn, type ScoredSession, type ScoredTurn } from './scored-session.ts';

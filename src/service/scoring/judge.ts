@@ -1,6 +1,6 @@
-import type { Chance } from '../../shared/chance.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { judgeMissing } from '../judge-missing.ts';
+import type { Chance } from '../../platform/random.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { judgeMissing } from '../domain/judge-missing.ts';
 import { askWithRetries } from '../model/ask.ts';
 import { openEndpoint, type Asked } from '../model/endpoint.ts';
 import { readAnswer } from './judge-answer.ts';

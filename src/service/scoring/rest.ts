@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 
 /** Ends early when the signal is aborted; without a time, only then. */
 export async function rest(

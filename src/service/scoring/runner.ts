@@ -12,9 +12,9 @@
  * service's clock stands. Whoever holds a job may be overtaken still (its machine slept), so the
  * store fences: only the latest holder's outcome is written.
  */
-import { breather } from '../../shared/breather.ts';
-import { systemClock, type Clock } from '../../shared/clock.ts';
-import type { Log } from '../../shared/log.ts';
+import { breather } from '../../platform/event-loop.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
 import type { Store } from '../store/store.ts';
 import type { ErroredEvals } from './errored-evals.ts';
 import { finishInGroups, type Finish } from './finish-groups.ts';

@@ -1,5 +1,5 @@
 import type { Params } from './params.ts';
-import { matchFirst } from '../pattern-match.ts';
+import { matchFirst } from '../domain/pattern-match.ts';
 import { counted, cut, excerpt, quote } from './quoting.ts';
 import { unscored, verdict, type Score, type Scoring } from './score.ts';
 import type { ScoredSession } from './scored-session.ts';

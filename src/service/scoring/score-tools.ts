@@ -1,4 +1,4 @@
-import { holds, isObject } from '../json-values.ts';
+import { holds, isObject } from '../domain/json-values.ts';
 import { UnreadableParams } from './params.ts';
 import { counted, listed, quote } from './quoting.ts';
 import { verdict, type Score, type Scoring } from './score.ts';

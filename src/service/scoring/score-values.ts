@@ -1,5 +1,5 @@
-import { readPath, valuesAt } from '../json-path.ts';
-import { sameJson } from '../json-values.ts';
+import { readPath, valuesAt } from '../domain/json-path.ts';
+import { sameJson } from '../domain/json-values.ts';
 import { listed, quote } from './quoting.ts';
 import { unscored, verdict, type Score, type Scoring } from './score.ts';
 import { sessionView } from './session-view.ts';

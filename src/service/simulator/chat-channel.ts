@@ -1,5 +1,5 @@
 import type { ChatMessage, ChatRequest } from '../../contract/index.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Channel } from './channel.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { SessionPlan } from './session-plan.ts';

@@ -1,5 +1,5 @@
 import type { ReplyCondition } from '../../contract/index.ts';
-import { matchFirst } from '../pattern-match.ts';
+import { matchFirst } from '../domain/pattern-match.ts';
 import { SessionFault } from './simulated-session.ts';
 import type { Heard } from './simulated-user.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 
 /** A signal that aborts with another, or after a time; disposing of it lets go of both. */
 export function limitedBy(

@@ -1,4 +1,4 @@
-import { seededChance } from '../../shared/chance.ts';
+import { seededChance } from '../../platform/random.ts';
 import { holds } from './conditions.ts';
 import { takesLeave } from './farewell.ts';
 import type { SessionPlan } from './session-plan.ts';

@@ -1,7 +1,7 @@
 import type { EndReason, UserCreateRequest } from '../../contract/index.ts';
-import type { Clock } from '../../shared/clock.ts';
-import type { Log } from '../../shared/log.ts';
-import { userModelMissing } from '../user-model-missing.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { userModelMissing } from '../domain/user-model-missing.ts';
 import type { Channel, OpenChannel } from './channel.ts';
 import { chatChannel } from './chat-channel.ts';
 import { graphUser } from './graph-user.ts';

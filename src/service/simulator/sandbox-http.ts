@@ -1,5 +1,5 @@
 import type { Pool } from 'undici';
-import { DeadlinePassed, type Clock } from '../../shared/clock.ts';
+import { DeadlinePassed, type Clock } from '../../platform/clock.ts';
 import { limitedBy } from './limited-by.ts';
 import { SessionFault } from './simulated-session.ts';
 

@@ -1,6 +1,6 @@
 import type { ChatRequest, UserCreateRequest } from '../../contract/index.ts';
 import { healthTimeoutMs, isMessage } from '../../contract/index.ts';
-import { httpDateMs, type Clock } from '../../shared/clock.ts';
+import { httpDateMs, type Clock } from '../../platform/clock.ts';
 import { readReply } from './read-reply.ts';
 import { openHttp, type Answer, type Outgoing, type SandboxOptions } from './sandbox-http.ts';
 import { SessionFault, type AgentReply } from './simulated-session.ts';

@@ -1,5 +1,5 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
-import { idsFrom } from '../ids.ts';
+import { idsFrom } from '../domain/ids.ts';
 
 /** A scenario with all that it names. */
 export interface Casting {

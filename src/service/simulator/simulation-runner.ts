@@ -8,12 +8,12 @@
  *
  * so that a crash loses the sessions under way and doubles none.
  */
-import type { Clock } from '../../shared/clock.ts';
-import type { Log } from '../../shared/log.ts';
-import type { SpeechEndpoint } from '../../shared/speech/index.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import type { NewSession, Store } from '../store/store.ts';
 import type { SimulationPlan } from '../store/simulations.ts';
-import { eachAtATime } from './at-a-time.ts';
+import { eachAtATime } from '../../platform/at-a-time.ts';
 import { runSession } from './run-session.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';
 import { planSessions, type SessionPlan } from './session-plan.ts';

@@ -1,6 +1,6 @@
 import { askWithRetries, type Asking } from '../model/ask.ts';
 import { openEndpoint, type Asked, type Prompt } from '../model/endpoint.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { moveSchema } from './user-prompt.ts';
 import { readMove } from './read-move.ts';
 import { SessionFault } from './simulated-session.ts';

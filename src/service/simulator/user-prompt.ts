@@ -1,5 +1,5 @@
 import type { Persona, ReplyCondition } from '../../contract/index.ts';
-import type { Chance } from '../../shared/chance.ts';
+import type { Chance } from '../../platform/random.ts';
 import type { AnswerSchema, Prompt } from '../model/endpoint.ts';
 import type { SessionPlan } from './session-plan.ts';
 

@@ -1,7 +1,7 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { SpeechEndpoint } from '../../shared/speech/index.ts';
-import type { AnswerForm, CallAudio } from '../../shared/voice-call/index.ts';
-import { usualAnswerForm, voiceUrlOf } from '../../shared/voice-call/voice-target.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { SpeechEndpoint } from '../../voice/speech/index.ts';
+import type { AnswerForm, CallAudio } from '../../voice/call/index.ts';
+import { usualAnswerForm, voiceUrlOf } from '../../voice/call/voice-target.ts';
 import type { OpenChannel } from './channel.ts';
 import type { SessionPlan } from './session-plan.ts';
 import { SessionFault } from './simulated-session.ts';
@@ -54,9 +54,9 @@ const unspoken = (why: string): SessionFault =>
   new SessionFault('simulator_error', `The user can't speak: ${why}.`);
 
 async function load(options: VoiceCallerOptions) {
-  const room = await import('../../shared/speech/index.ts');
+  const room = await import('../../voice/speech/index.ts');
   const { openVoice, SpeechFailed } = room;
-  const { pacer } = await import('../../shared/pacer.ts');
+  const { pacer } = await import('../../platform/pacer.ts');
   const { openVoiceChannel } = await import('./voice-channel.ts');
   const { clock, sandbox, apiKey, ca, speech, onAudio, mediaAddress } = options;
   // Nobody is called by somebody who has no voice.

@@ -1,6 +1,6 @@
-import type { Clock } from '../../shared/clock.ts';
-import { createDecoder, type Clip } from '../../shared/opus/index.ts';
-import type { Pacer } from '../../shared/pacer.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { createDecoder, type Clip } from '../../voice/opus/index.ts';
+import type { Pacer } from '../../platform/pacer.ts';
 import {
   CallFailed,
   CallRecording,
@@ -10,8 +10,8 @@ import {
   type CallMessage,
   type Said,
   type VoiceTarget,
-} from '../../shared/voice-call/index.ts';
-import { isObject } from '../json-values.ts';
+} from '../../voice/call/index.ts';
+import { isObject } from '../domain/json-values.ts';
 import type { Channel } from './channel.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';

@@ -1,6 +1,6 @@
-import { onsetsOf, soundThresholdDb, type SoundWindow } from '../../shared/audio-latency/index.ts';
-import { levelDb, type Decoder } from '../../shared/opus/index.ts';
-import type { AudioPacket } from '../../shared/peer/index.ts';
+import { onsetsOf, soundThresholdDb, type SoundWindow } from '../../voice/latency/index.ts';
+import { levelDb, type Decoder } from '../../voice/opus/index.ts';
+import type { AudioPacket } from '../../voice/peer/index.ts';
 
 const windowTicks = 480;
 const windowMs = 10;

@@ -1,5 +1,5 @@
 import type { EndReason } from '../../contract/index.ts';
-import type { CallFailed, CallFailure } from '../../shared/voice-call/index.ts';
+import type { CallFailed, CallFailure } from '../../voice/call/index.ts';
 import { SessionFault } from './simulated-session.ts';
 
 /** What a call that came to nothing makes of its session. */

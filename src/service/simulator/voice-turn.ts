@@ -1,5 +1,5 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { Said } from '../../shared/voice-call/index.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Said } from '../../voice/call/index.ts';
 import { SessionFault, type AgentReply } from './simulated-session.ts';
 import type { VoiceEar } from './voice-ear.ts';
 import type { VoicePatience } from './voice-patience.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../shared/clock.ts';
-import type { CallMessage } from '../../shared/voice-call/index.ts';
-import { isObject } from '../json-values.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { CallMessage } from '../../voice/call/index.ts';
+import { isObject } from '../domain/json-values.ts';
 import { toolCallsIn } from './read-reply.ts';
 import type { ReplyToolCall } from './simulated-session.ts';
 

@@ -8,7 +8,7 @@ import {
   type SqliteStatement,
 } from 'kysely';
 import { sql, CompiledQuery, type Transaction } from 'kysely';
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { cacheKib, checkpointPages, isBusy, lockWaitMsMax, openFile } from './open-file.ts';
 import type { Tables } from './tables.ts';
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { isoTime } from '../../shared/clock.ts';
+import { isoTime } from '../../platform/clock.ts';
 import { exact, type Connections, type Writing } from './connect.ts';
 import { runKey } from './names.ts';
 import { addSession } from './sessions.ts';

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { firstTables } from './migrations/001-first-tables.ts';
-import { whatEvalsRead } from './migrations/002-what-evals-read.ts';
+import { whatEvalsRead } from './migrations/002-eval-inputs.ts';
 import { seededOnce } from './migrations/003-seeded-once.ts';
 import { simulatedSessions } from './migrations/004-simulated-sessions.ts';
 

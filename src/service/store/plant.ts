@@ -1,5 +1,5 @@
-import { breather } from '../../shared/breather.ts';
-import { systemClock } from '../../shared/clock.ts';
+import { breather } from '../../platform/event-loop.ts';
+import { systemClock } from '../../platform/clock.ts';
 import type { Connections, Writing } from './connect.ts';
 import { putDocument } from './documents.ts';
 import { putEval, putSettings } from './evals.ts';

@@ -3,8 +3,8 @@ import type {
   SimulatedSessionReport,
   SimulationReport,
 } from '../../../contract/index.ts';
-import { instantMs } from '../../../shared/clock.ts';
-import { xmlLines, xmlText } from '../../../shared/xml.ts';
+import { instantMs } from '../../../platform/clock.ts';
+import { xmlLines, xmlText } from '../../../report-kit/xml.ts';
 import { alike, reasonsOf } from './reasons.ts';
 import { transcriptText } from './transcript.ts';
 

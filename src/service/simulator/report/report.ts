@@ -4,7 +4,7 @@ import type {
   SimulationReport,
   SimulationVerdict,
 } from '../../../contract/index.ts';
-import { isoTime } from '../../../shared/clock.ts';
+import { isoTime } from '../../../platform/clock.ts';
 import type { Casting } from '../session-plan.ts';
 import { scenarioResults, verdictOfRun } from './scenario-results.ts';
 

@@ -1,5 +1,5 @@
 import type { SimulatedSessionReport } from '../../../contract/index.ts';
-import { isoTime } from '../../../shared/clock.ts';
+import { isoTime } from '../../../platform/clock.ts';
 import type { Outcome } from '../../store/store.ts';
 import type { SessionPlan } from '../session-plan.ts';
 import type { SimulatedSession, SimulatedTurn } from '../simulated-session.ts';

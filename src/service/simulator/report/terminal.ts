@@ -5,8 +5,8 @@ import type {
   SimulationReport,
   SimulationVerdict,
 } from '../../../contract/index.ts';
-import { instantMs } from '../../../shared/clock.ts';
-import { wrap, type Paint, type Style } from '../../../shared/paint.ts';
+import { instantMs } from '../../../platform/clock.ts';
+import { wrap, type Paint, type Style } from '../../../report-kit/terminal-style.ts';
 import { alike, reasonsOf } from './reasons.ts';
 import { showable, transcriptLines } from './transcript.ts';
 

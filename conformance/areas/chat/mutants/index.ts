@@ -1,0 +1,15 @@
+import { chatErrorMutants } from './errors.ts';
+import { chatFailureMutants } from './failures.ts';
+import { chatReplyMutants } from './replies.ts';
+import { chatRequestMutants } from './requests.ts';
+import { chatSessionMutants } from './sessions.ts';
+import type { Mutant } from '../../../engine/mutants/mutant.ts';
+
+/** Mutants of `POST /v1/chat/completions`. */
+export const chatMutants: readonly Mutant[] = [
+  ...chatRequestMutants,
+  ...chatFailureMutants,
+  ...chatReplyMutants,
+  ...chatSessionMutants,
+  ...chatErrorMutants,
+];

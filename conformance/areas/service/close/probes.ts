@@ -1,0 +1,237 @@
+import { valueAt } from '../../../../src/contract/index.ts';
+import { type Exchange, accepted } from '../../../engine/transcript/reading.ts';
+import { cost, type Scenario } from '../../../engine/probe.ts';
+import { about, admin, evalsOf, uploadIdOf } from '../control-probes.ts';
+import {
+  chatSpan,
+  conversation,
+  exportOf,
+  forms,
+  integer,
+  spanBeside,
+  text,
+  withoutKeys,
+  type Conversation,
+  type TraceExport,
+} from '../spans.ts';
+import { read, untilScored, windowOf, type Wanted } from '../waiting.ts';
+import type { OwnerName } from '../context.ts';
+import type { Step, World } from '../../../engine/probe-context.ts';
+
+const DAY_MS = 86_400_000;
+
+/** When the conversation starts that is in the middle of the others. */
+export const RESENT_AFTER_MS = 4_000;
+
+/** A trace request that must be taken; JSON unless another form is named. */
+export function traces(
+  { service }: World,
+  step: string,
+  request: TraceExport,
+  more: { form?: string; owner?: OwnerName } = {},
+): Step {
+  const form = forms[more.form ?? 'json'] ?? forms['json'];
+  return {
+    endpoint: 'traces',
+    step,
+    intent: 'valid',
+    ...form?.(request),
+    ...service.keyOf(more.owner ?? 'main'),
+  };
+}
+
+/** An end call that must be taken. */
+export function end({ service }: World, step: string, id: string, owner: OwnerName = 'main'): Step {
+  return {
+    endpoint: 'end',
+    step,
+    intent: 'valid',
+    path: encodeURIComponent(id),
+    ...service.keyOf(owner),
+  };
+}
+
+/** What a conversation consists of, and the requests that carry it. */
+interface Plot {
+  talk: Conversation;
+  requests: Step[];
+}
+
+function plotsOf(world: World): Plot[] {
+  const { service } = world;
+  const talk = (name: string, afterMs: number, isPromised = true): Conversation =>
+    conversation(service, name, { afterMs, isPromised });
+  const one = (the: Conversation, form = 'json'): Plot => ({
+    talk: the,
+    requests: [traces(world, the.name, exportOf([chatSpan(service, the)]), { form })],
+  });
+  const again = talk('re-sent', RESENT_AFTER_MS, false);
+  const resent = exportOf([chatSpan(service, again)]);
+  return [
+    severalTurns(world, talk('json', 0)),
+    one(talk('protobuf', 1000, false), 'protobuf'),
+    one(talk('gzip', 1000), 'gzip'),
+    one(talk('gzip protobuf', 2000, false), 'gzipProtobuf'),
+    byHeader(world, talk('header', 3000)),
+    {
+      talk: again,
+      requests: [traces(world, 're-sent', resent), traces(world, 're-sent again', resent)],
+    },
+    besideIgnored(world, talk('ignored', 5000)),
+    withTools(world, talk('tools', 6000)),
+    failed(world, { ...talk('failed', 7000, false), thing: 'order' }),
+    wrapped(world, talk('wrapper', 8000)),
+  ];
+}
+
+/** Three turns in two requests, so that only the id says that they belong together. */
+function severalTurns(world: World, talk: Conversation): Plot {
+  const span = (turn: number) => chatSpan(world.service, talk, turn);
+  return {
+    talk,
+    requests: [
+      traces(world, 'json', exportOf([span(1), span(2)])),
+      traces(world, 'json again', exportOf([span(3)])),
+    ],
+  };
+}
+
+function byHeader(world: World, talk: Conversation): Plot {
+  const span = withoutKeys(chatSpan(world.service, talk), 'gen_ai.conversation.id');
+  const step = traces(world, 'header', exportOf([span]));
+  return { talk, requests: [{ ...step, headers: { 'x-conversation-id': talk.id } }] };
+}
+
+/** A turn and a span that is none, since it has no operation name. */
+function besideIgnored(world: World, talk: Conversation): Plot {
+  const { service } = world;
+  const other = spanBeside(service, talk, 'GET /orders', [
+    text('gen_ai.conversation.id', talk.id),
+    text('http.request.method', 'GET'),
+  ]);
+  return {
+    talk,
+    requests: [traces(world, 'ignored', exportOf([chatSpan(service, talk), other]))],
+  };
+}
+
+function withTools(world: World, talk: Conversation): Plot {
+  const { service } = world;
+  const chat = chatSpan(service, talk);
+  const tool = spanBeside(service, talk, 'execute_tool look_up', [
+    text('gen_ai.conversation.id', talk.id),
+    text('gen_ai.operation.name', 'execute_tool'),
+    text('gen_ai.tool.name', 'look_up'),
+    text('gen_ai.tool.call.arguments', '{"parcel":17}'),
+    text('gen_ai.tool.call.result', '{"status":"shipped"}'),
+  ]);
+  const full = {
+    ...chat,
+    status: { code: 1 },
+    attributes: [
+      ...chat.attributes,
+      text('gen_ai.request.model', 'model-a'),
+      text('gen_ai.response.model', 'model-a-1'),
+      integer('gen_ai.usage.input_tokens', 12),
+      integer('gen_ai.usage.output_tokens', 34),
+      text('shop.region', 'north'),
+    ],
+  };
+  const request = exportOf(
+    [full, { ...tool, parentSpanId: chat.spanId }],
+    [text('deployment.environment.name', 'test')],
+  );
+  return { talk, requests: [traces(world, 'tools', request)] };
+}
+
+function failed(world: World, talk: Conversation): Plot {
+  const span = chatSpan(world.service, talk, 1, { status: { code: 2 } });
+  return { talk, requests: [traces(world, 'failed', exportOf([span]))] };
+}
+
+/** A turn in its wrapper; whether that is one turn or two is not said. */
+function wrapped(world: World, talk: Conversation): Plot {
+  const { service } = world;
+  const chat = chatSpan(service, talk);
+  const wrapper = spanBeside(service, talk, 'invoke_agent', [
+    text('gen_ai.operation.name', 'invoke_agent'),
+    ...chat.attributes.filter(({ key }) => key !== 'gen_ai.operation.name'),
+  ]);
+  const spans = [wrapper, { ...chat, parentSpanId: wrapper.spanId }];
+  return { talk, requests: [traces(world, 'wrapper', exportOf(spans))] };
+}
+
+/** Sends a conversation and closes it; what is to be seen of it where it is scored. */
+async function play(world: World, { talk, requests }: Plot): Promise<Wanted[]> {
+  for (const step of requests) await world.send(step);
+  const closed = await world.send(end(world, `close ${talk.name}`, talk.id));
+  return closed ? wantedOf(talk.id, closed) : [];
+}
+
+/** A conversation whose close queued evals is to be listed with as many. */
+export function wantedOf(id: string, closed: Exchange): Wanted[] {
+  const queued = accepted(closed) && valueAt(closed.json, '/evaluations_queued');
+  return typeof queued === 'number' && queued > 0 ? [{ id, evaluations: queued }] : [];
+}
+
+const conversations: Scenario = {
+  id: 'service/conversations',
+  area: 'service',
+  phase: 'accepted',
+  exercises: ['SERVICE-001', 'SERVICE-002', 'SERVICE-003', 'SERVICE-040', 'SERVICE-087'],
+  cost: cost(29),
+  async drive(world) {
+    const { service } = world;
+    const old = conversation(service, 'old', { afterMs: -3 * DAY_MS });
+    // The oldest first, so that it is the oldest by whatever time a service goes by.
+    const first = await play(world, {
+      talk: old,
+      requests: [traces(world, 'old', exportOf([chatSpan(service, old)]))],
+    });
+    const plots = plotsOf(world);
+    const rest = await Promise.all(plots.map((plot) => play(world, plot)));
+    const alone = conversation(service, 'ignored alone', {});
+    const ignored = spanBeside(service, alone, 'GET /orders', [
+      text('gen_ai.conversation.id', alone.id),
+    ]);
+    await world.send(traces(world, 'ignored alone', exportOf([ignored])));
+    const [json] = plots;
+    if (json) await world.send(end(world, 'close again', json.talk.id));
+    const uploaded = service.control ? [{ id: uploadIdOf(service), evaluations: 1 }] : [];
+    await untilScored(world, [...first, ...rest.flat(), ...uploaded]);
+  },
+};
+
+/** Closing without evals, with a deleted one, and under a run name of its own. */
+const settings: Scenario = {
+  id: 'service/settings',
+  area: 'service',
+  phase: 'accepted',
+  exercises: ['SERVICE-051', 'SERVICE-053', 'SERVICE-057'],
+  cost: cost(10),
+  async drive(world) {
+    const { service } = world;
+    if (!service.control) return;
+    const [bare] = await Promise.all(
+      (['bare', 'deleted', 'named'] as const).map((owner) => closeAs(world, owner)),
+    );
+    const evals = evalsOf(service);
+    const live = { evals, settings: { evals: evals.map(({ id }) => id) } };
+    await world.send(admin('evals for bare', `/seed${about(service, 'bare')}`, live));
+    await world.send(end(world, 'close bare again', bare?.id ?? '', 'bare'));
+    await world.send(admin('drain', '/drain'));
+    await world.send(read(world, 'production', 'bare', windowOf(service), 'bare'));
+  },
+};
+
+/** Sends a conversation as another owner, and closes it. */
+export async function closeAs(world: World, owner: OwnerName): Promise<Conversation> {
+  const talk = conversation(world.service, owner, {});
+  const request = exportOf([chatSpan(world.service, talk)]);
+  await world.send(traces(world, owner, request, { owner }));
+  await world.send(end(world, `close ${owner}`, talk.id, owner));
+  return talk;
+}
+
+/** The scenarios in which conversations are sent, closed and scored. */
+export const conversationScenarios: readonly Scenario[] = [conversations, settings];

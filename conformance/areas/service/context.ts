@@ -1,0 +1,98 @@
+import type { Endpoint } from '../../../src/contract/index.ts';
+import type { Chance } from '../../../src/platform/random.ts';
+import type { Clock } from '../../../src/platform/clock.ts';
+import type { Step } from '../../engine/probe-context.ts';
+
+/** The owners that a run makes for itself, where a control API lets it; each has a key. */
+export const ownerNames = [
+  'main',
+  'bare',
+  'deleted',
+  'named',
+  'paged',
+  'limits',
+  'rate',
+  'idle',
+  'apart',
+  'backlog',
+] as const;
+export type OwnerName = (typeof ownerNames)[number];
+
+/** What the scenarios of the service share. */
+export interface ServiceWorld {
+  /** When the conversations of the run begin, in milliseconds since the Unix epoch. */
+  readonly baseMs: number;
+  /** Stands in names and texts of this run alone. */
+  readonly marker: string;
+  /** Unlike that of a scenario it gives other values in each run: spans must not be known yet. */
+  readonly chance: Chance;
+  /** Send what is large, many or slow as well. */
+  readonly intrusive: boolean;
+  /** There is a control API, and the owners of the run are made. */
+  control: boolean;
+  /** By how many milliseconds the run has moved the clock of the service on. */
+  movedMs: number;
+  /** The name of an owner. */
+  owner(name: OwnerName): string;
+  /** The key of an owner, where there is a control API; else the given one goes along. */
+  keyOf(name: OwnerName): Pick<Step, 'key'>;
+  /** All keys of its own, so that none is recorded. */
+  ownKeys(): string[];
+  pause(ms: number): Promise<void>;
+  /** Milliseconds since the Unix epoch. */
+  nowMs(): number;
+  /** Milliseconds from an arbitrary origin. */
+  monotonicMs(): number;
+}
+
+/** What the service's world is made of. */
+export interface ServiceWorldOptions {
+  clock: Clock;
+  chance: Chance;
+  intrusive: boolean;
+  /** Ends every pause. */
+  signal?: AbortSignal | undefined;
+}
+
+const MINUTES_AGO = 5;
+
+/** A world in which nothing has been sent. */
+export function serviceWorld({
+  clock,
+  chance,
+  intrusive,
+  signal,
+}: ServiceWorldOptions): ServiceWorld {
+  const marker = chance.fork('marker').id(8);
+  const secretOf = (name: OwnerName): string => `sk_check_${chance.fork(`key/${name}`).id(20)}`;
+  const world: ServiceWorld = {
+    // A whole second, so that it is the same in whatever precision a service keeps it.
+    baseMs: Math.floor(clock.nowMs() / 1000) * 1000 - MINUTES_AGO * 60_000,
+    marker,
+    chance,
+    intrusive,
+    control: false,
+    movedMs: 0,
+    owner: (name) => `check-${marker}-${name}`,
+    keyOf: (name) => (world.control ? { key: { own: secretOf(name) } } : {}),
+    ownKeys: () => ownerNames.map(secretOf),
+    // Once it is interrupted nothing more is sent, whoever waited.
+    pause: (ms) => clock.sleep(ms, signal).catch(() => undefined),
+    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs(),
+  };
+  return world;
+}
+
+const SERVICE_ENDPOINTS: readonly Endpoint[] = [
+  'traces',
+  'end',
+  'simulations',
+  'production',
+  'admin',
+];
+
+/** Whether requests to an endpoint carry the service's key. */
+export function isServiceEndpoint(endpoint: Endpoint): boolean {
+  return SERVICE_ENDPOINTS.includes(endpoint);
+}

@@ -1,0 +1,221 @@
+import {
+  valueAt,
+  violations,
+  type MessageName,
+  type Violation,
+} from '../../../../src/contract/index.ts';
+import {
+  outcome,
+  printable,
+  putOff,
+  type Exchange,
+  type Transcript,
+} from '../../../engine/transcript/reading.ts';
+import {
+  eventsOf,
+  isConnected,
+  isOpened,
+  isVoice,
+  isVoiceAbsent,
+  readyOf,
+  saidBySandbox,
+  upToSecondStart,
+  UPGRADE,
+  type ReadMessage,
+} from '../../../engine/transcript/call-messages.ts';
+import { each, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { repairOfMessage } from '../../../engine/checks/repair.ts';
+import { hintAgainst, type Hint } from '../../../engine/checks/shape.ts';
+import { noWayOf } from './upgrade.ts';
+
+/**
+ * A check of voice: of a sandbox that has none, nothing is asked. Of what a second `start_call` in a
+ * call is answered with nothing is: the specification is silent about it.
+ */
+export function voiced(check: Check): Check {
+  return {
+    evidence: (transcript) =>
+      isVoiceAbsent(transcript.exchanges) ? [] : check.evidence(withFirstStartsAlone(transcript)),
+    judge: (evidence, transcript) => check.judge(evidence, withFirstStartsAlone(transcript)),
+    unjudged(transcript) {
+      if (!isVoiceAbsent(transcript.exchanges)) {
+        return check.unjudged(withFirstStartsAlone(transcript));
+      }
+      return { verdict: 'not_applicable', reason: noVoiceReason(transcript) };
+    },
+  };
+}
+
+function noVoiceReason({ exchanges }: Transcript): string {
+  const probe = exchanges.findLast((one) => isVoice(one) && one.step === UPGRADE);
+  const how = probe ? ` (${outcome(probe)})` : '';
+  return `The sandbox has no voice endpoint: its WebSocket is refused like an unknown path${how}.`;
+}
+
+const withFirstStarts = new WeakMap<Transcript, Transcript>();
+
+/** Without what a sandbox said after a second `start_call`, in whichever call that was. */
+function withFirstStartsAlone(transcript: Transcript): Transcript {
+  const known = withFirstStarts.get(transcript);
+  if (known) return known;
+  const cut = { ...transcript, exchanges: transcript.exchanges.map(upToSecondStart) };
+  withFirstStarts.set(transcript, cut);
+  return cut;
+}
+
+/** Valid calls, that of the preflight and those that were put off apart. */
+export const isValidCall = (one: Exchange): boolean =>
+  isVoice(one) && one.intent === 'valid' && one.step !== UPGRADE && !putOff(one);
+
+/** Why no call was there to be looked at: the WebSocket did not open, or nothing came over it. */
+export const noCall: Check['unjudged'] = ({ run, exchanges }) => {
+  const calls = exchanges.filter((one) => isVoice(one) && one.intent === 'valid');
+  const shut = calls.find((one) => !isOpened(one));
+  if (calls.some(isOpened) || !shut) {
+    return { verdict: 'blocked', reason: 'No start_call was followed by call_ready.' };
+  }
+  const wantsKey = wantsOtherKey(shut) && !run.keyGiven;
+  const noWay = noWayOf(shut, run.voiceUrl ?? '');
+  const says = wantsKey
+    ? `The WebSocket wants a key (${outcome(shut)}), and none was given: put it into SANDBOX_KIT_API_KEY.`
+    : `The WebSocket does not open: ${noWay?.says ?? `${outcome(shut)} (exchange ${shut.id}).`}`;
+  return { verdict: 'blocked', reason: says };
+};
+
+/** Whether a WebSocket was refused for its key. */
+export function wantsOtherKey({ response }: Exchange): boolean {
+  return response?.status === 401 || response?.status === 403;
+}
+
+/** Whether a sandbox has shown in any call that it takes the kit's answer to its offer. */
+function takesAnswers({ exchanges }: Transcript): boolean {
+  return exchanges.some(
+    (one) =>
+      isVoice(one) &&
+      (isConnected(one) || one.call?.media?.hasPath === true || saysAtOnce(one, exchanges)),
+  );
+}
+
+/** Who does not know the answer's message may wait for another, and say in the end that none came. */
+const AT_ONCE_MS_MAX = 3_000;
+
+/**
+ * Whether an answer was met at once with connection_failed, by a sandbox that does not say so of any
+ * message that it does not know.
+ */
+function saysAtOnce(one: Exchange, exchanges: readonly Exchange[]): boolean {
+  const unknown = exchanges.find((other) => isVoice(other) && other.step === 'unknown type');
+  const passesOver = unknown && readyOf(unknown) && saidBySandbox(unknown, 'error').length === 0;
+  const answeredMs = eventsOf(one, 'answered')[0]?.atMs;
+  if (!passesOver || answeredMs === undefined || one.intent !== 'valid') return false;
+  return saidBySandbox(one, 'error').some(
+    ({ event, json }) =>
+      event.atMs >= answeredMs &&
+      event.atMs <= answeredMs + AT_ONCE_MS_MAX &&
+      valueAt(json, '/error/code') === 'connection_failed',
+  );
+}
+
+/** Calls in which the offer was answered, by a sandbox that takes answers; those with it unusable. */
+export function answeredCalls(transcript: Transcript): Exchange[] {
+  const takes = takesAnswers(transcript);
+  return transcript.exchanges.filter(
+    (one) =>
+      isValidCall(one) &&
+      ((takes && eventsOf(one, 'answered').length > 0) || eventsOf(one, 'unusable').length > 0),
+  );
+}
+
+/** Whether an offer was answered, in a call that was to come about, and no answer was taken. */
+export function isMediaUnjudged(transcript: Transcript): boolean {
+  const { exchanges } = transcript;
+  const has = (kind: 'answered' | 'unusable'): boolean =>
+    exchanges.some((one) => isVoice(one) && eventsOf(one, kind).length > 0);
+  return has('answered') && !has('unusable') && !takesAnswers(transcript);
+}
+
+/** Why no media was there to be looked at. */
+export const noMedia: Check['unjudged'] = (transcript) => {
+  const { exchanges } = transcript;
+  const unusable = exchanges.find((one) => isVoice(one) && eventsOf(one, 'unusable').length > 0);
+  if (unusable) {
+    const why = printable(eventsOf(unusable, 'unusable')[0]?.detail ?? '');
+    const reason = `The offer could not be taken: ${why} (exchange ${unusable.id}).`;
+    return { verdict: 'blocked', reason };
+  }
+  const answered = exchanges.filter((one) => isVoice(one) && eventsOf(one, 'answered').length > 0);
+  const [first] = answered;
+  if (!first) {
+    if (exchanges.some((one) => readyOf(one))) {
+      return { verdict: 'blocked', reason: 'No offer was answered.' };
+    }
+    return noCall(transcript);
+  }
+  if (takesAnswers(transcript)) {
+    return { verdict: 'blocked', reason: `Media did not flow as it would have to for this.` };
+  }
+  return {
+    verdict: 'not_applicable',
+    reason:
+      'The sandbox did nothing with the answer to its offer, for which the specification shows no message: --voice-answer-type and --voice-answer-field name one that it knows.',
+  };
+};
+
+/** Calls that are evidence where media could flow. */
+export function whereMediaFlows(
+  on: (one: Exchange) => boolean,
+  find: (one: Exchange, transcript: Transcript) => Finding[],
+  unjudged: Check['unjudged'] = noMedia,
+): Check {
+  return each((one) => isVoice(one) && isConnected(one) && on(one), find, unjudged);
+}
+
+/** What a shape check of messages is about. */
+export interface MessageShape {
+  message: MessageName;
+  /** The type of the messages. */
+  type: string;
+  /** Pointers; the value there, its presence included, is judged by the schema. */
+  at: readonly string[];
+  absent: Check['unjudged'];
+  hint?: Hint;
+}
+
+const validated = new WeakMap<ReadMessage, Violation[]>();
+
+function violationsOf(said: ReadMessage, message: MessageName): Violation[] {
+  const found = validated.get(said) ?? violations(message, said.json);
+  validated.set(said, found);
+  return found;
+}
+
+/**
+ * A check that holds the messages of a type against their schema at some places. A call is evidence
+ * when one of them has the place, or when the schema finds fault with its absence.
+ */
+export function messageShape({ message, type, at, absent, hint }: MessageShape): Check {
+  const faultsIn = (said: ReadMessage): Violation[] =>
+    violationsOf(said, message).filter(({ pointer }) => at.includes(pointer));
+  return each(
+    (one) =>
+      saidBySandbox(one, type).some(
+        (said) =>
+          faultsIn(said).length > 0 || at.some((place) => valueAt(said.json, place) !== undefined),
+      ),
+    (one) =>
+      saidBySandbox(one, type).flatMap((said) =>
+        faultsIn(said).map((fault) => ({
+          exchange: one.id,
+          ...fault,
+          ...hintAgainst(hint, valueAt(said.json, fault.pointer)),
+          repair: repairOfMessage(fault, type),
+        })),
+      ),
+    absent,
+  );
+}
+
+/** A finding about a call as a whole. */
+export function ofCall(one: Exchange, expected: string, received: string, hint?: string): Finding {
+  return { exchange: one.id, pointer: '', expected, received, ...(hint ? { hint } : {}) };
+}

@@ -1,0 +1,165 @@
+import { healthTimeoutMs, violations } from '../../../../src/contract/index.ts';
+import type { voiceRequirements } from '../requirements.ts';
+import {
+  accepted,
+  isObject,
+  outcome,
+  PREFLIGHT,
+  putOff,
+  type Exchange,
+  type Transcript,
+} from '../../../engine/transcript/reading.ts';
+import { isOpened, isVoice, readyOf } from '../../../engine/transcript/call-messages.ts';
+import { because, each, wrongOutcome, type Check } from '../../../engine/checks/check.ts';
+import { httpWaiver } from '../../../engine/checks/targets.ts';
+import { noCall, ofCall, wantsOtherKey } from './call-checks.ts';
+import { noWayOf } from './upgrade.ts';
+
+const PROTOCOL = 'sec-websocket-protocol';
+const protocolIn = ({ response }: Exchange): string | undefined => response?.headers[PROTOCOL];
+
+/** Those that asked for the subprotocol and got their WebSocket. */
+const named = (one: Exchange): boolean =>
+  isOpened(one) && one.request.headers[PROTOCOL] === 'voice-agent';
+
+const notOpened: Check['unjudged'] = (transcript) => noCall(transcript);
+
+/** A valid request for a WebSocket; without a key it says nothing where one is wanted. */
+function isJudged(one: Exchange, { run }: Transcript): boolean {
+  const lacksKey = wantsOtherKey(one) && !run.keyGiven;
+  return (
+    isVoice(one) && one.intent === 'valid' && one.step !== 'after all' && !putOff(one) && !lacksKey
+  );
+}
+
+/** The checks of how the WebSocket is opened, and of health beside it. */
+export const handshakeChecks = {
+  'VOICE-001': each(
+    isJudged,
+    (one, { run }) => {
+      const hint =
+        noWayOf(one, run.voiceUrl ?? '')?.cure ?? 'Look whether a proxy passes upgrades on.';
+      return isOpened(one) ? [] : [wrongOutcome(one, '101, an open WebSocket', hint)];
+    },
+    notOpened,
+  ),
+  'VOICE-002': each(
+    named,
+    (one) => {
+      const name = protocolIn(one);
+      if (name === undefined || name === 'voice-agent') return [];
+      return [ofCall(one, 'Sec-WebSocket-Protocol: voice-agent', JSON.stringify(name))];
+    },
+    notOpened,
+  ),
+  'VOICE-003': each(
+    named,
+    (one) =>
+      protocolIn(one) === undefined
+        ? [ofCall(one, 'Sec-WebSocket-Protocol: voice-agent', 'no subprotocol')]
+        : [],
+    notOpened,
+  ),
+  'VOICE-004': withoutProtocol(),
+  'VOICE-005': each(
+    (one) => isVoice(one) && one.step === 'wrong key' && one.response !== undefined,
+    (one) => (readyOf(one) ? [ofCall(one, 'a refusal', 'the key is not checked')] : []),
+    because('not_observed', 'The request with a wrong key was not answered.'),
+  ),
+  'VOICE-006': overTls(),
+  'VOICE-082': healthAfterwards(),
+  'VOICE-083': each(
+    (one) => one.endpoint === 'health' && accepted(one) && isObject(one.json),
+    (one) =>
+      isObject(one.json) && 'webrtc_status' in one.json
+        ? []
+        : [ofCall(one, 'webrtc_status', 'nothing')],
+    because('not_observed', 'GET /health was not answered with a JSON object.'),
+  ),
+} satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
+
+/** Refused at the upgrade, closed at once, or not answered: all of them are no call. */
+function withoutProtocol(): Check {
+  const controlOf = (one: Exchange, { exchanges }: Transcript): Exchange | undefined =>
+    exchanges.find(({ id }) => id === one.control);
+  const isEdit = (one: Exchange): boolean =>
+    isVoice(one) && /subprotocol$/.test(one.step) && !putOff(one);
+  return each(
+    (one, transcript) => {
+      const control = controlOf(one, transcript);
+      return (
+        isEdit(one) && control !== undefined && isOpened(control) && readyOf(control) !== undefined
+      );
+    },
+    (one) =>
+      readyOf(one)
+        ? [ofCall(one, `no call, with ${one.step}`, `${outcome(one)} and call_ready`)]
+        : [],
+    (transcript) => {
+      const edit = transcript.exchanges.find(isEdit);
+      const control = edit && controlOf(edit, transcript);
+      if (!control) return noCall(transcript);
+      const reason = `The call with the subprotocol (exchange ${control.id}) did not come about.`;
+      return { verdict: 'blocked', reason };
+    },
+  );
+}
+
+/** The WebSocket's address as one of HTTP, for which the same waivers hold. */
+function httpAddress(voiceUrl = ''): string {
+  return voiceUrl.replace(/^ws/, 'http');
+}
+
+function overTls(): Check {
+  const waiver = ({ run }: Transcript): string | undefined =>
+    httpWaiver(httpAddress(run.voiceUrl), run.allowHttp);
+  return {
+    evidence: (transcript) => (waiver(transcript) ? [] : transcript.exchanges.filter(isOpened)),
+    judge: ([first], { run }) =>
+      first && !/^wss:/.test(run.voiceUrl ?? '')
+        ? [
+            {
+              ...ofCall(first, 'a wss:// address', run.voiceUrl ?? 'none'),
+              hint: 'Inside a private network of a CI run, waive this with --allow-http.',
+            },
+          ]
+        : [],
+    unjudged(transcript) {
+      const reason = waiver(transcript);
+      if (!reason) return notOpened(transcript);
+      return { verdict: 'not_applicable', reason: `waived: ${reason}` };
+    },
+  };
+}
+
+/** The health that was asked for when all calls were over, where it conformed before. */
+function healthAfterwards(): Check {
+  const faults = (one: Exchange): string[] => {
+    const status = one.response?.status ?? 0;
+    if (status !== 200 && status !== 503) return [outcome(one)];
+    return violations('Health', one.json).map(
+      ({ pointer, received }) => `${received} at ${pointer}`,
+    );
+  };
+  const isPlain = (one: Exchange): boolean =>
+    one.endpoint === 'health' && one.scenario === PREFLIGHT && !putOff(one);
+  return each(
+    (one, { exchanges }) =>
+      one.endpoint === 'health' &&
+      one.step === 'after calls' &&
+      exchanges.some((plain) => isPlain(plain) && faults(plain).length === 0),
+    (one) => {
+      const [first] = faults(one);
+      const expected = `a health answer within ${healthTimeoutMs / 1000} s, as before the calls`;
+      return first === undefined ? [] : [wrongOutcome(one, expected)];
+    },
+    ({ exchanges }) => {
+      const plain = exchanges.find(isPlain);
+      const isBad = plain && faults(plain).length > 0;
+      const reason = isBad
+        ? `GET /health did not conform before the calls, either (exchange ${plain.id}).`
+        : 'GET /health was not asked for after the calls.';
+      return { verdict: 'blocked', reason };
+    },
+  );
+}

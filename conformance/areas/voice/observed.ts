@@ -1,0 +1,78 @@
+import { valueAt } from '../../../src/contract/index.ts';
+import { outcome, printable, type Exchange } from '../../engine/transcript/reading.ts';
+import {
+  closedBySandbox,
+  isOpened,
+  isVoice,
+  readyOf,
+  saidBySandbox,
+  startOf,
+} from '../../engine/transcript/call-messages.ts';
+import type { Silence } from '../../engine/judge/observed.ts';
+
+const step =
+  (...names: string[]) =>
+  (one: Exchange): boolean =>
+    isVoice(one) && names.includes(one.step);
+
+/** What a sandbox did with a call: an error, a call, nothing, and how it ended. */
+function reaction(one: Exchange): string {
+  if (!isOpened(one)) return outcome(one);
+  const [error] = saidBySandbox(one, 'error');
+  const code = valueAt(error?.json, '/error/code');
+  const said = error
+    ? `error ${typeof code === 'string' ? printable(code, 40) : 'without a code'}`
+    : readyOf(one)
+      ? 'call_ready'
+      : 'no message';
+  return closedBySandbox(one) || one.failure ? `${said}, ${outcome(one).slice(5)}` : said;
+}
+
+/** What came of the last message of the kit, which was sent in a call. */
+function reactionInCall(one: Exchange): string {
+  const error = saidBySandbox(one, 'error').length > 0;
+  return error || closedBySandbox(one) ? reaction(one) : 'passed over';
+}
+
+const ids = (one: Exchange): string =>
+  valueAt(readyOf(one)?.json, '/session_id') === undefined ? 'left out' : 'made up';
+
+const KNOWN = ['call_ready', 'conversation_update', 'error', 'ice_candidate'];
+const others = (one: Exchange): string[] =>
+  saidBySandbox(one).flatMap(({ type }) =>
+    type === undefined || KNOWN.includes(type) ? [] : printable(type, 40) || '""',
+  );
+
+/** The silences of the voice endpoint (spec 4.9, 5, 6, 7). */
+export const voiceSilences: readonly Silence[] = [
+  { name: 'voice without the subprotocol', of: step('no subprotocol'), says: reaction },
+  { name: 'voice with another subprotocol', of: step('another subprotocol'), says: reaction },
+  { name: 'voice without a key', of: step('no key'), says: reaction },
+  { name: 'voice with a wrong key', of: step('wrong key'), says: reaction },
+  {
+    name: 'an unsupported codec',
+    of: step('unsupported codec', 'unsupported codec, full'),
+    says: reaction,
+  },
+  { name: 'start_call without audio_config', of: step('no audio_config'), says: reaction },
+  { name: 'start_call in a binary frame', of: step('binary start_call'), says: reaction },
+  { name: 'a second start_call', of: step('second start_call'), says: reactionInCall },
+  { name: 'a message that is not JSON', of: step('not JSON'), says: reaction },
+  { name: 'a message without a type', of: step('no type'), says: reaction },
+  { name: 'a message of an unknown type', of: step('unknown type'), says: reactionInCall },
+  { name: 'an answer that is no description', of: step('answer unusable'), says: reactionInCall },
+  { name: 'keys that do not fit the answer', of: step('keys refused'), says: reactionInCall },
+  {
+    name: 'session_id of a call without one',
+    of: (one) =>
+      readyOf(one) !== undefined &&
+      startOf(one) !== undefined &&
+      !('session_id' in (startOf(one) ?? {})),
+    says: ids,
+  },
+  {
+    name: 'messages of other types',
+    of: (one) => isVoice(one) && others(one).length > 0,
+    says: (one) => [...new Set(others(one))].slice(0, 5).join(', '),
+  },
+];

@@ -1,0 +1,135 @@
+import type { Area, CheckReport, ExchangeRecord } from '../src/contract/index.ts';
+import { isoTime, systemClock, type Clock } from '../src/platform/clock.ts';
+import { drive, plan, type DriveOptions, type Plan } from './engine/drive/run.ts';
+import type { VoiceOptions } from './engine/drive/call/options.ts';
+import { failedGate } from './engine/preflight/preflight.ts';
+import { shutVoice } from './engine/preflight/voice.ts';
+import type { Diagnosis } from './reports/diagnosis.ts';
+import { reportOf } from './reports/report.ts';
+import { isServiceRun } from './areas/index.ts';
+import type { Transcript } from './engine/transcript/transcript.ts';
+
+/** All areas of a sandbox, which a check is of unless it says otherwise. */
+export const areas: readonly Area[] = ['chat', 'health', 'users', 'voice'];
+
+/** The area of the service, which is checked alone: it is another server. */
+export const serviceArea: readonly Area[] = ['service'];
+
+/** Messages that make many support agents use a tool; `--prompt` replaces them. */
+export const defaultPrompts: readonly string[] = [
+  'Where is my order A-1001?',
+  'What are your opening hours?',
+  'I would like a refund for order A-1001, please.',
+];
+
+/** What to check, and how; only target, version and seed have no default. */
+export interface CheckOptions {
+  /** Base URL of the sandbox. */
+  target: string;
+  kitVersion: string;
+  /** Every id of the run follows from it. */
+  seed: string;
+  /** All when left out. */
+  areas?: readonly Area[];
+  /** The sandbox's bearer key, or the service's key; none is sent when left out. */
+  apiKey?: string | undefined;
+  /** Lower-case name of the header that holds the service's key; `x-service-api-key`. */
+  apiKeyHeader?: string | undefined;
+  /** Of a service: send what is large, many or slow, too, and move the clock of its control API. */
+  intrusive?: boolean | undefined;
+  /** PEM of a CA to trust besides the system's. */
+  ca?: string | undefined;
+  clock?: Clock;
+  /** Requests in flight at most; 6. */
+  concurrency?: number;
+  /** Requests a second at most; no bound when left out. */
+  ratePerSecond?: number | undefined;
+  /** Milliseconds until a chat or users request counts as unanswered; 30 000. */
+  timeoutMs?: number;
+  /** Waives HTTPS, also beyond loopback. */
+  allowHttp?: boolean;
+  /** How the voice endpoint is reached, where not as it usually is. */
+  voice?: Partial<VoiceOptions> | undefined;
+  /** Messages that make the agent use a tool. */
+  prompts?: readonly string[];
+  /** A warn counts as a fail. */
+  strict?: boolean;
+  /** Told after every exchange. */
+  onExchange?: (exchange: ExchangeRecord) => void;
+  /** Interrupts the run; the users that it created are deleted first. */
+  signal?: AbortSignal | undefined;
+}
+
+/** A finished check: the transcript, and the report made from it. */
+export interface Checked {
+  transcript: Transcript;
+  report: CheckReport;
+}
+
+/** Checks a sandbox. Rejects only for faults of the kit: whatever a sandbox does is in the report. */
+export async function check(options: CheckOptions): Promise<Checked> {
+  const full = withDefaults(options, false);
+  const transcript = await drive(full);
+  const endedAt = isoTime(full.clock.nowMs());
+  return {
+    transcript,
+    report: reportOf(transcript, endedAt, { strict: options.strict ?? false }),
+  };
+}
+
+/** Places one call with speech in it, and judges what comes of that alone. */
+export async function callOnce(options: CheckOptions): Promise<Checked> {
+  const full = withDefaults({ ...options, areas: ['voice'] }, false);
+  const transcript = await drive({ ...full, scenarios: ['voice/conversation'] });
+  return { transcript, report: reportOf(transcript, isoTime(full.clock.nowMs())) };
+}
+
+/**
+ * Runs the preflight alone: whether there is a sandbox, or a service, that could be checked. Where
+ * voice is needed, it has to open its WebSocket as well.
+ */
+export async function diagnose(
+  options: CheckOptions & { needsVoice?: boolean },
+): Promise<Diagnosis> {
+  const transcript = await drive(withDefaults(options, true));
+  const peer = isServiceRun(transcript.run) ? 'service' : 'sandbox';
+  const shut = shutVoice(transcript, options.needsVoice ?? false);
+  const gate = failedGate(transcript) ?? (options.needsVoice ? shut : undefined);
+  return { peer, gate, remark: shut?.says, exchanges: transcript.exchanges };
+}
+
+/** What may be left out of a plan. */
+export type Chosen = Pick<CheckOptions, 'areas' | 'prompts' | 'intrusive'>;
+
+/** What `check` would send, with its defaults. */
+export function planned(chosen: Chosen): Plan {
+  return plan({
+    areas: chosen.areas ?? areas,
+    prompts: chosen.prompts ?? defaultPrompts,
+    preflightOnly: false,
+    intrusive: chosen.intrusive ?? false,
+  });
+}
+
+function withDefaults(options: CheckOptions, preflightOnly: boolean): DriveOptions {
+  return {
+    target: options.target,
+    kitVersion: options.kitVersion,
+    seed: options.seed,
+    areas: options.areas ?? areas,
+    apiKey: options.apiKey,
+    apiKeyHeader: options.apiKeyHeader,
+    intrusive: options.intrusive ?? false,
+    ca: options.ca,
+    clock: options.clock ?? systemClock,
+    concurrency: options.concurrency ?? 6,
+    ratePerSecond: options.ratePerSecond,
+    timeoutMs: options.timeoutMs ?? 30_000,
+    allowHttp: options.allowHttp ?? false,
+    voice: options.voice,
+    prompts: options.prompts ?? defaultPrompts,
+    preflightOnly,
+    signal: options.signal,
+    onExchange: options.onExchange ?? (() => {}),
+  };
+}

@@ -1,0 +1,142 @@
+import { brief, valueAt, type Endpoint } from '../../../src/contract/index.ts';
+import { because, each, type Check } from './check.ts';
+import type { Answers } from './shape.ts';
+import { type Exchange, accepted, isObject, putOff, tookMs } from '../transcript/reading.ts';
+
+/** Answers whose time counts: accepted ones, and those that never came. */
+function timed(endpoint: Endpoint): (one: Exchange) => boolean {
+  // An unhealthy sandbox answers in its time, too; a refused chat says nothing of replies.
+  const counts = (one: Exchange): boolean =>
+    endpoint === 'health' ? one.response !== undefined && !putOff(one) : accepted(one);
+  return (one) =>
+    one.endpoint === endpoint &&
+    one.intent === 'valid' &&
+    (counts(one) || one.failure?.kind === 'timeout');
+}
+
+const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+
+/** The median of a run against a target: "half of them come in under". */
+export function usualTime(
+  endpoint: Endpoint,
+  targetMs: number,
+  unjudged: Check['unjudged'],
+): Check {
+  return {
+    evidence: ({ exchanges }) => exchanges.filter(timed(endpoint)),
+    judge(evidence) {
+      const sorted = [...evidence].sort((one, other) => tookMs(one) - tookMs(other));
+      const middle = sorted[Math.floor(sorted.length / 2)];
+      if (!middle || tookMs(middle) < targetMs) return [];
+      return [
+        {
+          exchange: middle.id,
+          pointer: '',
+          expected: `a median under ${inSeconds(targetMs)}`,
+          received: `${inSeconds(tookMs(middle))} over ${evidence.length} requests`,
+        },
+      ];
+    },
+    unjudged,
+  };
+}
+
+/** The slowest answer of a run against a target. */
+export function worstTime(
+  endpoint: Endpoint,
+  targetMs: number,
+  unjudged: Check['unjudged'],
+): Check {
+  return {
+    evidence: ({ exchanges }) => exchanges.filter(timed(endpoint)),
+    judge(evidence) {
+      const [worst] = [...evidence].sort((one, other) => tookMs(other) - tookMs(one));
+      if (!worst || tookMs(worst) < targetMs) return [];
+      return [
+        {
+          exchange: worst.id,
+          pointer: '',
+          expected: `under ${inSeconds(targetMs)}`,
+          received: inSeconds(tookMs(worst)),
+        },
+      ];
+    },
+    unjudged,
+  };
+}
+
+/** A value that the specification calls typical, or shows as an example. */
+export function typical(
+  answers: Answers,
+  place: string,
+  value: unknown,
+  unjudged: Check['unjudged'],
+): Check {
+  const first = place.replace('*', '0');
+  const found = (one: Exchange): unknown => valueAt(one.json, first);
+  return each(
+    (one) => answers(one) && found(one) !== undefined,
+    (one) =>
+      found(one) === value
+        ? []
+        : [
+            {
+              exchange: one.id,
+              pointer: first,
+              expected: `typically ${brief(value)}`,
+              received: brief(found(one)),
+            },
+          ],
+    unjudged,
+  );
+}
+
+/** Whether a host is this machine: there plain HTTP is waived. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\]|.*\.localhost)$/.test(host);
+}
+
+/** Whether an address leads to this machine. */
+export function isOnLoopback(target: string): boolean {
+  return isLoopback(URL.parse(target)?.hostname ?? '');
+}
+
+const isHttps = (target: string): boolean => URL.parse(target)?.protocol === 'https:';
+
+/** Why plain HTTP is waived for a target, or undefined where it is not. */
+export function httpWaiver(target: string, allowHttp: boolean): string | undefined {
+  if (isHttps(target)) return undefined;
+  if (isOnLoopback(target)) return 'plain HTTP on loopback';
+  return allowHttp ? 'plain HTTP by --allow-http' : undefined;
+}
+
+/** The sandbox must be reached over HTTPS (spec 4.5), loopback and --allow-http apart. */
+export function overHttps(): Check {
+  return {
+    evidence: ({ run, exchanges }) =>
+      httpWaiver(run.target, run.allowHttp) ? [] : exchanges.filter(({ response }) => response),
+    judge: ([first], { run }) =>
+      first && !isHttps(run.target)
+        ? [
+            {
+              exchange: first.id,
+              pointer: '',
+              expected: 'an https:// address',
+              received: run.target,
+              hint: 'Inside a private network of a CI run, waive this with --allow-http.',
+            },
+          ]
+        : [],
+    unjudged: ({ run }) => {
+      const reason = httpWaiver(run.target, run.allowHttp);
+      return reason
+        ? { verdict: 'not_applicable', reason: `waived: ${reason}` }
+        : because('blocked', 'No request was answered.')({ run, exchanges: [] });
+    },
+  };
+}
+
+/** Whether a body is a JSON object with this value under `status`. */
+export function hasStatus(one: Exchange, status: string): boolean {
+  return isObject(one.json) && one.json['status'] === status;
+}

@@ -1,0 +1,24 @@
+import type { AnswerForm, CallAudio } from '../../../../src/voice/call/index.ts';
+import { usualAnswerForm, voiceUrlOf } from '../../../../src/voice/call/voice-target.ts';
+
+/** How the voice endpoint is reached. */
+export interface VoiceOptions {
+  /** Address of its WebSocket. */
+  url: string;
+  answerForm: AnswerForm;
+  /** Of this machine, for the media; the one by which the sandbox is reached when undefined. */
+  mediaAddress: string | undefined;
+  /** Told the audio of every call that had any, with the name of its step. */
+  onAudio: (step: string, audio: CallAudio) => void;
+}
+
+/** How the voice endpoint of a sandbox is reached where nothing else is said (spec 4.9). */
+export function voiceOptions(target: string, given: Partial<VoiceOptions> = {}): VoiceOptions {
+  return {
+    url: voiceUrlOf(target),
+    answerForm: usualAnswerForm,
+    mediaAddress: undefined,
+    onAudio: () => {},
+    ...given,
+  };
+}

@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify';
+import { brief } from '../../contract/index.ts';
+import { scenarioOfConversation } from '../domain/conversation-scenario.ts';
+import { Refusal } from '../app/errors.ts';
+import type { Store } from '../store/store.ts';
+import type { Owners } from './owners.ts';
+
+/** `/conversations/{id}/scenario`: a production conversation as a scenario that says it again. */
+export function conversationRoutes(
+  app: FastifyInstance,
+  { owners, store }: { owners: Owners; store: Store },
+): void {
+  app.get<{ Params: { id: string } }>('/conversations/:id/scenario', async (request) => {
+    const { id } = request.params;
+    const made = await scenarioOfConversation(store, await owners.named(request), id);
+    if (made) return made;
+    throw new Refusal('not_found', `there is no conversation ${brief(id)} with words of a user`);
+  });
+}

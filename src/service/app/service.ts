@@ -1,0 +1,233 @@
+import { Readable } from 'node:stream';
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
+import { systemClock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import {
+  closeConversation,
+  type CloseDeps,
+  type ConversationRef,
+} from '../close/close-conversation.ts';
+import { startIdleCloser, type IdleCloser } from '../close/idle-closer.ts';
+import { closeRoute } from '../close/route.ts';
+import { faultBoard, type FaultRoute } from '../admin/fault-board.ts';
+import { requestJournal, type Journal } from '../admin/journal.ts';
+import { ownersByName } from '../admin/owners.ts';
+import { controlRoutes, type ControlDeps } from '../admin/routes.ts';
+import { seedBed, type Seeds } from '../admin/seed.ts';
+import { settingsWarnings, type Warnings } from '../admin/warnings.ts';
+import { Refusal, toRefusal } from './errors.ts';
+import { rateWindow, type Gate } from './authentication.ts';
+import type { MakeId } from '../domain/ids.ts';
+import { byteBudget, drain } from '../ingest/read-body.ts';
+import { ingestRoute } from '../ingest/route.ts';
+import type { Writer } from '../ingest/writer.ts';
+import { pageRoutes } from '../web/routes.ts';
+import { resultsPaths, resultsRoutes } from '../results/routes.ts';
+import type { ErroredEvals } from '../scoring/errored-evals.ts';
+import type { Runner } from '../scoring/runner.ts';
+import { simulationDesk } from './simulation-desk.ts';
+import type { SimulationRunner } from '../simulator/simulation-runner.ts';
+import type { Store } from '../store/store.ts';
+import type { Strangers } from './unauthorized-callers.ts';
+import {
+  answerBrokenHttp,
+  answerRefusal,
+  leaveBodiesAlone,
+  refuseOtherMethods,
+  speakTheContract,
+} from './wire.ts';
+
+/** All that a service consists of. */
+export interface ServiceParts {
+  clock: AdjustableClock;
+  log: Log;
+  gate: Gate;
+  store: Store;
+  writer: Writer;
+  runner: Runner;
+  simulator: SimulationRunner;
+  errored: ErroredEvals;
+  strangers: Strangers;
+  /** Lower-case name of the header that holds the key. */
+  apiKeyHeader: string;
+  /** Whether a model is configured that evals of kind `judge` can ask. */
+  hasJudge: boolean;
+  /** Whether a model is configured that can play users. */
+  hasUserModel: boolean;
+  makeId: MakeId;
+  /** Name of the owner that `/__admin` is about unless it names another. */
+  ownerName: string;
+  /** Base of the deep links; known once the service listens. */
+  appUrl: () => string;
+  /** Aborts when the service stops. */
+  stopping: AbortSignal;
+}
+
+/** A service that is ready to listen. */
+export interface Service {
+  app: FastifyInstance;
+  idleCloser: IdleCloser;
+  seeds: Seeds;
+  warnings: Warnings;
+}
+
+// A peer that sends its request slower than this is cut off; Node's own default is 300 s.
+const requestReceiveMsMax = 60_000;
+
+// Longer than any id could be, so that one too long is told apart from a path that does not exist.
+const pathPartLengthMax = 16_384;
+
+// What bodies in flight may hold together, from their first byte until they are written; beyond it
+// clients are told to come again. As much as the writer takes at a time.
+const bytesInFlightMax = 67_108_864;
+
+const journalEntriesMax = 1000;
+
+/** The service: every room and every route on one screen (spec 4.1 to 4.4). */
+export function buildService(parts: ServiceParts): Service {
+  const { clock, log, gate, store, writer, runner, makeId, appUrl, stopping } = parts;
+  const app = createApp(log);
+  const rate = rateWindow(clock);
+  const faults = faultBoard({ clock, stopping });
+  const journal = requestJournal(journalEntriesMax);
+  const owners = ownersByName(store.owners, parts.ownerName);
+  const wake = (): void => runner.wake();
+  const suffer = (route: FaultRoute) => () => faults.suffer(route);
+
+  const sessionIdOf: CloseDeps['sessionIdOf'] = (ownerId, conversationId) =>
+    makeId('ses', ['conversation', ownerId, conversationId]);
+  const closeDeps: CloseDeps = { store, clock, log, sessionIdOf, wake };
+  const close = (conversation: ConversationRef, idleBeforeMs?: number) =>
+    closeConversation(closeDeps, conversation, idleBeforeMs);
+  const idleCloser = startIdleCloser({ conversations: store.conversations, clock, log, close });
+
+  void app.register((api, _options, registered) => {
+    leaveBodiesAlone(api);
+    keepJournal(api, clock, journal);
+    drainRefused(api);
+    const budget = byteBudget(bytesInFlightMax);
+    const { ingestLog } = store;
+    const ingest = { clock, log, gate, rate, budget, writer, ingestLog };
+    ingestRoute(api, { ...ingest, suffer: suffer('traces') });
+    closeRoute(api, { gate, close, ingestLog, suffer: suffer('end') });
+    resultsRoutes(api, { store, gate, appUrl, suffer: suffer('results') });
+    refuseWrongMethods(api);
+    api.setNotFoundHandler((request) => {
+      throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
+    });
+    registered();
+  });
+  void app.register((pages, _options, registered) => {
+    pageRoutes(pages, parts);
+    registered();
+  });
+
+  const forget = (): void => {
+    rate.clear();
+    faults.set([]);
+    journal.clear();
+    parts.errored.clear();
+    parts.strangers.clear();
+  };
+  // What was due by the new time is closed before anybody is told that it has come.
+  const settle = async (): Promise<void> => {
+    await idleCloser.sweep();
+    wake();
+  };
+  const work = { store, clock, owners, sessionIdOf, wake, ...workUnderWay(parts) };
+  const seeds = seedBed(work);
+  const warnings = settingsWarnings({ evals: store.evals, hasJudge: parts.hasJudge, log });
+  const shown = { faults, journal, warnings, appUrl };
+  const control: ControlDeps = { ...work, gate, seeds, ...shown, settle, forget };
+  void app.register(
+    (admin, _options, registered) => {
+      controlRoutes(admin, control);
+      registered();
+    },
+    { prefix: '/__admin' },
+  );
+  return { app, idleCloser, seeds, warnings };
+}
+
+/** What is talked and scored, in this order: what is said is scored after. */
+function workUnderWay(parts: ServiceParts) {
+  const { simulator, runner } = parts;
+  return {
+    simulations: simulationDesk({ ...parts, runner: simulator }),
+    drain: async (): Promise<void> => {
+      await simulator.drain();
+      await runner.drain();
+    },
+    isTalking: (): boolean => !simulator.isIdle(),
+    cancelSimulation: (ownerId: string, id: string) => simulator.cancel(ownerId, id),
+  };
+}
+
+function refuseWrongMethods(api: FastifyInstance): void {
+  refuseOtherMethods(api, '/v1/traces', ['POST']);
+  refuseOtherMethods(api, '/v1/sessions/:conversation_id/end', ['POST']);
+  for (const path of Object.values(resultsPaths)) {
+    refuseOtherMethods(api, path, ['GET', 'HEAD']);
+    refuseOtherMethods(api, `${path}/`, ['GET', 'HEAD']);
+  }
+  refuseOtherMethods(api, '/', ['GET', 'HEAD'], '; traces go to /v1/traces');
+}
+
+function createApp(log: Log): FastifyInstance {
+  const app = fastify({
+    requestTimeout: requestReceiveMsMax,
+    routerOptions: { maxParamLength: pathPartLengthMax },
+    forceCloseConnections: 'idle',
+    // One that comes while the service stops is answered still, and its connection closed after.
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenHttp,
+    frameworkErrors: (error, _request, reply) => {
+      void answerRefusal(reply, toRefusal(error));
+    },
+  });
+  speakTheContract(app, log);
+  return app;
+}
+
+/** Notes every request that comes by, and when it came. */
+function keepJournal(api: FastifyInstance, clock: AdjustableClock, journal: Journal): void {
+  const startedMs = new WeakMap<FastifyRequest, number>();
+  api.addHook('onRequest', (request, _reply, done) => {
+    startedMs.set(request, clock.monotonicMs());
+    done();
+  });
+  api.addHook('onResponse', (request, reply, done) => {
+    journal.record({
+      method: request.method,
+      url: request.url,
+      status: reply.raw.headersSent ? reply.statusCode : 0,
+      atMs: clock.nowMs(),
+      durationMs: clock.monotonicMs() - (startedMs.get(request) ?? 0),
+      requestBytes: Number(request.raw.headers['content-length'] ?? 0),
+    });
+    done();
+  });
+}
+
+/**
+ * A client that is still writing when it is answered gets to read its answer: all of it is sent at
+ * once, but it ends only when the client has written all. An answer that ends sooner would close the
+ * connection in the face of a client that asked for that with `Connection: close`.
+ */
+function drainRefused(api: FastifyInstance): void {
+  api.addHook('onSend', (request, reply, payload, done) => {
+    if (request.raw.complete || !Buffer.isBuffer(payload)) {
+      done(null, payload);
+      return;
+    }
+    // Who writes does so in real time, wherever the service's clock stands or is moved.
+    const written = drain(request.raw, systemClock);
+    reply.header('content-length', payload.length);
+    const answer = async function* (): AsyncGenerator<Buffer> {
+      yield payload;
+      await written;
+    };
+    done(null, Readable.from(answer()));
+  });
+}

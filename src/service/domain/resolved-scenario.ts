@@ -1,0 +1,39 @@
+import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
+import { checkScenario } from './check-scenario.ts';
+import { toEval } from '../admin/evals.ts';
+import { plainPersona, type Casting } from '../simulator/session-plan.ts';
+
+/** What scenarios may name. */
+export interface Cast {
+  personas: readonly Persona[];
+  evals: readonly EvalDefinition[];
+}
+
+/**
+ * Scenarios with what they name.
+ * @throws Misfit where a scenario or an eval makes no sense; its pointer begins with the scenario's
+ * place, or with `/evals` and the eval's.
+ */
+export function castingsOf(scenarios: readonly Scenario[], cast: Cast): Casting[] {
+  for (const [nth, one] of cast.evals.entries()) toEval(one, `/evals/${nth}`);
+  return scenarios.map((scenario, nth) => castingOf(scenario, cast, `/${nth}`));
+}
+
+/**
+ * A scenario with its persona and its evals, its own or by id. `at` is the pointer to where it stands.
+ * @throws Misfit where it names what is not there, or makes no sense otherwise.
+ */
+export function castingOf(scenario: Scenario, cast: Cast, at = ''): Casting {
+  const evalIds = cast.evals.map(({ id }) => id);
+  const personaIds = cast.personas.map(({ id }) => id);
+  checkScenario(scenario, { evalIds, personaIds }, at);
+  const { persona = plainPersona, evals = [] } = scenario;
+  const named = cast.personas.find(({ id }) => id === persona);
+  return {
+    scenario,
+    persona: typeof persona === 'string' ? (named ?? plainPersona) : persona,
+    evals: evals.flatMap((one) =>
+      typeof one === 'string' ? cast.evals.filter(({ id }) => id === one).slice(-1) : one,
+    ),
+  };
+}

@@ -1,0 +1,135 @@
+import { isoTime } from '../../platform/clock.ts';
+import { html, type Html } from '../../report-kit/html.ts';
+import type { SessionTurn } from '../domain/session-turns.ts';
+import type { Outcome, Session } from '../store/store.ts';
+import { verdictOf } from '../domain/verdict.ts';
+import { pageOf } from './page-frame.ts';
+
+/** What a session page shows. */
+export interface SessionPage {
+  session: Session;
+  turns: readonly SessionTurn[];
+  tags: readonly { key: string; value: string }[];
+}
+
+/** The page of one session: what it was, how its evals came out, and what was said. */
+export function sessionPage({ session, turns, tags }: SessionPage): string {
+  const title = session.sourceSessionId ?? session.scenario ?? session.id;
+  return pageOf(
+    title,
+    html`<h1>${title}</h1>
+      <dl>
+        ${factsOf(session).map(
+          ([name, value]) =>
+            html`<dt>${name}</dt>
+              <dd>${value}</dd>`,
+        )}
+      </dl>
+      <h2>Outcomes</h2>
+      ${erroredNote(session)}
+      <ul>
+        ${session.outcomes.map(outcomeItem)}
+      </ul>
+      ${notesOf(session).map((note) => html`<p class="soft">${note}</p>`)}
+      ${session.outcomes.length === 0 ? html`<p class="soft">No eval has scored this session.</p>` : ''}
+      <h2>Transcript</h2>
+      <ol>
+        ${turns.map(turnItem)}
+      </ol>
+      ${turns.length === 0 ? html`<p class="soft">Nothing was said.</p>` : ''}
+      ${
+        tags.length > 0
+          ? html`<h2>Tags</h2>
+              <p>${tags.map(tagItem)}</p>`
+          : ''
+      }`,
+  );
+}
+
+function erroredNote({ outcomes }: Session): Html | '' {
+  const errored = outcomes.filter(({ outcome }) => outcome === 'error').length;
+  if (errored === 0) return '';
+  const which = errored === 1 ? '1 eval' : `${errored} evals`;
+  const all = errored === outcomes.length ? ' As no other is there, no results list it.' : '';
+  return html`<p class="soft">
+    ${which} errored: that counts neither as pass nor as fail, and no result shows it.${all}
+  </p>`;
+}
+
+/** What went wrong in a simulated session, and what was noticed besides. */
+function notesOf({ simulated = {} }: Session): string[] {
+  const { error, notes = [] } = simulated as { error?: string; notes?: string[] };
+  return error === undefined ? notes : [error, ...notes];
+}
+
+function factsOf(session: Session): [string, string][] {
+  const facts: [string, string | undefined][] = [
+    ['Run', session.run?.name],
+    ['Simulation', session.simulation?.name],
+    ['Agent', session.agent?.name],
+    ['Scenario', session.scenario],
+    ['Persona', session.persona],
+    ['Channel', session.simulated?.['channel'] as string | undefined],
+    ['Status', session.status],
+    ['Verdict', verdictOf(session)],
+    ['End', session.endReason],
+    ['Started', isoTime(session.startedAtMs)],
+    ['Ended', isoTime(session.endedAtMs)],
+  ];
+  return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+}
+
+function outcomeItem({ evalName, category, outcome, required, reasoning }: Outcome): Html {
+  const about = required ? category : `${category} · not required`;
+  return html`<li class="outcome">
+    <span class="mark ${outcome}">${outcome}</span> ${evalName} <span class="soft">${about}</span
+    ><br />${reasoning}
+  </li>`;
+}
+
+function turnItem(turn: SessionTurn): Html {
+  const { latencyMs, toolCalls = [], evaluationMetadata } = turn;
+  const marks = [
+    `Turn ${turn.sequence}`,
+    ...(latencyMs === undefined ? [] : [`${Math.round(latencyMs)} ms`]),
+    ...(turn.failed ? ['failed'] : []),
+  ];
+  return html`<li class="turn">
+    <span class="soft">${marks.join(' · ')}</span>
+    ${turn.userInput === '' ? '' : html`<div class="said user">${turn.userInput}</div>`}
+    ${turn.userReason === undefined ? '' : html`<div class="soft">${turn.userReason}</div>`}
+    ${toolCalls.map(toolItem)}
+    ${turn.agentResponse === '' ? '' : html`<div class="said agent">${turn.agentResponse}</div>`}
+    ${evaluationMetadata ? hintsItem(evaluationMetadata) : ''}
+  </li>`;
+}
+
+function toolItem(call: { name: string; arguments: unknown; result: unknown }): Html {
+  return html`<details>
+    <summary>${call.name}</summary>
+    ${toolPart('arguments', call.arguments)} ${toolPart('result', call.result)}
+  </details>`;
+}
+
+/** Instrumentations may leave either out, which is then kept as null. */
+function toolPart(part: 'arguments' | 'result', value: unknown): Html {
+  if (value === null || value === undefined) {
+    return html`<p class="soft">no ${part} recorded</p>`;
+  }
+  return html`<pre>${shown(value)}</pre>`;
+}
+
+function hintsItem(hints: object): Html {
+  return html`<details>
+    <summary>evaluation metadata</summary>
+    <pre>${shown(hints)}</pre>
+  </details>`;
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
+function tagItem({ key, value }: { key: string; value: string }): Html {
+  return html`<code class="tag">${key} = ${value}</code>`;
+}

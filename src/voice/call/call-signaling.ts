@@ -1,0 +1,182 @@
+import type { WebSocket } from 'ws';
+import { DeadlinePassed, type Clock } from '../../platform/clock.ts';
+import { CallFailed } from './call-failed.ts';
+import { answerTo, candidateIn, parseMessage, type CallMessage } from './messages.ts';
+import { openSocket, type AskedFor } from './open-socket.ts';
+import type { VoiceTarget } from './voice-target.ts';
+
+const openMsMax = 10_000;
+/** No time is set for `call_ready`; a caller who has heard nothing for so long has hung up. */
+const readyMsMax = 15_000;
+const closeMsMax = 2_000;
+/** After an error the WebSocket is closed within this, as a rule. */
+const errorMsMax = 500;
+const detailLengthMax = 200;
+const messagesMax = 2_000;
+const tooManyCalls = 4429;
+
+/** The WebSocket of one call, as its caller uses it. */
+export class Signalling {
+  readonly #clock: Clock;
+  readonly #target: VoiceTarget;
+  #socket: WebSocket | undefined;
+  #messages = 0;
+  readonly #ready = Promise.withResolvers<CallMessage>();
+  readonly #closed = Promise.withResolvers<undefined>();
+  #ids: CallMessage = {};
+  #isOver = false;
+  #isReady = false;
+  #error = '';
+  /** The address of this machine by which the sandbox was reached. */
+  localAddress = '';
+  /** Told once when the sandbox ends the call. */
+  onEnd: (why: CallFailed) => void = () => {};
+  onCandidate: (candidate: string) => void = () => {};
+  /** Told each message that can be read. */
+  onMessage: (message: CallMessage) => void = () => {};
+
+  constructor(clock: Clock, target: VoiceTarget) {
+    this.#clock = clock;
+    this.#target = target;
+    // Whoever waits for it is told; nobody may.
+    this.#ready.promise.catch(() => undefined);
+  }
+
+  /** Opens the WebSocket. @throws CallFailed. */
+  async open(): Promise<void> {
+    const { url, apiKey, ca } = this.#target;
+    const headers = {
+      'sec-websocket-protocol': 'voice-agent',
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+    };
+    const request = { url, headers, ca, deadlineMs: openMsMax };
+    const asked = await openSocket(request, this.#clock, {
+      onMessage: (data) => this.#hear(data.toString('utf8')),
+      onClose: (code, reason) => this.#end(code, reason),
+    });
+    if (!asked.socket) throw refusalOf(asked);
+    if (this.#isOver) asked.socket.terminate();
+    this.#socket = asked.socket;
+    this.localAddress = asked.localAddress ?? '';
+  }
+
+  /** Asks for a call, and gives the `call_ready` that answers. @throws CallFailed. */
+  async start(asked: CallMessage): Promise<CallMessage> {
+    this.send({ type: 'start_call', ...asked });
+    using deadline = this.#clock.deadline(readyMsMax);
+    deadline.signal.addEventListener('abort', () => {
+      const says = `no call_ready within ${readyMsMax / 1000} s of start_call`;
+      this.#ready.reject(new CallFailed('no_offer', says));
+    });
+    return await this.#ready.promise;
+  }
+
+  /** Answers the offer of a `call_ready`. */
+  answer(ready: CallMessage, sdp: string): void {
+    const { call_id, session_id } = ready;
+    this.#ids = { ...(session_id !== undefined && { session_id }), call_id };
+    this.send(answerTo(ready, sdp, this.#target.answerForm));
+  }
+
+  /** Hangs up, and waits a little for the sandbox to do so, too. */
+  async hangUp(): Promise<void> {
+    this.#isOver = true;
+    this.#ready.reject(new CallFailed('local', 'the run is over'));
+    const socket = this.#socket;
+    if (!socket) return;
+    this.send({ type: 'end_call', ...this.#ids });
+    socket.close(1000);
+    const over = new AbortController();
+    const late = this.#clock.sleep(closeMsMax, over.signal).catch(() => undefined);
+    await Promise.race([this.#closed.promise, late]);
+    over.abort(new Error('closed'));
+    socket.terminate();
+  }
+
+  /** The ids of the call, as its `call_ready` has them. */
+  get ids(): CallMessage {
+    return this.#ids;
+  }
+
+  /** An error that the sandbox has sent; empty where there is none. */
+  get error(): string {
+    return this.#error;
+  }
+
+  send(message: CallMessage): void {
+    this.#socket?.send(JSON.stringify(message), () => {
+      // What can't be sent is on a WebSocket that is closed, which is told on its own.
+    });
+  }
+
+  #hear(text: string): void {
+    this.#messages += 1;
+    const message = this.#messages > messagesMax ? undefined : parseMessage(text);
+    if (!message) return;
+    const { type } = message;
+    if (type === 'call_ready') {
+      this.#isReady = true;
+      this.#ready.resolve(message);
+    }
+    if (type === 'error') void this.#refused(errorIn(message));
+    const candidate = type === 'ice_candidate' ? candidateIn(message) : undefined;
+    if (candidate !== undefined) this.onCandidate(candidate);
+    this.onMessage(message);
+  }
+
+  /**
+   * An error is mostly followed by a close, whose code says more. Before the offer it ends the call
+   * either way; of a call that goes on after one it is no end.
+   */
+  async #refused(error: string): Promise<void> {
+    this.#error = error;
+    await this.#clock.sleep(errorMsMax).catch(() => undefined);
+    if (!this.#isReady) this.#fail(new CallFailed('call_error', error));
+  }
+
+  #end(code: number, reason: string): void {
+    this.#closed.resolve(undefined);
+    const kind =
+      code === tooManyCalls ? 'too_many_calls' : this.#error === '' ? 'dropped' : 'call_error';
+    const why = [this.#error, reason.slice(0, detailLengthMax)].filter((text) => text !== '');
+    const says = `the sandbox closed the WebSocket (${[code, ...why].join(', ')})`;
+    this.#fail(new CallFailed(kind, says, code));
+  }
+
+  #fail(why: CallFailed): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#ready.reject(why);
+    this.onEnd(why);
+  }
+}
+
+function errorIn({ error }: CallMessage): string {
+  const { code, message } = (
+    typeof error === 'object' && error !== null ? error : {}
+  ) as CallMessage;
+  const words = [code, message].filter((word) => typeof word === 'string');
+  return ['error', ...words].join(' ').slice(0, detailLengthMax);
+}
+
+function refusalOf({ answer, error }: AskedFor): CallFailed {
+  if (error instanceof DeadlinePassed) {
+    return new CallFailed('unreachable', `the WebSocket did not open: ${error.message}`);
+  }
+  if (error !== undefined || !answer) {
+    const { code = '', message } = innermost(error);
+    const isLocal = /^(EMFILE|ENFILE|EADDRNOTAVAIL|ENOBUFS|ENOMEM)$/.test(code);
+    const says = `the WebSocket did not open: ${message || code || 'no answer'}`;
+    return new CallFailed(isLocal ? 'local' : 'unreachable', says);
+  }
+  const isKey = answer.status === 401 || answer.status === 403;
+  const says = `the WebSocket was refused with HTTP ${answer.status}`;
+  if (isKey) return new CallFailed('unauthorized', says);
+  return new CallFailed(answer.status === 429 ? 'too_many_calls' : 'refused', says);
+}
+
+/** An error that stands for several, one for each address tried, is told by its first. */
+function innermost(error: unknown): { code?: string; message: string } {
+  if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);
+  return error instanceof Error ? error : { message: 'no answer' };
+}

@@ -1,0 +1,121 @@
+/** `--seed-file`: what is wrong with a file, where, and in the words of its own format. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { isRefused, run } from '../helpers/command.ts';
+
+const turns = 'turns: [{ user_input: a, agent_response: b }]';
+const evalOf = (id: string): string =>
+  `{ id: ${id}, name: N, kind: max_turns, params: { max: 1 } }`;
+const session = 'scenario: s, persona: p, started_at: 2026-11-20T09:00:00Z';
+
+/** Documents in which something stands twice, and what is said: both lines. */
+const twice: [name: string, lines: string[], says: RegExp][] = [
+  [
+    'an eval',
+    ['evals:', `- ${evalOf('a')}`, `- ${evalOf('b')}`, `- ${evalOf('a')}`],
+    /seed:4: \/evals\/2\/id repeats "a" of \/evals\/0\/id \(line 2\)\./,
+  ],
+  [
+    'a persona',
+    ['personas:', '- { id: p, name: One }', '- { id: p, name: Other }'],
+    /seed:3: \/personas\/1\/id repeats "p" of \/personas\/0\/id \(line 2\)/,
+  ],
+  [
+    'a scenario',
+    [
+      'scenarios:',
+      ...['x', 'y'].map((name) => `- { id: s, name: ${name}, user: { opening: Hi } }`),
+    ],
+    /seed:3: \/scenarios\/1\/id repeats "s" .*\(line 2\)/,
+  ],
+  [
+    'an agent by its name',
+    ['agents:', '- { name: A, url: http://a }', '- { name: A, url: http://b }'],
+    /seed:3: \/agents\/1\/name repeats "A" of \/agents\/0\/name \(line 2\)/,
+  ],
+  [
+    'an agent by its id',
+    ['agents:', '- { id: x, name: A, url: http://a }', '- { id: x, name: B, url: http://b }'],
+    /seed:3: \/agents\/1\/id repeats "x" .*\(line 2\)/,
+  ],
+  [
+    'a simulation',
+    ['simulations:', '- { name: Nightly, agent: A }', '- { name: Nightly, agent: A }'],
+    /seed:3: \/simulations\/1\/name repeats "Nightly" .*\(line 2\)/,
+  ],
+  [
+    'a session of a simulation',
+    [
+      'simulations:',
+      `- { name: N, agent: A, sessions: [{ id: x, ${session} }] }`,
+      `- { name: M, agent: A, sessions: [{ id: x, ${session} }] }`,
+    ],
+    /seed:3: \/simulations\/1\/sessions\/0 is the same session as \/simulations\/0\/sessions\/0 \(line 2\)/,
+  ],
+  [
+    'a transcript',
+    ['transcripts:', `- { session_id: t, ${turns} }`, `- { session_id: t, ${turns} }`],
+    /seed:3: \/transcripts\/1 is the same session as \/transcripts\/0 \(line 2\)/,
+  ],
+  [
+    'a session of a run',
+    [
+      'runs:',
+      '- name: R',
+      '  sessions:',
+      '  - { source_session_id: c, started_at: 2026-11-20T09:00:00Z }',
+      '  - { source_session_id: c, started_at: 2026-11-20T10:00:00Z }',
+    ],
+    /seed:5: \/runs\/0\/sessions\/1 is the same session as \/runs\/0\/sessions\/0 \(line 4\)/,
+  ],
+];
+
+/** Texts that are none of the format, by the name of the file. */
+const broken: [name: string, text: string, says: RegExp][] = [
+  ['two.yaml', 'evals: []\n---\nevals: []\n', /two\.yaml:2: there is a second document.*one/],
+  ['key.yaml', 'evals: []\nevals: []\n', /key\.yaml:2: the key evals stands there twice/],
+  ['tab.yaml', 'settings:\n\tevals: []\n', /tab\.yaml:2: .*tab/i],
+  ['alias.yaml', 'evals: *none\n', /alias\.yaml:1: .*none/],
+  ['comma.json', '{\n  "evals": []\n  "settings": {}\n}', /comma\.json:3: this is not JSON: .*','/],
+  ['word.json', '{\n  "evals": [nope}\n', /word\.json:2: this is not JSON/],
+  ['end.json', '{\n  "evals": [', /end\.json:2: this is not JSON: .*end/],
+  [
+    'key.json',
+    '{\n  "evals": [],\n  "evals": []\n}',
+    /key\.json:3: the key evals stands there twice/,
+  ],
+  ['none.json', '', /none\.json:1: the document must be an object, got null/],
+  [
+    'many.yaml',
+    `settings: { evals: [a, b, c, d, e, f] }`,
+    /an array of at most 5, got 6 of them\./,
+  ],
+];
+
+void t.test('what stands twice is refused with both lines', { jobs: 2 }, (t) => {
+  const folder = t.testdir({});
+  for (const [nth, [name, lines, says]] of twice.entries()) {
+    void t.test(name, { buffered: true }, async (t) => {
+      const file = join(folder, `${nth}-seed`);
+      writeFileSync(file, `${lines.join('\n')}\n`);
+      isRefused(t, await run(['serve', '--port', '0', '--seed-file', file]), says);
+    });
+  }
+  t.end();
+});
+
+void t.test('a file that can not be read, in the words of its own format', { jobs: 2 }, (t) => {
+  const folder = t.testdir({});
+  for (const [name, text, says] of broken) {
+    void t.test(name, { buffered: true }, async (t) => {
+      const file = join(folder, name);
+      writeFileSync(file, text);
+      const ran = await run(['serve', '--port', '0', '--seed-file', file]);
+      isRefused(t, ran, says);
+      t.notMatch(ran.stderr, /YAML\.|parseAll|\(\)|at line/, 'no word of a library');
+      if (name.endsWith('.json')) t.notMatch(ran.stderr, /yaml|flow|map\b|indent/i, name);
+    });
+  }
+  t.end();
+});

@@ -1,0 +1,106 @@
+/** Scenario files for `sandbox-kit simulate`: what is said of one that is wrong, and before a run. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { run } from '../helpers/command.ts';
+import { withSandboxDouble } from '../helpers/sandbox-double.ts';
+
+t.setTimeout(120_000);
+
+const folder = t.testdir({});
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+};
+
+const hello = `id: hello
+name: Says hello
+user: { opening: Hello }
+evals:
+  - { id: kind, name: Is kind, kind: contains, params: { text: welcome } }
+`;
+
+const wrongFiles: [what: string, text: string, says: RegExp][] = [
+  ['no YAML', 'id: [a\nname: b', /bad\.scenario\.yaml:2:1: /],
+  ['another key', `${hello}mood: bad\n`, /:6:1: `mood` is no field here; there are id, name, /],
+  [
+    'a misspelt field',
+    hello.replace('opening', 'openning'),
+    /:3:9: `openning` is no field here; did you mean `opening`\?$/m,
+  ],
+  [
+    'a misspelt optional field',
+    `${hello}limits:\n  turn_timeout: 9\n`,
+    /:7:3: `turn_timeout` is no field here; did you mean `turn_timeout_ms`\?$/m,
+  ],
+  [
+    'a misspelt field of an eval',
+    hello.replace('kind: contains', 'knid: contains'),
+    /:5:32: `knid` is no field here; did you mean `kind`\?$/m,
+  ],
+  [
+    'a misspelt list',
+    'id: a\nname: A\nuser:\n  opening: x\n  stepps:\n    - { say: y }\n',
+    /:5:3: `stepps` is no field here; did you mean `steps`\?$/m,
+  ],
+  [
+    'a number as a value',
+    'id: a\nname: A\nuser:\n  opening: x\n  facts: [{ name: n, value: 0010 }]',
+    /must be a string of 1 to 10000 characters, got 10; put it in quotes: "0010"\.$/m,
+  ],
+  ['no user', 'id: a\nname: A\n', /:1:1: \/user must be an object, got nothing/],
+  ['a number as a name', 'id: a\nname: 7\nuser: { opening: x }', /:2:7: \/name must be a string/],
+  ['an eval without params', hello.replace(/, params.*/, ' }'), /:5:5: \/evals\/0\/params must be/],
+  [
+    'an unknown eval',
+    `${hello}  - x\n`,
+    /:6:5: \/evals\/1 must be .* eval, got "x"; there is kind\.$/m,
+  ],
+  ['a misspelt eval', `${hello}  - kidn\n`, /:6:5: .*, got "kidn"; did you mean kind\?$/m],
+  [
+    'a misspelt placeholder',
+    'id: a\nname: A\nuser:\n  opening: x\n  facts: [{ name: n, value: v, say: "It is {valeu}." }]',
+    /:5:37: \/user\/facts\/0\/say has "\{valeu\}", .*; did you mean `\{value\}`\?$/m,
+  ],
+  ['an unknown persona', `${hello}persona: x\n`, /:6:10: \/persona must be the id of a persona/],
+  [
+    'an unknown step',
+    'id: a\nname: A\nuser:\n  opening: x\n  steps: [{ say: y, next: z }, { id: last, say: w }]',
+    /:5:27: .* id of a step, got "z"; there is last\.$/m,
+  ],
+  ['twins', `${hello}---\n${hello}`, /:7:5: the id "hello" is taken already, at .*:1:5/],
+  ['nothing', '', /bad\.scenario\.yaml holds no Scenario/],
+];
+
+void t.test('a file that is wrong: one sentence with line and column, 2', async (t) => {
+  const double = await withSandboxDouble(t);
+  for (const [what, text, says] of wrongFiles) {
+    const path = file('bad/bad.scenario.yaml', text);
+    const ran = await run(['simulate', double.url, '--scenario', path]);
+    t.equal(ran.code, 2, what);
+    t.match(ran.stderr, says, what);
+    t.equal(ran.stderr.trim().split('\n').length, 1, what);
+    t.equal(ran.stdout, '', 'and nothing else');
+  }
+  const path = file('beside/a.scenario.yaml', hello);
+  const wrong = 'id: b\nname: B\nkind: regex\nparams:\n  pattern: "a("\n';
+  file('beside/b.eval.yaml', `id: a\nname: A\nkind: max_turns\nparams: { max: 3 }\n---\n${wrong}`);
+  const ran = await run(['simulate', double.url, '--scenario', path]);
+  t.equal(ran.code, 2, 'a wrong pattern of an eval beside them');
+  t.match(ran.stderr, /b\.eval\.yaml:10:12: \/params\/pattern is not a regular expression/);
+  t.same(double.seen, [], 'nothing is sent');
+});
+
+void t.test('10 at a time where a session is by voice, 5 where all are by chat', async (t) => {
+  const { url } = await withSandboxDouble(t);
+  for (const [channel, at] of [
+    ['chat', 5],
+    ['voice', 10],
+  ] as const) {
+    const path = file('way/a.scenario.yaml', `${hello}channel: ${channel}\n`);
+    const ran = await run(['simulate', url, '--scenario', path]);
+    t.match(ran.stdout, new RegExp(`1 session, ${at} at a time`), ran.stderr);
+  }
+});

@@ -1,0 +1,267 @@
+/** `sandbox-kit simulate`: exit codes, outputs, files, baselines; what people and CI see. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { startAgent } from '../../reference-agent/index.ts';
+import { violations, type SimulationReport } from '../../src/contract/index.ts';
+import { run, start, type Ran } from '../helpers/command.ts';
+import { answer, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
+import { withoutTimes } from '../helpers/simulation.ts';
+
+t.setTimeout(120_000);
+
+const folder = t.testdir({});
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+};
+const read = (path: string): SimulationReport => {
+  const report = JSON.parse(readFileSync(path, 'utf8')) as SimulationReport;
+  t.same(violations('SimulationReport', report), []);
+  return report;
+};
+const isPlain = ({ stdout, stderr }: Ran): void => {
+  const lines = `${stdout}${stderr}`.split('\n');
+  t.same(
+    lines.filter((line) => line.length > 80),
+    [],
+    'no line is longer than 80 columns',
+  );
+  // eslint-disable-next-line no-control-regex
+  t.notMatch(stdout + stderr, /\u001b/, 'no colours in a pipe');
+};
+
+const hello = `id: hello
+name: Says hello
+user: { opening: Hello }
+evals:
+  - { id: kind, name: Is kind, kind: contains, params: { text: welcome } }
+`;
+
+void t.test('the starter set against the reference agent: 0, twice the same', async (t) => {
+  const agent = await startAgent();
+  t.teardown(() => agent.stop());
+  const reports: SimulationReport[] = [];
+  for (const name of ['one.json', 'two.json']) {
+    const json = join(folder, name);
+    const ran = await run(['simulate', agent.url, '--seed', 'S', '--json', json]);
+    t.equal(ran.code, 0, ran.stderr);
+    t.match(ran.stdout, /^order-status +passed +1\/1/m);
+    t.match(ran.stdout, /PASSED {2}12 of 12 scenarios passed\. 12 sessions in/);
+    t.equal(ran.stderr.match(/^passed +[a-z-]+ +\d turns {2}goal_achieved$/gm)?.length, 12);
+    isPlain(ran);
+    reports.push(read(json));
+  }
+  const [one, two] = reports as [SimulationReport, SimulationReport];
+  t.equal(withoutTimes(one), withoutTimes(two));
+});
+
+void t.test('some of the starter set by id, samples, JSON on stdout', async (t) => {
+  const agent = await startAgent();
+  t.teardown(() => agent.stop());
+  const args = ['--scenario', 'refund-*', '--scenario', 'two-orders', '--samples', '2'];
+  const { stdout, stderr, code } = await run(['simulate', agent.url, ...args, '--json', '-']);
+  t.equal(code, 0, stderr);
+  const report = JSON.parse(stdout) as SimulationReport;
+  t.same(
+    report.scenarios.map((one) => [one.scenario_id, one.samples]),
+    [
+      ['refund-cancelled', 2],
+      ['refund-delivered', 2],
+      ['two-orders', 2],
+    ],
+  );
+  t.match(stderr, /PASSED/, 'people read stderr then');
+});
+
+void t.test(
+  'files: a failing scenario is 1, with its reasons; JUnit has it as a failure',
+  async (t) => {
+    const { url } = await withSandboxDouble(t, { chat: reply('Go away.') });
+    file('mine/hello.scenario.yaml', hello);
+    const junit = join(folder, 'run.xml');
+    const pattern = `${folder}/**/*.scenario.yaml`;
+    const ran = await run(['simulate', url, '--scenario', pattern, '--junit', junit]);
+    t.equal(ran.code, 1, ran.stderr);
+    t.match(ran.stdout, /failed hello, sample 1: completed, goal_achieved/);
+    t.match(ran.stdout, /- Is kind: Looked for "welcome" .*none of 1 message/s);
+    t.match(ran.stdout, /FAILED {2}0 of 1 scenario passed, 1 failed\./);
+    isPlain(ran);
+    const xml = readFileSync(junit, 'utf8');
+    t.match(xml, /tests="1" failures="1" errors="0"/);
+    t.match(xml, /<testcase classname="simulate.hello".*\s*<failure message="0 of 1 samples/);
+  },
+);
+
+void t.test('a sandbox that crashes is 3, and an error in JUnit, not a failure', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: answer(500, '') });
+  const path = file('mine/hello.scenario.yaml', hello);
+  const junit = join(folder, 'crash.xml');
+  const ran = await run(['simulate', url, '--scenario', path, '--junit', junit]);
+  t.equal(ran.code, 3, ran.stderr);
+  t.match(ran.stdout, /undecided hello, sample 1: failed, agent_error/);
+  t.match(ran.stdout, /UNDECIDED {2}0 of 1 scenario passed, 1 undecided\./);
+  t.match(readFileSync(junit, 'utf8'), /failures="0" errors="1"/);
+  isPlain(ran);
+});
+
+void t.test(
+  'personas and evals are found beside the scenario; one file may hold many',
+  async (t) => {
+    const double = await withSandboxDouble(t, { chat: reply('You are welcome.') });
+    file('set/kind.eval.yaml', 'id: kind\nname: K\nkind: contains\nparams: { text: welcome }\n');
+    file('set/calm.persona.yaml', 'id: calm\nname: Calm\n');
+    const one = 'id: NAME\nname: N\npersona: calm\nuser: { opening: Hi }\nevals: [kind]\n';
+    file('set/a.scenario.yaml', `${one.replace('NAME', 'a')}---\n${one.replace('NAME', 'b')}`);
+    const ran = await run(['simulate', double.url, '--scenario', join(folder, 'set')]);
+    t.equal(ran.code, 0, ran.stdout + ran.stderr);
+    t.same(
+      double.chats().map((chat) => [chat.metadata?.scenario_id, chat.metadata?.persona]),
+      [
+        ['a', 'Calm'],
+        ['b', 'Calm'],
+      ],
+    );
+  },
+);
+
+void t.test('a baseline: regressions stand first', async (t) => {
+  const set = (id: string, text: string): string =>
+    hello.replace('id: hello', `id: ${id}`).replace('text: welcome', `text: ${text}`);
+  const path = file('base.scenario.yaml', `${set('a', 'one')}---\n${set('b', 'two')}`);
+  const double = await withSandboxDouble(t, { chat: reply('one') });
+  const before = join(folder, 'before.json');
+  const args = ['simulate', double.url, '--scenario', path];
+  t.equal((await run([...args, '--json', before])).code, 1);
+  double.act({ chat: reply('two') });
+  const now = join(folder, 'now.json');
+  const ran = await run([...args, '--baseline', before, '--json', now]);
+  t.equal(ran.code, 1);
+  t.match(ran.stdout, /regressed +a +passed 1\/1 -> failed 0\/1\nfixed +b +failed 0\/1 -> passed/);
+  isPlain(ran);
+  t.match(read(now).comparison?.rows, [{ change: 'regressed' }, { change: 'fixed' }]);
+});
+
+void t.test('wrong usage: one sentence, 2', async (t) => {
+  const url = 'http://127.0.0.1:1';
+  const other = file('other.json', '{"verdict":"PASS"}');
+  for (const [args, says] of [
+    [['simulate'], /URL is missing/],
+    [['simulate', 'x'], /URL: expected the address of a sandbox/],
+    [['simulate', url, '--voice-url', 'x'], /--voice-url: expected the address of a WebSocket/],
+    [['simulate', url, '--save-audio', 'x'], /--save-audio: expected only together with --voice/],
+    [['simulate', url, '--samples', '0'], /--samples: expected a whole number from 1 to 1000/],
+    [['simulate', url, '--concurrency', '0'], /--concurrency: .*from 1 to 100, got 0/],
+    [
+      ['simulate', url, '--scenario', 'nope'],
+      /--scenario: nothing matches "nope": expected a file/,
+    ],
+    [['simulate', url, '--scenario', 'order-statsu'], /did you mean order-status\?$/m],
+    [['simulate', url, '--scenario', '*.yaml'], /nothing matches/],
+    [['simulate', url, '--baseline', other], /--baseline: .* is not a report of simulate --json/],
+    [['simulate', url, '--json', join(folder, 'no', 'x')], /--json: .* can't be written/],
+    [['simulate', url, '--sede', 'x'], /did you mean --seed\?/],
+  ] as const) {
+    const ran = await run(args);
+    t.equal(ran.code, 2, args.join(' '));
+    t.match(ran.stderr, says);
+    t.equal(ran.stdout, '', 'and nothing else');
+  }
+  const USER = { SANDBOX_KIT_USER_URL: 'http://127.0.0.1:1' };
+  const half = await run(['simulate', url], { env: USER });
+  t.match(half, { code: 2, stdout: '', stderr: /_USER_URL is set and \S+_USER_MODEL is not/ });
+  const JUDGE = { SANDBOX_KIT_JUDGE_MODEL: 'm' };
+  const nowhere = await run(['simulate', url], { env: JUDGE });
+  t.match(nowhere, { code: 2, stdout: '', stderr: /_JUDGE_MODEL is set and \S+_JUDGE_URL is not/ });
+});
+
+void t.test('Ctrl-C: what was seen is reported, 3', async (t) => {
+  const path = file('mine/hello.scenario.yaml', hello);
+  const double = await withSandboxDouble(t, { chat: hang });
+  const json = join(folder, 'stopped.json');
+  const { end } = await start(t, ['simulate', double.url, '--scenario', path, '--json', json]);
+  await double.untilSeen('chat', 1);
+  t.equal(await end('SIGINT'), 3);
+  t.match(read(json), { verdict: 'undecided', sessions: [{ status: 'cancelled' }] });
+  t.equal(double.seen.at(-1)?.route, 'delete', 'the user is deleted');
+});
+
+void t.test(
+  'Ctrl-C early in a long run: it says so, and lists no session that never began',
+  async (t) => {
+    const path = file('mine/hello.scenario.yaml', hello);
+    const double = await withSandboxDouble(t, { chat: hang });
+    const args = ['--samples', '50', '--concurrency', '2', '--json', join(folder, 'early.json')];
+    const { end, stderr } = await start(t, ['simulate', double.url, '--scenario', path, ...args]);
+    await double.untilSeen('chat', 2);
+    t.equal(await end('SIGINT'), 3);
+    t.equal((await stderr).match(/^undecided +hello/gm)?.length, 2, 'two were under way');
+    t.match(read(join(folder, 'early.json')).sentence, /; 50 of 50 sessions were cancelled\.$/);
+  },
+);
+
+void t.test('sessions that failed alike are told once', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: answer(500, '') });
+  const path = file('mine/hello.scenario.yaml', hello);
+  const ran = await run(['simulate', url, '--scenario', path, '--samples', '4']);
+  t.equal(ran.stdout.match(/^undecided hello/gm)?.length, 1);
+  t.match(ran.stdout, /^undecided hello, sample 1 and 3 more: failed, agent_error$/m);
+  isPlain(ran);
+});
+
+void t.test('what was said in the first session that failed is shown', async (t) => {
+  const said = `Go\u001b[31m away.\n<b>${'w'.repeat(200)}`;
+  const { url } = await withSandboxDouble(t, { chat: reply(said) });
+  const path = file('mine/hello.scenario.yaml', hello);
+  const junit = join(folder, 'said.xml');
+  const args = ['--scenario', path, '--samples', '3', '--junit', junit];
+  const ran = await run(['simulate', url, ...args]);
+  t.equal(ran.code, 1, ran.stderr);
+  t.match(
+    ran.stdout,
+    /What was said in hello, sample 1:\n {2}user {3}Hello\n {2}agent {2}Go \[31m away\.\n {9}<b>www/,
+  );
+  t.match(ran.stdout, /^--json FILE has what was said in the others$/m);
+  isPlain(ran);
+  const xml = readFileSync(junit, 'utf8');
+  t.match(xml, /What was said in sample 1:\nuser: Hello\nagent: Go \[31m away\. &lt;b&gt;w/);
+  t.equal(xml.match(/none of 1 message/g)?.length, 1, 'told once');
+  t.match(xml, /sample 1 \(\S+\) and 2 more: Is kind/);
+});
+
+void t.test('a sandbox that is not running: the last line says who tells more', async (t) => {
+  const ran = await run(['simulate', 'http://127.0.0.1:1', '--samples', '2']);
+  const last = /running\? sandbox-kit doctor http:\/\/127\.0\.0\.1:1 tells more\.\s*$/;
+  t.match(ran.stdout.replaceAll(/\s+/g, ' '), last);
+  isPlain(ran);
+});
+
+void t.test('a certificate that is not trusted: the cure is named', async (t) => {
+  const agent = await startAgent({ tls: { kind: 'made' } });
+  t.teardown(() => agent.stop());
+  const ran = await run(['simulate', agent.url, '--scenario', 'opening-hours']);
+  t.equal(ran.code, 3);
+  t.match(
+    ran.stdout.replaceAll(/\s+/g, ' '),
+    /its certificate is not trusted: name its CA, with --ca/,
+  );
+});
+
+void t.test('load says what scenarios say; check takes their openings as prompts', async (t) => {
+  const double = await withSandboxDouble(t);
+  const path = file('mine/hello.scenario.yaml', hello.replace('Hello }', 'Only me }'));
+  const short = ['--duration', '1s', '--warm-up', '0s', '--rate', '10', '--profile', 'chat'];
+  await run(['load', double.url, '--scenario', path, ...short, '--accept-not-proven']);
+  const said = (): string[] => double.chats().map((chat) => chat.messages.at(-1)?.content ?? '');
+  // The preflight, which is no load, greets first.
+  const loaded = said().slice(1);
+  t.ok(loaded.length >= 10);
+  for (const line of loaded) t.match(line, /^Only me \(/);
+  const before = said().length;
+  await run(['check', double.url, '--area', 'chat', '--scenario', path]);
+  t.ok(said().slice(before).includes('Only me'), 'sent as it is');
+  const none = await run(['check', double.url, '--scenario', 'nope']);
+  t.match(none, { code: 2, stderr: /--scenario: nothing matches "nope"/ });
+});

@@ -1,0 +1,146 @@
+/** Edges of a check that people met: nothing at the address, encodings, sizes, interruptions. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import t, { type Test } from 'tap';
+import { check, diagnose, type CheckOptions } from '../../conformance/index.ts';
+import type { CheckReport } from '../../src/contract/index.ts';
+import { startAgent } from '../../reference-agent/index.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server of this test, closed with it. */
+async function serve(t: Test, handler: Handler): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    handler(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function report(target: string, more: Partial<CheckOptions> = {}): Promise<CheckReport> {
+  return (await check({ target, kitVersion: '0', seed: 'edges', ...more })).report;
+}
+
+const answer = (response: ServerResponse, status: number, body: object): void => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+};
+
+void t.test('an address where every path is unknown is no sandbox without users', async (t) => {
+  const url = await serve(t, (_request, response) => void response.writeHead(404).end());
+  const { gate, exitCode, verdict } = await report(url, { areas: ['users'] });
+  t.match({ gate, exitCode, verdict }, { gate: { id: 'nothing_here' }, exitCode: 3 });
+});
+
+void t.test('nor is one where chat is unknown, too: one cause, and no finding', async (t) => {
+  const url = await serve(t, (_request, response) => void response.writeHead(404).end());
+  for (const areas of [['chat', 'health', 'users', 'voice'], ['chat'], ['voice']] as const) {
+    const { gate, exitCode, counts } = await report(url, { areas });
+    t.match({ gate, exitCode }, { gate: { id: 'nothing_here' }, exitCode: 3 }, areas.join());
+    t.equal(counts['fail'], 0);
+  }
+  const { gate } = await diagnose({ target: url, kitVersion: '0', seed: 'edges' });
+  t.equal(gate?.id, 'nothing_here', 'doctor says the same');
+  const health = await report(url, { areas: ['health'] });
+  t.match(health, { exitCode: 1, gate: undefined }, 'of health alone 404 is a finding');
+});
+
+void t.test('a sandbox that has chat alone is one, whatever else is unknown', async (t) => {
+  const choices = [{ message: { role: 'assistant', content: 'Yes.' } }];
+  const url = await serve(t, (request, response) => {
+    if (request.url === '/v1/chat/completions') answer(response, 200, { choices });
+    else response.writeHead(404).end();
+  });
+  t.equal((await report(url)).gate, undefined);
+});
+
+void t.test('a sandbox without users conforms, also when asked for them by name', async (t) => {
+  const url = await serve(t, ({ url: path }, response) => {
+    const health = { status: 'healthy', timestamp: '2026-11-20T09:30:00Z' };
+    if (path === '/health') answer(response, 200, health);
+    else response.writeHead(404).end();
+  });
+  const { verdict, exitCode, counts } = await report(url, { areas: ['users'] });
+  t.match({ verdict, exitCode }, { verdict: 'conforming', exitCode: 0 });
+  t.ok((counts['pass'] ?? 0) > 0, 'something was graded');
+});
+
+void t.test('encoded answers are decoded; ones that are not what they say are told', async (t) => {
+  const health = JSON.stringify({ status: 'healthy', timestamp: '2026-11-20T09:30:00Z' });
+  const encoded = async (body: Buffer): Promise<CheckReport> => {
+    const url = await serve(t, (_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(body);
+    });
+    return report(url, { areas: ['health'] });
+  };
+  t.equal((await encoded(gzipSync(health))).verdict, 'conforming');
+  const wrong = await encoded(Buffer.from(health));
+  t.equal(wrong.exitCode, 3);
+  t.match(wrong.gate, { id: 'wrongly_encoded', says: /Content-Encoding that its body/ });
+});
+
+void t.test('an answer that is too large is told as such, not as broken JSON', async (t) => {
+  const agent = await startAgent({ voice: null });
+  t.teardown(() => agent.stop());
+  const large = JSON.stringify({ choices: [], filler: 'x'.repeat(5 * 1024 * 1024) });
+  const url = await serve(t, (request, response) => {
+    if (request.url === '/v1/chat/completions') response.end(large);
+    else response.writeHead(307, { location: agent.url }).end();
+  });
+  const { requirements } = await report(url, { areas: ['chat'] });
+  const unanswered = requirements.find(({ id }) => id === 'CHAT-016');
+  t.match(unanswered, { verdict: 'fail', received: /larger than 4194304 bytes/ });
+});
+
+void t.test('chat that is put off for good is one cause', async (t) => {
+  const url = await serve(t, (request, response) => {
+    const health = { status: 'healthy', timestamp: '2026-11-20T09:30:00Z' };
+    if (request.url === '/health') {
+      answer(response, 200, health);
+      return;
+    }
+    response.setHeader('retry-after', '99999999');
+    const error = { message: 'later', type: 'rate_limit_error', code: 'rate_limit_exceeded' };
+    answer(response, 429, { error });
+  });
+  const { gate, exitCode } = await report(url);
+  t.match({ gate, exitCode }, { gate: { id: 'rate_limited' }, exitCode: 3 });
+});
+
+void t.test('an interrupted run deletes what it created and is not judged', async (t) => {
+  const agent = await startAgent({ voice: null });
+  t.teardown(() => agent.stop());
+  const controller = new AbortController();
+  let seen = 0;
+  const { report: judged, transcript } = await check({
+    target: agent.url,
+    kitVersion: '0',
+    seed: 'edges',
+    signal: controller.signal,
+    onExchange: () => {
+      if (++seen === 30) controller.abort();
+    },
+  });
+  t.match(judged, { verdict: 'not-judged', exitCode: 3, gate: { id: 'interrupted' } });
+  const created = transcript.exchanges.filter(
+    ({ endpoint, response }) => endpoint === 'create' && response?.status === 201,
+  );
+  const deleted = transcript.exchanges.filter(
+    ({ endpoint, response }) => endpoint === 'delete' && response?.status === 200,
+  );
+  t.ok(created.length > 0 && seen < 100, `${created.length} created, ${seen} exchanges`);
+  t.equal(deleted.length, created.length, 'as many deleted as created');
+});
+
+void t.test('a number beyond all bounds is told as it is, not as null', async (t) => {
+  const url = await serve(t, (_request, response) => {
+    response.end('{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":1e999}');
+  });
+  const { requirements } = await report(url, { areas: ['health'] });
+  t.match(
+    requirements.find(({ id }) => id === 'HEALTH-013'),
+    { verdict: 'fail', received: 'Infinity' },
+  );
+});

@@ -1,0 +1,172 @@
+/** A sandbox or a service that dies while it is checked: one cause, and what was found before. */
+import t, { type Test } from 'tap';
+import { check, reportOf, serviceArea } from '../../conformance/index.ts';
+import { judge, type Judgement } from '../../conformance/engine/judge/judge.ts';
+import {
+  toExchange,
+  type Exchange,
+  type Transcript,
+} from '../../conformance/engine/transcript/transcript.ts';
+import { startAgent } from '../../reference-agent/index.ts';
+import type { CheckReport } from '../../src/contract/index.ts';
+import { randomSeed, seededChance } from '../../src/platform/random.ts';
+import { recordedRun, withCheckedService } from '../helpers/checked-service.ts';
+import { start } from '../helpers/command.ts';
+
+t.setTimeout(120_000);
+
+/** A recording as it would be, had whoever answered died instead of answering exchange `id`. */
+function cutAt({ run, exchanges }: Transcript, id: number): Transcript {
+  const lost = (one: Exchange): Exchange => {
+    const { json, sent, response, ...record } = one;
+    const kind = one.id === id ? 'reset' : 'refused';
+    return toExchange({ ...record, failure: { kind, message: 'gone' } });
+  };
+  return { run, exchanges: exchanges.map((one) => (one.id < id ? one : lost(one))) };
+}
+
+const idsWith = ({ requirements }: Judgement, ...verdicts: string[]): string[] =>
+  [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
+
+/** Cuts a recording at every place, or at every so many from one that differs from run to run. */
+function oneCauseAtCuts(t: Test, transcript: Transcript, every = 1): void {
+  const { exchanges } = transcript;
+  const seed = randomSeed();
+  t.comment(`seed ${seed}`);
+  const from = seededChance(seed).integer(1, every);
+  const cuts = exchanges.slice(from, -1).filter((_, index) => index % every === 0);
+  for (const { id } of cuts) {
+    const judgement = judge(cutAt(transcript, id));
+    t.same(
+      [judgement.gate?.id, judgement.gate?.evidence?.id, judgement.exitCode],
+      ['gone', id, 3],
+      `gone since exchange ${id}`,
+    );
+    t.same(idsWith(judgement, 'fail', 'warn', 'note', 'error'), [], `nothing found before ${id}`);
+  }
+  t.ok(exchanges.length > 40, `${exchanges.length} exchanges`);
+}
+
+void t.test('wherever a sandbox dies, it is one cause and no finding', async (t) => {
+  const agent = await startAgent({ voice: null });
+  t.teardown(() => agent.stop());
+  const run = {
+    areas: ['chat', 'health', 'users'] as const,
+    apiKey: undefined,
+    prompts: ['Where?'],
+  };
+  oneCauseAtCuts(t, await recordedRun({ url: agent.url, apiKey: '' }, run));
+});
+
+void t.test('wherever a service dies, it is one cause and no finding', async (t) => {
+  oneCauseAtCuts(t, await recordedRun(await withCheckedService(t)), 5);
+});
+
+void t.test('what was found before stays found, beside the cause', async (t) => {
+  const agent = await startAgent({ voice: null });
+  t.teardown(() => agent.stop());
+  const { url } = agent;
+  const whole = (await check({ target: url, kitVersion: 'test', seed: 'found' })).transcript;
+  const exchanges = whole.exchanges.map(({ json, sent, ...one }) =>
+    toExchange(
+      one.endpoint === 'health' && one.response
+        ? { ...one, response: { ...one.response, body: '{"status":"fine","timestamp":"now"}' } }
+        : one,
+    ),
+  );
+  const judgement = judge(cutAt({ run: whole.run, exchanges }, 50));
+  t.match(judgement, { verdict: 'not-conforming', exitCode: 1, gate: { id: 'gone' } });
+  t.same(idsWith(judgement, 'fail'), ['HEALTH-010', 'HEALTH-011']);
+  t.same(idsWith(judgement, 'pass', 'note'), [], 'the rest is blocked by the one cause');
+});
+
+void t.test(
+  'a connection refused beside an answer that was on its way is no finding',
+  async (t) => {
+    const agent = await startAgent({ voice: null });
+    t.teardown(() => agent.stop());
+    const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'beside' }))
+      .transcript;
+    const lastId = 46;
+    const cut = cutAt(whole, lastId);
+    for (const kind of ['reset', 'refused'] as const) {
+      const exchanges = cut.exchanges.map((one, nth) => {
+        const { json, sent, response, ...record } = one;
+        const asItWas = whole.exchanges[nth] ?? one;
+        if (one.id === lastId) return asItWas;
+        if (one.id !== lastId - 1) return one;
+        const endedMs = (whole.exchanges[nth + 1]?.startedMs ?? 0) + 1;
+        return toExchange({ ...record, endedMs, failure: { kind, message: 'gone' } });
+      });
+      const judgement = judge({ run: whole.run, exchanges });
+      t.match(judgement, { exitCode: 3, gate: { id: 'gone', evidence: { id: lastId - 1 } } }, kind);
+      t.same(idsWith(judgement, 'fail', 'warn'), [], kind);
+    }
+  },
+);
+
+void t.test(
+  'of a sandbox that is gone the dialect tells what it answered, and no more',
+  async (t) => {
+    const agent = await startAgent({ voice: null });
+    t.teardown(() => agent.stop());
+    const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'card' })).transcript;
+    const cut = cutAt(whole, 40);
+    const { dialect } = reportOf(cut, cut.run.startedAt);
+    t.same(
+      Object.entries(dialect).filter(([, value]) => /refused|reset|gone/.test(value)),
+      [],
+    );
+    t.ok(dialect['health'], 'what it answered before is there');
+  },
+);
+
+void t.test('one that comes up again is not gone', async (t) => {
+  const agent = await startAgent({ voice: null });
+  t.teardown(() => agent.stop());
+  const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'up again' }))
+    .transcript;
+  const { exchanges } = cutAt(whole, 50);
+  const again = [...exchanges.slice(0, 60), ...whole.exchanges.slice(60)];
+  const judgement = judge({ run: whole.run, exchanges: again });
+  t.equal(judgement.gate, undefined);
+  t.equal(judgement.exitCode, 1);
+});
+
+/** Checks what a verb of the kit serves, and kills its process at an exchange. */
+async function killedAt(t: Test, count: number, ...args: string[]): Promise<CheckReport> {
+  const { firstLine, child } = await start(t, [...args, '--port', '0', '--json']);
+  const { url, apiKey } = JSON.parse(firstLine) as { url: string; apiKey: string | null };
+  let left = count;
+  const { report, transcript } = await check({
+    target: url,
+    kitVersion: 'test',
+    seed: `killed at ${count}`,
+    ...(args[0] === 'serve' ? { areas: serviceArea } : {}),
+    apiKey: apiKey ?? undefined,
+    onExchange() {
+      if (--left === 0) child.kill('SIGKILL');
+    },
+  });
+  const unanswered = transcript.exchanges.filter(({ response }) => !response);
+  t.ok(unanswered.length < 40, `${unanswered.length} requests are sent to nobody`);
+  return report;
+}
+
+for (const verb of ['agent', 'serve']) {
+  void t.test(`a process of ${verb} that is killed in the run`, async (t) => {
+    for (const count of [4, 30, 70]) {
+      const report = await killedAt(t, count, verb);
+      t.match(report, { verdict: 'not-judged', exitCode: 3, gate: { id: 'gone' } }, `at ${count}`);
+      const [evidence] = report.gate?.evidence ?? [];
+      t.ok((evidence?.exchange ?? 0) >= count, `named from exchange ${evidence?.exchange}`);
+      t.match(
+        report.gate?.says,
+        verb === 'agent' ? /^The sandbox is gone/ : /^The service is gone/,
+      );
+      t.same(report.causes, []);
+      const { pass = 0, fail = 0, warn = 0, error = 0 } = report.counts;
+      t.same([pass, fail, warn, error], [0, 0, 0, 0], 'all is blocked');
+    }
+  });
+}

@@ -1,0 +1,203 @@
+/** The report as a page, in a real browser: it shows all, fetches nothing, and runs nothing. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t, { type Test } from 'tap';
+import { htmlReport, reportOf, withBaseline } from '../../conformance/index.ts';
+import { chain, onChat, onHealth, set } from '../../conformance/engine/mutants/combinators.ts';
+import { startProxy } from '../../conformance/proof/proxy.ts';
+import {
+  readTranscript,
+  toExchange,
+  type Transcript,
+} from '../../conformance/engine/transcript/transcript.ts';
+import { startAgent } from '../../reference-agent/index.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { opened, withBrowser } from '../helpers/browser.ts';
+import { run } from '../helpers/command.ts';
+
+t.setTimeout(120_000);
+
+const EVIL = [
+  '</pre></details></style><script>window.ran = 1</script>',
+  '<img src="http://127.0.0.1:9/beacon" onerror="window.ran = 2">',
+  '<style>body { display: none }</style><base href="http://127.0.0.1:9/">',
+  '<meta http-equiv="refresh" content="0; url=http://127.0.0.1:9/">',
+  '" onmouseover="window.ran = 3" \' &amp; &lt; \u202Eback\u0000\u001B[31m \uD800',
+  'w'.repeat(3_000),
+].join('\n');
+
+/** Checks a sandbox that puts markup wherever it can; gives the pages of `check` and of `grade`. */
+async function hostilePages(t: Test): Promise<{ checked: string; graded: string; record: string }> {
+  const agent = await startAgent({ voice: null });
+  t.teardown(() => agent.stop());
+  const transform = chain(
+    onChat(set('/choices/0/message/role', EVIL), set('/choices/0/message/content', EVIL)),
+    onHealth(set('/status', EVIL), set('/version', EVIL)),
+  )();
+  const proxy = await startProxy({ upstream: agent.url, clock: systemClock, transform });
+  t.teardown(() => proxy.stop());
+  const folder = t.testdir({});
+  const [checked, graded, record] = ['checked.html', 'graded.html', 'run.ndjson'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
+  const ran = await run(['check', proxy.url, '--html', checked, '--record', record]);
+  t.equal(ran.code, 1, ran.stderr);
+  const again = await run(['grade', record, '--html', graded]);
+  t.equal(again.code, 1, again.stderr);
+  return { checked, graded, record };
+}
+
+const urlOf = (path: string): string => pathToFileURL(path).href;
+
+void t.test('whatever a sandbox answers is text, and nothing is fetched', async (t) => {
+  const { checked, graded } = await hostilePages(t);
+  const browser = await withBrowser(t);
+  for (const path of [checked, graded]) {
+    const source = readFileSync(path, 'utf8');
+    t.notMatch(
+      source,
+      /<(script|img|link|iframe|base|object)\b/i,
+      'no element that fetches or runs',
+    );
+    t.notMatch(source, /(src|href|action)="(?!#)/i, 'every link stays on the page');
+    t.notMatch(source, /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/u, 'nothing invisible');
+    t.match(source, '\\u0000\\u001b[31m', 'control characters are told by their codes');
+    const { page, requests, complaints } = await opened(browser, urlOf(path));
+    t.same(requests, [urlOf(path)], 'the page itself is all');
+    t.same(complaints, [], 'its own style is let in');
+    t.equal(await page.evaluate('window.ran'), undefined);
+    t.match(await page.innerText('#CHAT-023'), /<script>window\.ran = 1<\/script>/);
+    t.equal(await page.isVisible('h1'), true, 'no style of the sandbox holds');
+    t.equal(await page.innerText('h1'), 'Not conforming');
+  }
+});
+
+void t.test('each finding leads to its exchange, and back', async (t) => {
+  const { checked } = await hostilePages(t);
+  const { page } = await opened(await withBrowser(t), urlOf(checked));
+  const links = page.locator('article .links a, .causes a, nav a, .timeline .mark');
+  const count = await links.count();
+  t.ok(count > 100, `${count} links`);
+  const lost = await page.evaluate(
+    `[...document.querySelectorAll('a')].map((a) => a.getAttribute('href'))
+      .filter((href) => !document.getElementById(href.slice(1)))`,
+  );
+  t.same(lost, [], 'every anchor is there');
+  await page.locator('#CHAT-023 .links a').first().click();
+  const target = page.locator(':target');
+  t.match(await target.getAttribute('id'), /^e\d+$/);
+  t.ok(await target.locator('h3').first().isVisible(), 'it is open');
+  await target.locator('.mark').first().click();
+  t.match(await page.locator(':target').getAttribute('id'), /^(CHAT|HEALTH)-\d+$/);
+});
+
+void t.test('requirements are chosen by verdict, area and level', async (t) => {
+  const { checked } = await hostilePages(t);
+  const { page } = await opened(await withBrowser(t), urlOf(checked));
+  const shown = (): Promise<string[]> =>
+    page.evaluate(
+      `[...document.querySelectorAll('article')].filter((one) => one.offsetParent)
+        .map((one) => one.id)`,
+    );
+  const all = await shown();
+  t.ok(all.includes('CHAT-023') && all.includes('HEALTH-010') && all.includes('USERS-001'));
+  await page.uncheck('#verdict-pass');
+  t.notOk((await shown()).includes('USERS-001'), 'what passed is gone');
+  await page.uncheck('#area-health');
+  t.notOk(
+    (await shown()).some((id) => id.startsWith('HEALTH')),
+    'an area is gone',
+  );
+  await page.uncheck('#level-must');
+  t.notOk((await shown()).includes('CHAT-023'), 'a level is gone');
+  await page.check('#level-must');
+  await page.check('#area-health');
+  await page.check('#verdict-pass');
+  t.same(await shown(), all);
+});
+
+void t.test('on a desk, on a phone, by night and on paper', async (t) => {
+  const { checked } = await hostilePages(t);
+  const browser = await withBrowser(t);
+  const grounds = new Set<unknown>();
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const viewport = { width, height: 844 };
+      const { page } = await opened(browser, urlOf(checked), { viewport, colorScheme });
+      await page.evaluate(`document.querySelectorAll('details').forEach((one) => one.open = true)`);
+      const wide = await page.evaluate('document.scrollingElement.scrollWidth');
+      t.equal(wide, width, `nothing sticks out at ${width} px`);
+      grounds.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
+      await page.emulateMedia({ media: 'print' });
+      t.notOk(await page.isVisible('.filters'), 'paper has no boxes to tick');
+      t.ok(await page.isVisible('#CHAT-023 dl'), 'but the findings');
+    }
+  }
+  t.equal(grounds.size, 2, 'day and night differ');
+});
+
+void t.test('what is over the limits is cut with a note', async (t) => {
+  const { record } = await hostilePages(t);
+  const { run: asked, exchanges } = readTranscript(readFileSync(record, 'utf8'));
+  const last = exchanges.at(-1);
+  if (!last?.response) throw new Error('the last exchange has no answer');
+  const { json, sent, ...one } = last;
+  const headers = Object.fromEntries(
+    Array.from({ length: 100 }, (_, index) => [`x-${index}`, 'v'.repeat(5_000)]),
+  );
+  const many: Transcript = {
+    run: asked,
+    exchanges: [
+      ...exchanges,
+      ...Array.from({ length: 3_000 }, (_, index) =>
+        toExchange({
+          ...one,
+          id: exchanges.length + 1 + index,
+          startedMs: one.startedMs + index,
+          endedMs: one.endedMs + index,
+          response: { status: 200, headers, body: 'b'.repeat(100_000) },
+        }),
+      ),
+    ],
+  };
+  const page = htmlReport(reportOf(many, asked.startedAt), many);
+  t.ok(page.length < 25_000_000, `${page.length} characters`);
+  t.match(page, /more exchanges are\s+cut/);
+  t.match(page, /\[cut: 96000 more characters\]/);
+  t.match(page, /\[cut: 60 more headers\]/);
+  t.equal(page.match(/<li id="e\d+"/g)?.length, 1_000);
+  t.match(page, /id="e3"/, 'what shows a finding is kept');
+});
+
+void t.test('an accepted failure says why, and a run that saw nothing says that', (t) => {
+  const startedAt = '2026-11-20T09:30:00.000Z';
+  const nothing: Transcript = {
+    run: {
+      ...{ record: 'run', kitVersion: '0.1.0', suite: '2026-11', target: 'http://127.0.0.1:1' },
+      ...{ seed: 'none', startedAt, areas: ['health'], allowHttp: false, keyGiven: false },
+      concurrency: 1,
+    },
+    exchanges: [],
+  };
+  const page = htmlReport(reportOf(nothing, startedAt), nothing);
+  t.match(page, /Not judged/);
+  t.notMatch(page, /undefined|\[object|NaN|Infinity/);
+  const body = '{"status":"up","timestamp":"2026-11-20T09:30:00Z"}';
+  const seen: Transcript = {
+    run: nothing.run,
+    exchanges: [
+      toExchange({
+        ...{ record: 'exchange', id: 1, scenario: 'preflight', step: 'plain', endpoint: 'health' },
+        ...{ intent: 'valid', startedMs: 0, endedMs: 1 },
+        request: { method: 'GET', path: '/health', headers: {} },
+        response: { status: 200, headers: { 'content-type': 'application/json' }, body },
+      }),
+    ],
+  };
+  const report = withBaseline(reportOf(seen, startedAt), [
+    { id: 'HEALTH-010', comment: 'until <release> 7' },
+  ]);
+  t.match(htmlReport(report, seen), /until &lt;release&gt; 7/);
+  t.end();
+});

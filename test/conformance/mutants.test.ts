@@ -1,0 +1,99 @@
+/**
+ * The judge is held by what it must catch and by what it must leave alone: every mutant turns
+ * exactly its requirements red, no legal variant any, and every dead peer gives its one cause.
+ */
+import t, { type Test } from 'tap';
+import {
+  deadPeers,
+  mutants,
+  serviceDeadPeers,
+  variants,
+  voiceDeadPeers,
+} from '../../conformance/areas/mutants.ts';
+import { EVERYTHING } from '../../conformance/proof/judged-peer.ts';
+import {
+  killable,
+  selftest,
+  selftestSize,
+  type SelftestRow,
+} from '../../conformance/proof/selftest.ts';
+import type { Area } from '../../src/contract/index.ts';
+import { startAgent } from '../../reference-agent/index.ts';
+import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
+
+t.setTimeout(180_000);
+
+const areas = EVERYTHING;
+
+const isRight =
+  (t: Test) =>
+  ({ kind, id, expected, got }: SelftestRow): void => {
+    t.same(got, expected, `${kind} ${id}`);
+  };
+
+void t.test('there is a mutant for every requirement that can turn red', (t) => {
+  const killed = new Set<string>(mutants.flatMap(({ kills }) => kills));
+  for (const id of killable()) t.ok(killed.has(id), `${id} is killed by a mutant`);
+  t.ok(mutants.length >= 60, `${mutants.length} mutants`);
+  t.ok(variants.length >= 20, `${variants.length} variants`);
+  t.end();
+});
+
+void t.test('every id is given once, and says its kind', (t) => {
+  const dead = [...deadPeers, ...voiceDeadPeers, ...serviceDeadPeers];
+  const ids = [...mutants, ...variants, ...dead].map(({ id }) => id);
+  t.equal(new Set(ids).size, ids.length, 'ids differ');
+  for (const { id, kills } of mutants) {
+    t.match(id, /^(chat|health|users|voice)\/[a-z0-9-]+$/);
+    t.equal(new Set(kills).size, kills.length, `${id} names each requirement once`);
+    t.ok(kills.length > 0, `${id} kills something`);
+  }
+  for (const { id } of variants) t.match(id, /^legal\/[a-z0-9-]+$/);
+  for (const { id } of dead) t.match(id, /^dead\/[a-z0-9-]+$/);
+  const isSeen = (one: { areas: readonly Area[] }): boolean =>
+    one.areas.some((area) => areas.includes(area));
+  const size = [...mutants, ...variants, ...dead].filter(isSeen).length;
+  t.equal(selftestSize({ areas }), size, 'the size of a self-test is known before it runs');
+  t.equal(selftestSize({ areas, only: 'dead/' }), deadPeers.length);
+  t.end();
+});
+
+void t.test('against the reference agent', async (t) => {
+  const agent = await startAgent({ apiKey: 'a-key-of-the-sandbox' });
+  t.teardown(() => agent.stop());
+  const result = await selftest({
+    url: agent.url,
+    apiKey: 'a-key-of-the-sandbox',
+    kitVersion: 'test',
+    areas,
+    onResult: isRight(t),
+  });
+  t.equal(result.cause, undefined, `it conforms untouched; seed ${result.seed}`);
+  t.same(result.unkilled, [], 'nothing survives');
+  t.equal(result.rows.length, selftestSize({ areas }));
+  t.ok(result.ok);
+});
+
+void t.test('against a sandbox that is written otherwise', async (t) => {
+  const url = await withPlainSandbox(t);
+  for (const only of ['chat/c', 'chat/s', 'chat/refuses-', 'health/', 'users/', 'legal/users-']) {
+    const result = await selftest({ url, kitVersion: 'test', areas, only, onResult: isRight(t) });
+    t.equal(result.cause, undefined, `it conforms untouched; seed ${result.seed}`);
+    t.ok(result.ok, `all of ${only}`);
+  }
+});
+
+void t.test('a choice of ids that chooses nothing proves nothing', async (t) => {
+  const url = await withPlainSandbox(t);
+  const result = await selftest({ url, kitVersion: 'test', only: 'no such id' });
+  t.match(result, { ok: false, rows: [], cause: undefined });
+});
+
+void t.test('a sandbox that does not conform is not built upon', async (t) => {
+  const agent = await startAgent({ faults: [{ route: 'chat', kind: 'malformed_body' }] });
+  t.teardown(() => agent.stop());
+  const result = await selftest({ url: agent.url, kitVersion: 'test', areas });
+  t.notOk(result.ok);
+  t.match(result.cause, /not-conforming before anything is changed/);
+  t.same(result.rows, []);
+});

@@ -1,0 +1,296 @@
+/** Area A in the judge: what it says of a service that conforms, and of one that is none. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { judge, type Judgement } from '../../conformance/engine/judge/judge.ts';
+import { reportOf } from '../../conformance/reports/report.ts';
+import { serviceRequirementIds, requirement, unseen } from '../../conformance/areas/index.ts';
+import { serviceScenarios } from '../../conformance/areas/probes.ts';
+import statements from '../../conformance/statements.json' with { type: 'json' };
+import {
+  readTranscript,
+  toExchange,
+  writeTranscript,
+  type Transcript,
+} from '../../conformance/engine/transcript/transcript.ts';
+import { startAgent } from '../../reference-agent/index.ts';
+import { violations, type CheckReport } from '../../src/contract/index.ts';
+import { randomSeed, seededChance } from '../../src/platform/random.ts';
+import { recordedRun, withCheckedService, withoutControl } from '../helpers/checked-service.ts';
+import { run } from '../helpers/command.ts';
+import { damaged, randomJson } from '../helpers/random-json.ts';
+
+t.setTimeout(180_000);
+
+/** Nothing listens there. */
+const nobody = 'http://127.0.0.1:1';
+
+const idsWith = ({ requirements }: Judgement, ...verdicts: string[]): string[] =>
+  [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
+
+void t.test('every statement of area A is checked, or has a reason not to be', (t) => {
+  const covered = new Set(serviceRequirementIds.flatMap((id) => requirement(id).statements));
+  const reasoned = new Set(unseen.flatMap((row) => row.statements));
+  for (const { id, area } of statements) {
+    if (area === 'A') t.ok(covered.has(id) !== reasoned.has(id), `${id} is one of the two`);
+  }
+  t.end();
+});
+
+void t.test('our service conforms, and everything is seen', async (t) => {
+  const transcript = await recordedRun(await withCheckedService(t));
+  const judgement = judge(transcript);
+  t.equal(judgement.verdict, 'conforming');
+  t.same([...judgement.requirements.keys()], serviceRequirementIds, 'of area A alone');
+  t.same(idsWith(judgement, 'pass', 'note'), serviceRequirementIds, 'nothing is left out');
+  const report = reportOf(transcript, transcript.run.startedAt);
+  t.same(violations('CheckReport', report), []);
+  t.match(report.dialect, { 'limit=0': '200', 'a wrong key': '401' });
+});
+
+void t.test('a scenario leaves the evidence that it declares', async (t) => {
+  const judgement = judge(await recordedRun(await withCheckedService(t)));
+  for (const { id, exercises } of serviceScenarios) {
+    for (const declared of exercises) {
+      const found = judgement.requirements.get(declared);
+      const evidence = found && 'evidence' in found ? found.evidence : [];
+      t.ok(
+        evidence.some(({ scenario }) => scenario === id),
+        `${id} exercises ${declared}`,
+      );
+    }
+  }
+});
+
+void t.test('no scenario sends more than it says, nor much less', async (t) => {
+  const { exchanges } = await recordedRun(await withCheckedService(t));
+  for (const { id, cost, intrusive } of serviceScenarios) {
+    const sent = exchanges.filter(({ scenario }) => scenario === id).length;
+    const { requests } = cost([]);
+    t.ok(sent <= requests, `${id}: ${sent} of ${requests}`);
+    // How many pass the rate is the service's to say.
+    if (!intrusive) t.ok(sent >= requests - 2, `${id}: ${sent} of ${requests}`);
+  }
+});
+
+void t.test('a run that is not intrusive sends nothing large, many or slow', async (t) => {
+  const transcript = await recordedRun(await withCheckedService(t), { intrusive: false });
+  const judgement = judge(transcript);
+  t.equal(judgement.verdict, 'conforming');
+  t.same(idsWith(judgement, 'not_observed'), [
+    ...['SERVICE-023', 'SERVICE-024', 'SERVICE-026', 'SERVICE-027', 'SERVICE-028'],
+    ...['SERVICE-031', 'SERVICE-058', 'SERVICE-059'],
+  ]);
+  t.ok(transcript.exchanges.every(({ request }) => request.bodyBytes === undefined));
+  t.ok(transcript.exchanges.every(({ request }) => request.path !== '/__admin/clock'));
+});
+
+void t.test('without a control API nothing is red that takes one', async (t) => {
+  const service = await withCheckedService(t);
+  const evals = [{ id: 'parcel', name: 'Parcel', kind: 'contains', params: { text: 'parcel' } }];
+  await fetch(`${service.adminUrl}/seed`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ evals, settings: { evals: ['parcel'] } }),
+  });
+  const url = await withoutControl(t, service.url);
+  const transcript = await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false });
+  const judgement = judge(transcript);
+  t.same(idsWith(judgement, 'fail', 'warn', 'blocked', 'error'), []);
+  t.equal(judgement.requirements.get('SERVICE-087')?.verdict, 'pass', 'results are seen');
+  t.match(judgement.requirements.get('SERVICE-051'), {
+    verdict: 'not_observed',
+    reason: /control API/,
+  });
+});
+
+void t.test(
+  'with no evals and no control API, closing is judged and results are not',
+  async (t) => {
+    const service = await withCheckedService(t);
+    const url = await withoutControl(t, service.url);
+    const judgement = judge(
+      await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false }),
+    );
+    t.same(idsWith(judgement, 'fail', 'warn', 'blocked', 'error'), []);
+    t.equal(judgement.requirements.get('SERVICE-040')?.verdict, 'pass');
+    t.equal(judgement.requirements.get('SERVICE-087')?.verdict, 'not_observed');
+  },
+);
+
+void t.test(
+  'history whose times are shown coarser than they are kept makes nothing red',
+  async (t) => {
+    const service = await withCheckedService(t);
+    const startedAt = (index: number): string =>
+      new Date(Date.now() - 7_200_000 - index * 700).toISOString();
+    const sessions = Array.from({ length: 9 }, (_, index) => ({
+      source_session_id: `s-${index}`,
+      scenario: 'late',
+      persona: 'calm',
+      started_at: startedAt(index),
+      turns: [{ user_input: 'Hello?', user_reason: 'greets', agent_response: 'Hello.' }],
+      outcomes: [
+        { eval_name: 'Polite', outcome: index % 2 ? ('pass' as const) : ('fail' as const) },
+      ],
+    }));
+    const seed = {
+      runs: [
+        {
+          name: 'Nightly',
+          sessions: sessions.map(({ scenario: _scenario, persona: _persona, ...rest }) => rest),
+        },
+      ],
+      simulations: [
+        {
+          name: 'Nightly',
+          agent: 'Any',
+          sessions: sessions.map(({ source_session_id: _id, ...rest }) => rest),
+        },
+      ],
+    };
+    const seeded = await fetch(`${service.adminUrl}/seed`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(seed),
+    });
+    t.equal(seeded.status, 200, await seeded.text());
+    const toSeconds = (body: string): string => body.replaceAll(/(:\d\d)\.\d{3}Z/g, '$1Z');
+    const url = await withoutControl(t, service.url, toSeconds);
+    const transcript = await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false });
+    const judgement = judge(transcript);
+    t.same(idsWith(judgement, 'fail', 'warn', 'blocked', 'error'), []);
+    t.equal(judgement.requirements.get('SERVICE-112')?.verdict, 'pass', 'history is seen');
+  },
+);
+
+void t.test('a recording is judged alike, and holds no key', async (t) => {
+  const service = await withCheckedService(t);
+  const transcript = await recordedRun(service);
+  const text = writeTranscript(transcript);
+  t.notOk(text.includes(service.apiKey), 'not the given one');
+  t.notMatch(text, /sk_check_[a-z0-9]{20}/, 'not one of its own');
+  const again = readTranscript(text);
+  const { startedAt } = transcript.run;
+  t.same(reportOf(again, startedAt), reportOf(transcript, startedAt));
+});
+
+void t.test('checks are total: no recording makes one throw', async (t) => {
+  const transcript = await recordedRun(await withCheckedService(t));
+  const seed = randomSeed();
+  for (let round = 1; round <= 8; round++) {
+    const chance = seededChance(`${seed}/${round}`);
+    const other: Transcript = {
+      run: transcript.run,
+      exchanges: transcript.exchanges.map(({ json, sent, ...record }) => {
+        const { response, request } = record;
+        const body =
+          chance.integer(0, 3) === 0 ? randomJson(chance) : damaged(response?.body ?? '', chance);
+        const status = chance.integer(0, 4) === 0 ? chance.integer(200, 599) : 200;
+        const asked = chance.integer(0, 5) === 0 ? { body: randomJson(chance) } : {};
+        return toExchange({
+          ...record,
+          request: { ...request, ...asked },
+          ...(response && { response: { ...response, status, body } }),
+        });
+      }),
+    };
+    const judgement = judge(other);
+    t.same(idsWith(judgement, 'error'), [], `seed ${seed}, round ${round}`);
+    t.doesNotThrow(() => reportOf(other, other.run.startedAt));
+  }
+  for (const [status, body] of [
+    [204, ''],
+    [200, '[]'],
+    [404, 'null'],
+  ] as const) {
+    const all = transcript.exchanges.map(({ json, sent, ...record }) =>
+      toExchange({ ...record, response: { status, headers: {}, body } }),
+    );
+    t.equal(judge({ run: transcript.run, exchanges: all }).counts.error, 0);
+  }
+});
+
+void t.test('what is no service gets one cause', async (t) => {
+  const agent = await startAgent();
+  t.teardown(() => agent.stop());
+  const service = await withCheckedService(t);
+  for (const [target, gate, says] of [
+    [{ url: agent.url, apiKey: 'a-key' }, 'nothing_here', /every path is unknown/],
+    [{ url: service.url, apiKey: 'not-the-key' }, 'key_refused', /The service refuses the given/],
+    [{ url: 'http://127.0.0.1:1', apiKey: 'a-key' }, 'refused', /Nothing accepts/],
+  ] as const) {
+    const transcript = await recordedRun(target);
+    t.match(judge(transcript), { exitCode: 3, gate: { id: gate, says } });
+    const { length } = transcript.exchanges;
+    t.ok(length < 20, `${gate}: ${length} requests, and no more once that is known`);
+  }
+});
+
+void t.test('check --area service: exit code, report, and a key that nobody sees', async (t) => {
+  const service = await withCheckedService(t);
+  const folder = t.testdir({});
+  const record = join(folder, 'run.ndjson');
+  const args = ['check', service.url, '--area', 'service', '--json', '-', '--record', record];
+  const env = { SANDBOX_KIT_SERVICE_API_KEY: service.apiKey };
+  const ran = await run([...args, '--no-intrusive'], { env });
+  t.equal(ran.code, 0, ran.stderr);
+  const report = JSON.parse(ran.stdout) as CheckReport;
+  t.equal(report.verdict, 'conforming');
+  t.ok(report.requirements.every(({ area }) => area === 'service'));
+  t.notOk((ran.stdout + ran.stderr + readFileSync(record, 'utf8')).includes(service.apiKey));
+  const graded = await run(['grade', record]);
+  t.equal(graded.code, 0, graded.stdout + graded.stderr);
+
+  const accepted = [{ id: 'SERVICE-001', comment: 'until release 7' }];
+  const baseline = join(folder, 'accepted.json');
+  writeFileSync(baseline, JSON.stringify({ accepted }));
+  const stale = await run(['grade', record, '--baseline', baseline]);
+  t.equal(stale.code, 1, stale.stderr);
+  t.match(stale.stdout, /The baseline is stale: SERVICE-001 is met by now/);
+  const other = JSON.stringify({ accepted: [{ id: 'CHAT-001', comment: 'of a sandbox' }] });
+  const foreign = await run(['grade', record, '--baseline', '-'], { input: other });
+  t.equal(foreign.code, 2, foreign.stdout);
+  t.match(foreign.stderr, /"CHAT-001" is no requirement of this run/);
+});
+
+void t.test('check --area service: what can not be asked for', async (t) => {
+  for (const [args, says] of [
+    [['--area', 'service,chat'], /--area: expected service alone/],
+    [
+      ['--area', 'voices'],
+      /--area: expected some of chat, health, users, voice, or\s+service, got "voices"/,
+    ],
+    [['--intrusive'], /--intrusive: expected only together with --area service/],
+  ] as const) {
+    const ran = await run(['check', nobody, ...args]);
+    t.equal(ran.code, 2, args.join(' '));
+    t.match(ran.stderr, says);
+  }
+  const listed = await run(['check', '--list', '--area', 'service']);
+  t.match(listed.stdout, /SERVICE-001/);
+  t.notMatch(listed.stdout, /CHAT-001/);
+  t.match(listed.stdout, /^SERVICE-001 {2}must {4}\w/m, 'columns do not run together');
+  const sends = async (...args: string[]): Promise<string> => {
+    const ran = await run(['check', '--dry-run', '--area', 'service', ...args]);
+    t.equal(ran.code, 0, ran.stderr);
+    const lines = ran.stdout.split('\n');
+    for (const line of lines) t.ok(line.length <= 80, line);
+    const rows = lines.filter((line) => line.startsWith('  service/'));
+    for (const row of rows)
+      t.match(row, /^ {2}\S+ {2,}(preflight|accepted|refused|after|cleanup|last|end) /);
+    t.equal(rows.length, new Set(rows).size);
+    return ran.stdout.replaceAll(/\s+/g, ' ');
+  };
+  const few =
+    /^Sends up to (\d+) requests; (\d+) with --intrusive, as to a service on this machine/;
+  const [, some, all] = few.exec(await sends()) ?? [];
+  t.ok(Number(some) < Number(all), `${some} < ${all}`);
+  t.match(await sends('https://service.example.com'), few);
+  const [, most, less] =
+    /^Sends up to (\d+) requests; (\d+) with --no-intrusive/.exec(await sends(nobody)) ?? [];
+  t.same([most, less], [all, some], 'the same numbers, whichever is asked for');
+  t.match(await sends('--intrusive'), `Sends up to ${all} requests; ${some} with --no-intrusive.`);
+  const explained = await run(['explain', '4.1.8']);
+  t.match(explained.stdout, /SERVICE-005[^]*service\/traces-202/);
+});

@@ -1,0 +1,52 @@
+/**
+ * The judge of area A is held by what it must catch and by what it must leave alone: every mutant of
+ * the service turns exactly its requirements red, no legal variant any, and every dead peer gives its
+ * one cause. With EVERY_SCENARIO=1 all scenarios are driven, also those that nothing changes.
+ */
+import t from 'tap';
+import {
+  mutants,
+  serviceMutants,
+  serviceVariants,
+  variants,
+} from '../../conformance/areas/mutants.ts';
+import { killable, selftest, selftestSize } from '../../conformance/proof/selftest.ts';
+import { serviceRequirementIds } from '../../conformance/areas/index.ts';
+import { withCheckedService } from '../helpers/checked-service.ts';
+
+t.setTimeout(process.env['EVERY_SCENARIO'] === '1' ? 900_000 : 420_000);
+
+void t.test('there is a mutant for every requirement that can turn red', (t) => {
+  const killed = new Set<string>(serviceMutants.flatMap(({ kills }) => kills));
+  for (const id of killable(serviceRequirementIds)) t.ok(killed.has(id), `${id} is killed`);
+  t.ok(serviceMutants.length >= 40, `${serviceMutants.length} mutants`);
+  t.ok(serviceVariants.length >= 10, `${serviceVariants.length} variants`);
+  t.end();
+});
+
+void t.test('every id is given once, and says its kind', (t) => {
+  const ids = [...mutants, ...variants, ...serviceMutants, ...serviceVariants].map(({ id }) => id);
+  t.equal(new Set(ids).size, ids.length, 'ids differ');
+  for (const { id, kills } of serviceMutants) {
+    t.match(id, /^service\/[a-z0-9-]+$/);
+    t.ok(kills.length > 0, `${id} kills something`);
+  }
+  for (const { id } of serviceVariants) t.match(id, /^legal\/service-[a-z0-9-]+$/);
+  t.end();
+});
+
+void t.test('against our service', async (t) => {
+  const service = await withCheckedService(t);
+  const result = await selftest({
+    serviceUrl: service.url,
+    serviceApiKey: service.apiKey,
+    kitVersion: 'test',
+    areas: ['service'],
+    everyScenario: process.env['EVERY_SCENARIO'] === '1',
+    onResult: ({ kind, id, expected, got }) => t.same(got, expected, `${kind} ${id}`),
+  });
+  t.equal(result.cause, undefined, `seed ${result.seed}`);
+  t.equal(result.rows.length, selftestSize({ areas: ['service'] }));
+  t.same(result.unkilled, [], 'nothing survives');
+  t.ok(result.ok);
+});

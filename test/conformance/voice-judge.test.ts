@@ -1,0 +1,206 @@
+/** What a check of voice finds of agents that are right, wrong, or unlike ours. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { drive, type DriveOptions } from '../../conformance/engine/drive/run.ts';
+import { readTranscript, reportOf } from '../../conformance/index.ts';
+import { judge, type Judgement } from '../../conformance/engine/judge/judge.ts';
+import { startProxy } from '../../conformance/proof/proxy.ts';
+import type { VoiceTransform } from '../../conformance/engine/mutants/call-transform.ts';
+import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
+import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
+import { violations, type AgentFault, type CheckReport } from '../../src/contract/index.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { readOgg } from '../../src/voice/opus/index.ts';
+import { run } from '../helpers/command.ts';
+
+t.setTimeout(240_000);
+
+/** One call with two turns. */
+const CONVERSATION = ['voice/conversation'];
+const KEY = 'sk-Very/secret~key.0123456789';
+
+async function withAgent(t: Test, options: Partial<AgentOptions> = {}) {
+  const agent = await startAgent(options);
+  t.teardown(() => agent.stop());
+  return agent;
+}
+
+/** A run of some scenarios of voice; all when none is named. */
+function driven(target: string, more: Partial<DriveOptions> = {}): Promise<Transcript> {
+  return drive({
+    target,
+    areas: ['voice'],
+    apiKey: undefined,
+    ca: undefined,
+    seed: 'voice',
+    kitVersion: 'test',
+    clock: systemClock,
+    concurrency: 4,
+    ratePerSecond: undefined,
+    timeoutMs: 30_000,
+    allowHttp: false,
+    prompts: [],
+    preflightOnly: false,
+    onExchange() {},
+    ...more,
+  });
+}
+
+const red = ({ requirements }: Judgement): string[] =>
+  [...requirements].flatMap(([id, { verdict }]) => (/fail|warn/.test(verdict) ? [id] : []));
+
+const verdictOf = ({ requirements }: Judgement, id: string): string | undefined =>
+  [...requirements].find(([other]) => other === id)?.[1].verdict;
+
+void t.test('the faults of an agent are found, each by its requirement', async (t) => {
+  const rows: [fault: AgentFault, ids: string[]][] = [
+    [{ kind: 'no_media' }, ['VOICE-071']],
+    [{ kind: 'silent_media' }, ['VOICE-076']],
+    [{ kind: 'wrong_codec' }, ['VOICE-056']],
+    [{ kind: 'bad_sdp' }, ['VOICE-052']],
+    [{ kind: 'malformed_body', route: 'voice' }, ['VOICE-010', 'VOICE-014']],
+    [{ kind: 'dropped_call' }, ['VOICE-013']],
+    [{ kind: 'latency', route: 'voice', latency: { min_ms: 300, max_ms: 300 } }, []],
+  ];
+  await Promise.all(
+    rows.map(async ([fault, ids]) => {
+      const { url } = await withAgent(t, { faults: [fault] });
+      t.same(red(judge(await driven(url, { scenarios: CONVERSATION }))), ids, fault.kind);
+    }),
+  );
+});
+
+void t.test('an agent that holds audio back is not said to be in time', async (t) => {
+  const late = await withAgent(t, { faults: [{ kind: 'buffered_audio' }] });
+  const inTime = await withAgent(t);
+  const [buffered, transcript] = await Promise.all([
+    driven(late.url, { scenarios: CONVERSATION }),
+    driven(inTime.url, { scenarios: CONVERSATION }),
+  ]);
+  t.equal(verdictOf(judge(buffered), 'VOICE-090'), 'note', 'not proven is a note');
+  const { audioLatency, calls = [] } = reportOf(transcript, transcript.run.startedAt);
+  t.match(audioLatency, { audioPathLatencyMs: Number, turnResponseMs: { turns: 2 } });
+  const [call] = calls;
+  for (const [nth, statedMs] of (call?.statedResponsesMs ?? []).entries()) {
+    const ms = call?.turnResponsesMs?.[nth] ?? NaN;
+    t.ok(Math.abs(ms - statedMs) < 60, `${ms} ms measured, ${statedMs} ms stated`);
+  }
+});
+
+/** Takes the answer to an offer in a message of another name. */
+const otherwise: VoiceTransform = {
+  call: (ends) => ({
+    fromKit(text) {
+      const { type, description, ...rest } = JSON.parse(text) as Record<string, unknown>;
+      const message =
+        type === 'sdp_answer'
+          ? { ...rest, type: 'webrtc_answer', webrtc_answer: description }
+          : { ...rest, type, ...(description !== undefined && { description }) };
+      if (type !== 'webrtc_answer') ends.toSandbox(JSON.stringify(message));
+    },
+  }),
+};
+
+void t.test('the message that answers an offer can be named', async (t) => {
+  const { url: upstream } = await withAgent(t);
+  const proxy = await startProxy({
+    upstream,
+    clock: systemClock,
+    transform: (asked, forward) => forward(asked),
+    voice: otherwise,
+  });
+  t.teardown(() => proxy.stop());
+  const scenarios = CONVERSATION;
+  const answerForm = { type: 'sdp_answer', field: 'description' };
+  const [named, unnamed] = await Promise.all([
+    driven(proxy.url, { scenarios, voice: { answerForm } }),
+    driven(proxy.url, { scenarios }),
+  ]);
+  t.equal(verdictOf(judge(named), 'VOICE-070'), 'pass');
+  const judged = judge(unnamed);
+  t.match(judged.requirements.get('VOICE-070'), {
+    verdict: 'not_applicable',
+    reason: /--voice-answer-type/,
+  });
+  t.same(red(judged), [], 'an agent that shows no way to be answered breaks nothing');
+  t.match(reportOf(unnamed, unnamed.run.startedAt).notices, [
+    /^Media was not judged: .* --voice-answer-type, --voice-answer-field\.$/,
+  ]);
+  t.notOk(reportOf(named, named.run.startedAt).notices);
+});
+
+void t.test('without its key a sandbox is not judged, with it no report shows it', async (t) => {
+  const agent = await withAgent(t, { apiKey: KEY });
+  const args = ['check', agent.url, '--area', 'voice'];
+  const without = await run(args);
+  t.equal(without.code, 3, without.stdout);
+  t.match(without.stdout, /wants a key \(401\), and none was given/);
+
+  const folder = t.testdir({});
+  const at = (name: string): string => join(folder, name);
+  const files = ['--record', at('run.ndjson'), '--json', at('run.json'), '--html', at('run.html')];
+  const ran = await run([...args, ...files, '--save-audio', 'calls'], {
+    cwd: folder,
+    env: { SANDBOX_KIT_API_KEY: KEY },
+    timeoutMs: 120_000,
+  });
+  t.equal(ran.code, 0, ran.stdout + ran.stderr);
+  t.match(ran.stdout, /^Calls\n[^]* conversation +ready \d+ ms, media \d+ ms, 2 turns/m);
+  t.match(ran.stdout, /Audio latency under 200 ms: /);
+  t.match(ran.stdout, /^ {2}exchange {2}call +what came of it$/m);
+  const [, placed] = /places (\d+) calls/.exec(ran.stdout) ?? [];
+  const [, more] = /and (\d+) more in which no media was sent/.exec(ran.stdout) ?? [];
+  t.notMatch(ran.stderr, / left/, 'no time is told that nobody can know');
+  t.ok(
+    ran.stdout.split('\n').every((line) => line.length <= 80),
+    'it fits a terminal',
+  );
+  for (const name of ['run.ndjson', 'run.json', 'run.html']) {
+    t.notMatch(readFileSync(at(name), 'utf8'), KEY, name);
+  }
+  const report = JSON.parse(readFileSync(at('run.json'), 'utf8')) as CheckReport;
+  t.same(violations('CheckReport', report), []);
+  const { calls = [] } = report;
+  t.ok(calls.length >= Number(placed), `of ${placed} calls ${calls.length} are told`);
+  t.equal(calls.filter(({ packets }) => packets > 0).length + Number(more), calls.length);
+  const numbers = calls.map(({ exchange }) => exchange);
+  t.same(
+    numbers,
+    numbers.toSorted((one, other) => one - other),
+    'in order',
+  );
+  const page = readFileSync(at('run.html'), 'utf8');
+  t.match(page, /sandbox says <b>call_ready<\/b>[^]*kit speaks for [^]*sandbox is heard for/);
+
+  const again = readTranscript(readFileSync(at('run.ndjson'), 'utf8'));
+  const graded = reportOf(again, report.endedAt);
+  t.same(graded.requirements, report.requirements, 'a recording is judged alike');
+
+  const saved = readdirSync(at('calls'));
+  t.match(ran.stdout.replaceAll('\n', ' '), `${saved.length} files NUMBER-STEP-SIDE.opus.`);
+  t.ok(saved.length >= 6, saved.join());
+  for (const name of saved) {
+    t.match(name, /^\d{3}-[a-z-]+-(kit|sandbox)\.opus$/);
+    const call = report.calls?.find(({ exchange }) => exchange === Number(name.slice(0, 3)));
+    t.equal(call?.step.replaceAll(/\W+/g, '-'), name.slice(4).replace(/-[a-z]+\.opus$/, ''));
+    t.ok(readOgg(readFileSync(join(at('calls'), name))).length > 0, name);
+  }
+});
+
+void t.test('doctor tries the WebSocket; another address of it can be given', async (t) => {
+  const agent = await withAgent(t);
+  const well = await run(['doctor', agent.url]);
+  t.match(well.stdout, /GET \/voice +101, ended by the kit +\d+ ms\n/);
+  const none = await withAgent(t, { voice: null });
+  const elsewhere = agent.voiceUrl ?? '';
+  const args = ['doctor', none.url, '--area', 'voice'];
+  t.match((await run(args)).stdout, /There is no voice here[^]*--voice-url/);
+  t.equal((await run([...args, '--voice-url', elsewhere])).code, 0);
+  const odd = await run(['check', none.url, '--voice-url', 'http://127.0.0.1/voice']);
+  t.match(odd, { code: 2, stderr: /--voice-url: expected the address of a WebSocket/ });
+  const foreign = await run(['check', none.url, '--media-address', '192.0.2.77']);
+  const says =
+    /--media-address: expected an address of this machine \(127\.0\.0\.1, .*got "192\.0\.2\.77"/;
+  t.match(foreign, { code: 2, stdout: '', stderr: says });
+});

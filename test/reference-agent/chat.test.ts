@@ -1,0 +1,280 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { generate } from 'selfsigned';
+import t from 'tap';
+import { startAgent } from '../../reference-agent/index.ts';
+import { schemas, type ChatResponse } from '../../src/contract/index.ts';
+import { manualClock } from '../../src/platform/clock.ts';
+import { chatOf, chatRoute, isAnswer, isRefusal, untilShown, withAgent } from '../helpers/agent.ts';
+
+void t.test('a request with only messages is answered in full', async (t) => {
+  const { send } = await withAgent(t);
+  const answer = await send(chatRoute, { body: chatOf('Where is order A-1001?') });
+
+  isAnswer(t, answer, 200, 'ChatResponse');
+  t.match(answer.json, {
+    choices: [{ index: 0, message: { role: 'assistant' }, finish_reason: 'stop' }],
+    chat_id: /^chat_[0-9a-f]{16}$/,
+    metadata: { agent_confidence: Number, response_time_ms: Number, tools_used: ['look_up_order'] },
+  });
+  t.notOk('session_id' in (answer.json as object), 'no session id came, none goes out');
+});
+
+void t.test('the session id is echoed as it came', async (t) => {
+  const { send } = await withAgent(t);
+  const { json } = await send(chatRoute, {
+    body: { ...chatOf('Hello'), session_id: 'Sitzung é/1' },
+  });
+  t.match(json, { session_id: 'Sitzung é/1' });
+});
+
+void t.test('every valid example of the contract is accepted', async (t) => {
+  const { send } = await withAgent(t);
+  for (const body of schemas.ChatRequest.examples) {
+    isAnswer(t, await send(chatRoute, { body }), 200, 'ChatResponse');
+  }
+  for (const [index, example] of schemas.UserCreateRequest.examples.entries()) {
+    const body = { ...example, user_id: `user_${index}` };
+    isAnswer(t, await send('POST /users', { body }), 201, 'UserCreated');
+  }
+});
+
+void t.test(
+  'every near miss of the contract is refused with the place that is wrong',
+  async (t) => {
+    const { send } = await withAgent(t);
+    const cases = [
+      ...schemas.ChatRequest['x-near-misses'].map((miss) => ({ route: chatRoute, ...miss })),
+      ...schemas.UserCreateRequest['x-near-misses'].map((miss) => ({
+        route: 'POST /users',
+        ...miss,
+      })),
+    ];
+    for (const { route, breaks, value } of cases) {
+      const answer = await send(route, { body: value });
+      isRefusal(t, answer, 400, 'bad_request');
+      t.match(answer.text, `${breaks} must be `);
+      t.match(answer.text, 'got ');
+    }
+  },
+);
+
+void t.test('bad input is refused and never fails the agent', async (t) => {
+  const { send } = await withAgent(t);
+  const chat = chatOf('Hello');
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const cases: [string, Parameters<typeof send>[1], number][] = [
+    ['not JSON', { text: '{"messages": [' }, 400],
+    ['an empty body', { text: '' }, 400],
+    ['no body at all', {}, 400],
+    ['a body of null', { text: 'null' }, 400],
+    ['a body that is a list', { body: [chat] }, 400],
+    ['user_id of another type', { body: { ...chat, user_id: 7 } }, 400],
+    ['session_id of another type', { body: { ...chat, session_id: {} } }, 400],
+    ['a persona of another type', { body: { ...chat, metadata: { persona: 1 } } }, 400],
+    ['content null', { body: { messages: [{ role: 'user', content: null }] } }, 400],
+    ['a role in capitals', { body: { messages: [{ role: 'User', content: 'x' }] } }, 400],
+    ['a body nested very deep', { text: deep }, 400],
+    ['text/plain', { body: chat, headers: { 'content-type': 'text/plain' } }, 400],
+    ['a content type of nonsense', { body: chat, headers: { 'content-type': ';;' } }, 400],
+    [
+      'a body that is compressed',
+      { text: '\u001f\u008b', headers: { 'content-encoding': 'gzip' } },
+      400,
+    ],
+  ];
+  for (const [name, sending, status] of cases) {
+    await t.test(name, async (t) => {
+      const answer = await send(chatRoute, sending);
+      isRefusal(t, answer, status, 'bad_request');
+      t.notMatch(answer.text, /node_modules|at .*\.ts/, 'tells nothing of the inside');
+    });
+  }
+  isAnswer(t, await send(chatRoute, { body: chat }), 200, 'ChatResponse');
+});
+
+void t.test('a body is read up to its limit', async (t) => {
+  const { send } = await withAgent(t);
+  const bytesAround = JSON.stringify(chatOf('')).length;
+  const fits = chatOf('x'.repeat(1_048_576 - bytesAround));
+  isAnswer(t, await send(chatRoute, { body: fits }), 200, 'ChatResponse');
+
+  const tooLong = chatOf('x'.repeat(1_048_577 - bytesAround));
+  isRefusal(t, await send(chatRoute, { body: tooLong }), 413, 'body_too_large');
+});
+
+void t.test('what the contract does not know is legal in a request', async (t) => {
+  const { send } = await withAgent(t);
+  const text =
+    '{"messages":[{"role":"user","content":"Hello","name":"x"}],"model":"y",' +
+    '"metadata":{"__proto__":{"a":1},"stress_level":4}}';
+  isAnswer(t, await send(chatRoute, { text }), 200, 'ChatResponse');
+  isAnswer(t, await send(chatRoute, { body: { messages: [] } }), 200, 'ChatResponse');
+});
+
+void t.test(
+  'a path or method that does not exist is told in the sandbox error shape',
+  async (t) => {
+    const { send } = await withAgent(t, { apiKey: 'right' });
+    isRefusal(t, await send('GET /nowhere'), 404, 'not_found');
+    isRefusal(t, await send('POST /__admin/nowhere', { body: {} }), 404, 'not_found');
+    for (const [route, allow] of [
+      ['GET /v1/chat/completions', 'POST'],
+      ['PUT /health', 'GET, HEAD'],
+      ['GET /users', 'POST'],
+      ['OPTIONS /users/some_one', 'DELETE'],
+    ] as const) {
+      const answer = await send(route);
+      isRefusal(t, answer, 405, 'method_not_allowed');
+      t.equal(answer.headers.get('allow'), allow);
+    }
+  },
+);
+
+void t.test('bytes that are not HTTP are refused in the sandbox error shape', async (t) => {
+  const { agent } = await withAgent(t);
+  const socket = connect(Number(new URL(agent.url).port), '127.0.0.1');
+  socket.end('nonsense\r\n\r\n');
+  const [bytes] = (await once(socket, 'data')) as [Buffer];
+  t.match(bytes.toString(), /^HTTP\/1.1 400 [^]*"code":"bad_request"/);
+});
+
+void t.test('a key is wanted everywhere but at the health check', async (t) => {
+  const { agent, send } = await withAgent(t, { apiKey: 'right' });
+  t.equal(agent.apiKey, 'right');
+  const wrong = { headers: { authorization: 'Bearer wrong' } };
+  const right = { headers: { authorization: 'bearer right' } };
+
+  isAnswer(t, await send('GET /health'), 200, 'Health');
+  for (const sending of [{}, wrong, { headers: { authorization: 'right' } }]) {
+    const answer = await send(chatRoute, { body: chatOf('Hello'), ...sending });
+    isRefusal(t, answer, 401, 'unauthorized');
+    t.equal(answer.headers.get('www-authenticate'), 'Bearer');
+  }
+  isRefusal(
+    t,
+    await send('POST /users', { body: { user_id: 'u' }, ...wrong }),
+    401,
+    'unauthorized',
+  );
+  isRefusal(t, await send('DELETE /users/u', wrong), 401, 'unauthorized');
+  isAnswer(t, await send(chatRoute, { body: chatOf('Hello'), ...right }), 200, 'ChatResponse');
+  isAnswer(t, await send('POST /users', { body: { user_id: 'u' }, ...right }), 201, 'UserCreated');
+});
+
+void t.test('without a key of its own the agent takes any', async (t) => {
+  const { send } = await withAgent(t);
+  const headers = { authorization: 'Bearer whatever' };
+  isAnswer(t, await send(chatRoute, { body: chatOf('Hello'), headers }), 200, 'ChatResponse');
+});
+
+void t.test('listening beyond loopback wants a key, or the word that it is open', async (t) => {
+  await t.rejects(startAgent({ host: '0.0.0.0' }), { message: /API key/ });
+  await t.rejects(startAgent({ apiKey: '' }), { message: /empty/ });
+  const { send } = await withAgent(t, { host: '0.0.0.0', open: true });
+  isAnswer(t, await send('GET /health'), 200, 'Health');
+});
+
+void t.test('a health answer has every part, and no error while healthy', async (t) => {
+  const clock = manualClock(Date.UTC(2026, 10, 20, 9, 30));
+  const { send } = await withAgent(t, { clock });
+  clock.advance(90_700);
+  const answer = await send('GET /health');
+
+  isAnswer(t, answer, 200, 'Health');
+  t.match(answer.json, {
+    status: 'healthy',
+    timestamp: '2026-11-20T09:31:30.700Z',
+    version: String,
+    uptime: 90,
+    dependencies: { database: 'healthy', llm_service: 'healthy', external_apis: 'healthy' },
+    metrics: { response_time_avg: 0, error_rate: 0, memory_usage: Number, cpu_usage: Number },
+  });
+  t.notOk('error' in (answer.json as object));
+  t.equal((await send('HEAD /health')).status, 200);
+});
+
+void t.test('a user is created once, deleted once, and can come again', async (t) => {
+  const clock = manualClock(Date.UTC(2026, 10, 20));
+  const { send } = await withAgent(t, { clock });
+  const body = { user_id: 'sim_user_1', profile: { name: 'Ada' } };
+
+  const created = await send('POST /users', { body });
+  isAnswer(t, created, 201, 'UserCreated');
+  t.match(created.json, { user_id: 'sim_user_1', created_at: '2026-11-20T00:00:00.000Z' });
+  isRefusal(t, await send('POST /users', { body }), 409, 'user_exists');
+
+  const deleted = await send('DELETE /users/sim_user_1');
+  isAnswer(t, deleted, 200, 'UserDeleted');
+  t.match(deleted.json, { user_id: 'sim_user_1', status: 'deleted' });
+  isRefusal(t, await send('DELETE /users/sim_user_1'), 404, 'user_not_found');
+  isAnswer(t, await send('POST /users', { body }), 201, 'UserCreated');
+});
+
+void t.test('an id in the path that can be no user id is refused', async (t) => {
+  const { send } = await withAgent(t);
+  for (const id of ['a-b', '', '%20', '%zz', 'x'.repeat(65), 'x'.repeat(3000), 'a%2Fb']) {
+    isRefusal(t, await send(`DELETE /users/${id}`), 400, 'bad_request');
+  }
+  const headers = { 'content-type': 'application/json' };
+  isRefusal(t, await send(`DELETE /users/${'x'.repeat(64)}`, { headers }), 404, 'user_not_found');
+});
+
+void t.test('a stop finishes what is in flight and closes what is idle', async (t) => {
+  const { agent, send } = await withAgent(t, {
+    faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 60_000, max_ms: 60_000 } }],
+  });
+  const inFlight = send(chatRoute, { body: chatOf('Hello') });
+  await untilShown(send);
+  await Promise.all([agent.stop(), agent.stop()]);
+
+  t.equal((await inFlight).status, 200);
+  await t.rejects(send('GET /health'), 'nothing listens any more');
+});
+
+void t.test('a made certificate is its own CA', async (t) => {
+  const { agent, send } = await withAgent(t, { tls: { kind: 'made' } });
+  t.match(agent.url, /^https:/);
+  isAnswer(t, await send('GET /health'), 200, 'Health');
+  await t.rejects(fetch(`${agent.url}/health`), 'a client that was not told does not trust it');
+});
+
+void t.test('a certificate can come from files', async (t) => {
+  const names = [{ type: 7, ip: '127.0.0.1' }] as const;
+  const made = await generate([{ name: 'commonName', value: 'localhost' }], {
+    keyType: 'ec',
+    algorithm: 'sha256',
+    extensions: [{ name: 'subjectAltName', altNames: [...names] }],
+  });
+  const folder = t.testdir({ 'cert.pem': made.cert, 'key.pem': made.private });
+  const files = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
+  const { agent, send } = await withAgent(t, { tls: { ...files, kind: 'files' } }, made.cert);
+  t.equal(agent.caPem, null, 'whoever brought it knows its CA');
+  isAnswer(t, await send('GET /health'), 200, 'Health');
+
+  const missing = { kind: 'files', certFile: '/nowhere/cert', keyFile: '/nowhere/key' } as const;
+  await t.rejects(startAgent({ tls: missing }), { name: 'CannotStart', message: /nowhere.cert/ });
+  const wrong = { ...files, certFile: files.keyFile, kind: 'files' } as const;
+  await t.rejects(startAgent({ tls: wrong }), { name: 'CannotStart', message: /certificate/ });
+});
+
+void t.test('a port that is taken is told when the agent starts', async (t) => {
+  const { agent } = await withAgent(t);
+  await t.rejects(startAgent({ port: Number(new URL(agent.url).port) }), {
+    name: 'CannotStart',
+    message: /EADDRINUSE/,
+  });
+});
+
+void t.test('the response time is measured', async (t) => {
+  const clock = manualClock(0);
+  const { send } = await withAgent(t, {
+    clock,
+    faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 250, max_ms: 250 } }],
+  });
+  const slow = send(chatRoute, { body: chatOf('Hello') });
+  await untilShown(send);
+  clock.advance(250);
+  const { json } = await slow;
+  t.equal((json as ChatResponse).metadata?.response_time_ms, 250);
+});

@@ -1,0 +1,222 @@
+import t from 'tap';
+import { readFault, startAgent } from '../../reference-agent/index.ts';
+import { schemas, type AgentFault } from '../../src/contract/index.ts';
+import { manualClock } from '../../src/platform/clock.ts';
+import {
+  chatOf,
+  chatRoute,
+  isAnswer,
+  isRefusal,
+  untilShown,
+  withAgent,
+  type Send,
+} from '../helpers/agent.ts';
+
+const chat = { body: chatOf('Hello') };
+const faultsRoute = '/__admin/faults';
+const bring = (fault: string): { headers: Record<string, string> } => ({
+  headers: { 'x-sandbox-kit-fault': fault },
+});
+const statusOf = async (send: Send, fault?: string): Promise<number> =>
+  (await send(chatRoute, { ...chat, ...(fault && bring(fault)) })).status;
+
+void t.test('each kind of fault shows in its way', async (t) => {
+  const { send } = await withAgent(t);
+
+  const limited = await send(chatRoute, { ...chat, ...bring('rate_limit;retry_after_s=7') });
+  isRefusal(t, limited, 429, 'rate_limit_exceeded');
+  t.equal(limited.headers.get('retry-after'), '7');
+
+  isRefusal(t, await send(chatRoute, { ...chat, ...bring('server_error') }), 500, 'server_error');
+
+  const degraded = await send('GET /health', bring('degraded'));
+  isAnswer(t, degraded, 200, 'Health');
+  t.match(degraded.json, { status: 'degraded', dependencies: { external_apis: 'unhealthy' } });
+  t.notMatch(degraded.json, { error: {} });
+
+  const unhealthy = await send('GET /health', bring('unhealthy'));
+  isAnswer(t, unhealthy, 503, 'Health');
+  t.match(unhealthy.json, { status: 'unhealthy', error: { message: String, details: String } });
+
+  const failed = await send('GET /health', bring('health_check_failed'));
+  isRefusal(t, failed, 500, 'health_check_failed');
+
+  const malformed = await send(chatRoute, { ...chat, ...bring('malformed_body') });
+  t.equal(malformed.status, 200);
+  t.match(malformed.headers.get('content-type'), /^application\/json/);
+  t.match(malformed.text, /^\{"choices":/);
+  t.equal(malformed.json, undefined, 'the JSON is cut');
+
+  await t.rejects(send(chatRoute, { ...chat, ...bring('dropped_connection') }));
+  t.equal(await statusOf(send), 200, 'and then all is well again');
+});
+
+void t.test('a latency is drawn from the seed, between its bounds', async (t) => {
+  const fault: AgentFault = { kind: 'latency', latency: { min_ms: 10, max_ms: 500 } };
+  const waitsOf = async (seed: string): Promise<number[]> => {
+    const waits: number[] = [];
+    const sleep = (ms: number): Promise<void> => Promise.resolve(void waits.push(ms));
+    const clock = { ...manualClock(0), sleep };
+    const { send } = await withAgent(t, { seed, clock, faults: [fault] });
+    for (let nth = 0; nth < 20; nth += 1) await send('GET /health');
+    return waits;
+  };
+  const waits = await waitsOf('one');
+  t.equal(waits.length, 20);
+  t.ok(waits.every((ms) => ms >= 10 && ms <= 500));
+  t.same(await waitsOf('one'), waits, 'the same seed waits the same');
+  t.notSame(await waitsOf('other'), waits, 'another does not');
+});
+
+void t.test('a fault shows where it makes sense, or where it says', async (t) => {
+  const { send } = await withAgent(t);
+  isAnswer(t, await send('GET /health', bring('rate_limit')), 200, 'Health');
+  isAnswer(t, await send('GET /health', bring('server_error')), 200, 'Health');
+  t.equal(await statusOf(send, 'unhealthy'), 200);
+  t.equal(await statusOf(send, 'rate_limit;route=users'), 200);
+  const created = await send('POST /users', {
+    body: { user_id: 'u' },
+    ...bring('rate_limit;route=users'),
+  });
+  isRefusal(t, created, 429, 'rate_limit_exceeded');
+});
+
+void t.test('a fault of admin shows as often as it says, and not after its time', async (t) => {
+  const clock = manualClock(0);
+  const { send } = await withAgent(t, { clock });
+
+  await send(`PUT ${faultsRoute}`, { body: [{ kind: 'rate_limit', times: 2 }] });
+  t.same([await statusOf(send), await statusOf(send), await statusOf(send)], [429, 429, 200]);
+
+  await send(`POST ${faultsRoute}`, { body: { kind: 'server_error', ttl_ms: 1000 } });
+  clock.advance(999);
+  t.equal(await statusOf(send), 500);
+  clock.advance(1);
+  t.equal(await statusOf(send), 200);
+});
+
+void t.test('a request without the key uses no fault up', async (t) => {
+  const { send } = await withAgent(t, {
+    apiKey: 'right',
+    faults: [{ kind: 'server_error', times: 1 }],
+  });
+  t.equal(await statusOf(send), 401);
+  const headers = { authorization: 'Bearer right' };
+  t.equal((await send(chatRoute, { ...chat, headers })).status, 500);
+});
+
+void t.test('header comes before admin, and admin before options', async (t) => {
+  const { send } = await withAgent(t, { faults: [{ kind: 'rate_limit', route: 'chat' }] });
+  t.equal(await statusOf(send), 429, 'options');
+
+  await send(`POST ${faultsRoute}`, { body: { kind: 'server_error', times: 1 } });
+  const brought = await send(chatRoute, { ...chat, ...bring('rate_limit;retry_after_s=9') });
+  t.equal(brought.headers.get('retry-after'), '9', 'header');
+  t.equal(await statusOf(send), 500, 'admin, not used up meanwhile');
+  t.equal(await statusOf(send), 429, 'options again');
+});
+
+void t.test('a latency goes together with another fault', async (t) => {
+  const clock = manualClock(0);
+  const latency: AgentFault = {
+    kind: 'latency',
+    latency: { min_ms: 100, max_ms: 100 },
+    route: 'chat',
+  };
+  const { send } = await withAgent(t, { clock, faults: [latency, { kind: 'server_error' }] });
+  const answer = statusOf(send);
+  await untilShown(send);
+  clock.advance(100);
+  t.equal(await answer, 500);
+});
+
+void t.test('the list of faults can be read, replaced, added to and emptied', async (t) => {
+  const { send } = await withAgent(t, { faults: [{ kind: 'degraded' }] });
+  const own = { fault: { kind: 'degraded' }, source: 'options', shown: 0, active: true };
+  const admin = (kind: string): object => ({ ...own, fault: { kind }, source: 'admin' });
+  const list = async (route: string, body?: unknown): Promise<unknown> =>
+    ((await send(route, { body })).json as { faults: unknown }).faults;
+
+  t.same(await list(`GET ${faultsRoute}`), [own]);
+  t.same(await list(`PUT ${faultsRoute}`, [{ kind: 'unhealthy' }]), [admin('unhealthy'), own]);
+  t.same(await list(`POST ${faultsRoute}`, { kind: 'rate_limit' }), [
+    admin('unhealthy'),
+    admin('rate_limit'),
+    own,
+  ]);
+  t.same(await list(`PUT ${faultsRoute}`, []), [own]);
+  t.same(await list(`DELETE ${faultsRoute}`), [own]);
+});
+
+void t.test('a fault that makes no sense is refused, however it comes', async (t) => {
+  const { send } = await withAgent(t);
+  const wrong: unknown[] = [
+    ...schemas.AgentFault['x-near-misses'].map(({ value }) => value),
+    null,
+    { kind: 'latency' },
+    { kind: 'latency', latency: { min_ms: 2, max_ms: 1 } },
+    { kind: 'unhealthy', route: 'chat' },
+    { kind: 'rate_limit', surprise: true },
+  ];
+  for (const body of wrong) {
+    isRefusal(t, await send(`POST ${faultsRoute}`, { body }), 400, 'bad_request');
+    isRefusal(t, await send(`PUT ${faultsRoute}`, { body: [body] }), 400, 'bad_request');
+    isRefusal(t, await send('GET /health', bring(JSON.stringify(body))), 400, 'bad_request');
+    await t.rejects(startAgent({ faults: [body as AgentFault] }), { name: 'CannotStart' });
+  }
+  for (const body of [{}, Array.from({ length: 101 }, () => ({ kind: 'unhealthy' }))]) {
+    isRefusal(t, await send(`PUT ${faultsRoute}`, { body }), 400, 'bad_request');
+  }
+  isAnswer(t, await send('GET /health'), 200, 'Health');
+});
+
+void t.test('at most 100 faults are set at a time', async (t) => {
+  const { send } = await withAgent(t);
+  const body = Array.from({ length: 100 }, () => ({ kind: 'degraded' }));
+  t.equal((await send(`PUT ${faultsRoute}`, { body })).status, 200);
+  isRefusal(t, await send(`POST ${faultsRoute}`, { body: body[0] }), 400, 'bad_request');
+});
+
+void t.test('a fault is read from JSON and from its short form', (t) => {
+  for (const example of schemas.AgentFault.examples) {
+    t.same(readFault(JSON.stringify(example)), example);
+  }
+  t.same(readFault('unhealthy'), { kind: 'unhealthy' });
+  t.same(readFault(' rate_limit ; retry_after_s=1; times=3 ;'), {
+    kind: 'rate_limit',
+    retry_after_s: 1,
+    times: 3,
+  });
+  t.same(readFault('latency;min_ms=1;max_ms=2;route=chat'), {
+    kind: 'latency',
+    latency: { min_ms: 1, max_ms: 2 },
+    route: 'chat',
+  });
+  for (const text of ['', '{', 'rate_limit;times=many', 'rate_limit;times', 'latency', '[]']) {
+    t.throws(() => readFault(text), { name: 'CannotStart' }, text);
+  }
+  for (const [text, message] of [
+    ['unhealthy;__proto__=1', /\/__proto__ must be absent/],
+    ['{"kind":"unhealthy","__proto__":{"times":1}}', /\/__proto__ must be absent/],
+    ['unhealthy;constructor=1', /\/constructor must be absent/],
+    ['unhealthy;toString=1', /\/toString must be absent/],
+    ['latency;min_ms=1;max_ms=2;__proto__=1', /\/__proto__ must be absent/],
+    ['rate_limit;times=1;times=2', /times is there twice/],
+    ['rate_limit;kind=unhealthy', /kind is there twice/],
+    ['latency;min_ms=1;max_ms=2;latency=3', /latency is there twice/],
+  ] as const) {
+    t.throws(() => readFault(text), { name: 'CannotStart', message }, text);
+  }
+  t.end();
+});
+
+void t.test('beyond loopback the fault header counts only with the key', async (t) => {
+  const open = await withAgent(t, { host: '0.0.0.0', open: true });
+  t.equal(await statusOf(open.send, 'server_error'), 200, 'open to all: not heeded');
+
+  const keyed = await withAgent(t, { host: '0.0.0.0', apiKey: 'right' });
+  const key = { authorization: 'Bearer right' };
+  isAnswer(t, await keyed.send('GET /health', bring('unhealthy')), 200, 'Health');
+  const headers = { ...bring('unhealthy').headers, ...key };
+  isAnswer(t, await keyed.send('GET /health', { headers }), 503, 'Health');
+});

@@ -1,0 +1,93 @@
+/** A clock that was moved on, and a restart on the same data: the service's time is the machine's. */
+import t from 'tap';
+import type { ProductionSessionPage } from '../../../src/contract/index.ts';
+import { startService } from '../../../src/service/index.ts';
+import { manualClock } from '../../../src/platform/clock.ts';
+import { start } from '../../helpers/command.ts';
+import { answers, openAiServer } from '../../helpers/openai-server.ts';
+import { aRequest, aSpan } from '../../helpers/otlp.ts';
+import { isRefusal, startMs, withService } from '../../helpers/service.ts';
+
+const dayMs = 86_400_000;
+const count = 40;
+const ids = Array.from({ length: count }, (_, nth) => `c-${nth}`);
+const judged = { id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'It greets.' } };
+
+interface Address {
+  url: string;
+  apiKey: string;
+  adminUrl: string;
+}
+
+async function ask(
+  { apiKey }: Pick<Address, 'apiKey'>,
+  method: string,
+  url: string,
+  body?: object,
+) {
+  const response = await fetch(url, {
+    method,
+    headers: { 'x-service-api-key': apiKey, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (response.status !== 200) throw new Error(`${method} ${url}: ${await response.text()}`);
+  return await response.json();
+}
+
+void t.test('what was queued two days ahead is scored after kill -9 and a restart', async (t) => {
+  const server = await openAiServer(t);
+  server.behave(answers.hang);
+  const env = { SANDBOX_KIT_JUDGE_URL: server.baseUrl, SANDBOX_KIT_JUDGE_MODEL: 'small' };
+  const args = ['serve', '--port', '0', '--json', '--data', t.testdir({})];
+  const first = await start(t, args, { env });
+  const one = JSON.parse(first.firstLine) as Address;
+  await ask(one, 'POST', `${one.adminUrl}/evals`, judged);
+  await ask(one, 'PUT', `${one.adminUrl}/settings`, { evals: ['greets'] });
+  await ask(one, 'POST', `${one.adminUrl}/clock`, { advance_ms: 2 * dayMs });
+  const spans = ids.map((conversationId) => aSpan({ conversationId }));
+  await ask(one, 'POST', `${one.url}/v1/traces`, aRequest(spans));
+  for (const id of ids) await ask(one, 'POST', `${one.url}/v1/sessions/${id}/end`);
+  await server.untilAsked(1);
+  await first.end('SIGKILL');
+
+  server.behave(answers.verdict('pass'));
+  const second = await start(t, args, { env });
+  const two = JSON.parse(second.firstLine) as Address;
+  await ask(two, 'POST', `${two.adminUrl}/drain`);
+  const url = `${two.url}/api/prod-evaluations/sessions/`;
+  t.equal(((await ask(two, 'GET', url)) as ProductionSessionPage).total, count);
+});
+
+void t.test('a conversation that came in days ahead is idle a day after the restart', async (t) => {
+  const dataDir = t.testdir();
+  const first = await startService({ dataDir, clock: manualClock(startMs) });
+  await ask(first, 'POST', `${first.adminUrl}/clock`, { advance_ms: 30 * dayMs });
+  await ask(first, 'POST', `${first.url}/v1/traces`, aRequest());
+  await first.stop();
+  const second = await startService({ dataDir, clock: manualClock(startMs) });
+  t.teardown(() => second.stop());
+  t.match(await ask(second, 'GET', `${second.adminUrl}/clock`), { now_ms: startMs });
+  await ask(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: dayMs - 1 });
+  await ask(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: 1 });
+  const closed = await ask(second, 'POST', `${second.url}/v1/sessions/conv-1/end`);
+  t.match(closed, { already_closed: true });
+});
+
+void t.test('a reset leaves the clock where it stands', async (t) => {
+  const { admin } = await withService(t);
+  await admin('POST /clock', { advance_ms: dayMs });
+  await admin('POST /reset', { to: 'empty' });
+  t.match(await admin('GET /clock'), { now_ms: startMs + dayMs });
+});
+
+void t.test('the clock ends with the year 9999', async (t) => {
+  const { admin, send, clock } = await withService(t);
+  const end = { now: '9999-12-31T23:59:59.999Z', now_ms: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
+  t.same(await admin('POST /clock', { set_ms: end.now_ms }), end);
+  const further = await send('POST /__admin/clock', { body: { advance_ms: 1 } });
+  isRefusal(t, further, 400, /advance_ms.*9999/);
+  clock.advance(dayMs);
+  t.same(await admin('GET /clock'), end, 'it stands still there');
+  await admin('POST /clock', { set_ms: startMs });
+  t.match(await admin('GET /clock'), { now_ms: startMs }, 'and can be set back');
+});

@@ -1,0 +1,107 @@
+/** The service's clock, and times as queries and documents have them. */
+import t from 'tap';
+import { adjustableClock } from '../../../src/platform/adjustable-clock.ts';
+import { manualClock } from '../../../src/platform/clock.ts';
+import { utcInstantMs } from '../../../src/platform/utc-instant.ts';
+
+const startMs = Date.UTC(2026, 10, 20);
+
+void t.test(
+  'timers fire in order and each at its own time, by advance or by themselves',
+  async (t) => {
+    const below = manualClock(startMs);
+    const clock = adjustableClock(below);
+    const seen: [string, number][] = [];
+    const note = (name: string) => () => {
+      seen.push([name, clock.nowMs() - startMs]);
+    };
+    clock.deadline(300).signal.addEventListener('abort', note('300'));
+    clock.deadline(100).signal.addEventListener('abort', note('100'));
+    const offed = clock.deadline(50);
+    offed.signal.addEventListener('abort', note('never'));
+    offed[Symbol.dispose]();
+    clock.deadline(1000).signal.addEventListener('abort', note('1000'));
+
+    clock.advance(400);
+    t.same(seen, [
+      ['100', 100],
+      ['300', 300],
+    ]);
+    t.equal(clock.nowMs() - startMs, 400);
+    t.equal(clock.monotonicMs(), 400);
+    below.advance(1000);
+    await Promise.resolve();
+    t.match(seen[2], ['1000']);
+    t.equal(seen.length, 3, 'none fires twice');
+    t.equal(clock.nowMs() - startMs, 1400);
+  },
+);
+
+void t.test('a sleep ends by advance, or with the reason of its signal', async (t) => {
+  const clock = adjustableClock(manualClock(startMs));
+  const slept = clock.sleep(1000);
+  clock.advance(1000);
+  await slept;
+  const controller = new AbortController();
+  const cut = clock.sleep(1000, controller.signal);
+  controller.abort(new Error('enough'));
+  await t.rejects(cut, { message: 'enough' });
+  await t.rejects(clock.sleep(1000, controller.signal), { message: 'enough' });
+});
+
+void t.test('set forward moves timers on; set back delays none', async (t) => {
+  const below = manualClock(startMs);
+  const clock = adjustableClock(below);
+  clock.setNow(startMs - 5000);
+  t.equal(clock.nowMs(), startMs - 5000);
+  t.equal(clock.monotonicMs(), 0, 'never goes back');
+  const slept = clock.sleep(1000);
+  below.advance(1000);
+  await slept;
+  t.equal(clock.nowMs(), startMs - 4000);
+  const later = clock.sleep(3000);
+  clock.setNow(startMs);
+  await later;
+});
+
+void t.test('times agree with the language where it can read them', (t) => {
+  for (const iso of [
+    '2026-11-20',
+    '2026-11-20T09:30Z',
+    '2026-11-20T09:30:15.123Z',
+    '2026-11-20T09:30:15+05:30',
+    '2026-11-20T00:00:00-11:00',
+    '2024-02-29T23:59:59.999Z',
+    '2000-01-01T24:00:00Z',
+    '0099-12-31T00:00:00Z',
+    '1969-12-31T23:59:59Z',
+  ]) {
+    t.equal(utcInstantMs(iso), Date.parse(iso), iso);
+  }
+  t.end();
+});
+
+void t.test('and mean the same in every form of the standard', (t) => {
+  const noonMs = Date.UTC(2026, 10, 20, 12, 30);
+  for (const iso of [
+    '2026-11-20T12:30:00',
+    '2026-11-20t12:30z',
+    '20261120T1230Z',
+    '2026-11-20T12.5',
+    '2026-W47-5T12:30',
+    '2026W475T1230',
+    '2026-324T12:30Z',
+    '2026324T123000,000Z',
+    '2026-11-20T14:30+02',
+    '2026-11-20T14:30+0200',
+    '2026-11-20T10:30\u221202:00',
+  ]) {
+    t.equal(utcInstantMs(iso), noonMs, iso);
+  }
+  t.equal(utcInstantMs('2026-01-01'), utcInstantMs('2026-W01-4'));
+  t.equal(utcInstantMs('2021-01-03'), utcInstantMs('2020-W53-7'));
+  for (const iso of ['2026-02-29', '2026-02-30T00:00Z', 'x', '', '2026-11-20T']) {
+    t.equal(utcInstantMs(iso), undefined, iso);
+  }
+  t.end();
+});

@@ -1,0 +1,201 @@
+/** `/__admin`: who may use it, and what each verb does and refuses. */
+import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import t from 'tap';
+import { anEval, isRefusal, refuses, startMs, withService } from '../../helpers/service.ts';
+
+/** The status of a request with headers that fetch would not send. */
+async function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
+  const request = httpRequest(url, { headers }).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
+
+void t.test('on loopback it needs no key, but a Host and an Origin of this machine', async (t) => {
+  const { service, send } = await withService(t);
+  const url = `${service.adminUrl}/health`;
+  const port = new URL(url).port;
+  t.equal(await statusOf(url, {}), 200);
+  t.equal(await statusOf(url, { host: `localhost:${port}` }), 200);
+  t.equal(await statusOf(url, { host: `[::1]:${port}` }), 200);
+  t.equal(await statusOf(url, { host: 'evil.example' }), 403);
+  t.equal(await statusOf(url, { host: `127.0.0.1.evil.example:${port}` }), 403);
+  t.equal(await statusOf(url, { origin: 'https://evil.example' }), 403);
+  t.equal(await statusOf(url, { origin: 'null' }), 403);
+  t.equal(await statusOf(url, { origin: service.url }), 200);
+  t.equal(await statusOf(`${service.url}/simulation/x`, { host: 'evil.example' }), 403);
+  const answer = await send('GET /__admin/ready', { key: null });
+  t.same(answer.json, { ready: true });
+  t.notOk(answer.headers.get('access-control-allow-origin'));
+});
+
+void t.test('it reads JSON and nothing else', async (t) => {
+  const { send } = await withService(t);
+  const form = { 'content-type': 'text/plain' };
+  isRefusal(t, await send('POST /__admin/reset', { raw: '{"to":"empty"}', headers: form }), 415);
+  const headers = { 'content-type': 'application/json' };
+  isRefusal(t, await send('POST /__admin/reset', { raw: '{', headers }), 400, /JSON/);
+  isRefusal(t, await send('POST /__admin/nothing', { body: {} }), 404);
+});
+
+void t.test('evals are added, replaced, listed and deleted', async (t) => {
+  const bench = await withService(t);
+  const { admin, send } = bench;
+  await admin('POST /evals', anEval('one', 'a'));
+  await admin('POST /evals', anEval('one', 'b'));
+  t.match(await admin('GET /evals'), { evals: [{ id: 'one', params: { text: 'b' } }] });
+  t.match(await admin('GET /evals/one'), { id: 'one' });
+  t.same(await admin('DELETE /evals/one'), { deleted: 'one' });
+  isRefusal(t, await send('DELETE /__admin/evals/one'), 404, /"one"/);
+  isRefusal(t, await send('GET /__admin/evals/one'), 404);
+  await refuses(t, bench, 'POST /evals', [
+    undefined,
+    {},
+    [],
+    anEval('a b', 'x'),
+    { id: 'x', name: 'x', kind: 'guess' },
+    { id: 'x', name: 'x', kind: 'contains' },
+    { id: 'x', name: 'x', kind: 'regex', params: { pattern: '(' } },
+    { ...anEval('x', 'x'), more: 1 },
+  ]);
+});
+
+void t.test('settings change in part; too many or unknown evals are refused', async (t) => {
+  const bench = await withService(t);
+  const { admin, send } = bench;
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const id of ids) await admin('POST /evals', anEval(id, id));
+  t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
+  await admin('PUT /settings', { evals: ids.slice(0, 5) });
+  t.same(await admin('PUT /settings', { run_name: 'Shop' }), {
+    evals: ids.slice(0, 5),
+    run_name: 'Shop',
+  });
+  const sixth = await send('PUT /__admin/settings', { body: { evals: ids } });
+  isRefusal(t, sixth, 400, /at most 5/);
+  isRefusal(t, await send('PUT /__admin/settings', { body: { evals: ['z'] } }), 400, /"z"/);
+  await refuses(t, bench, 'PUT /settings', [
+    { evals: ['a', 'a'] },
+    { evals: 'a' },
+    { run_name: '' },
+    { name: 'x' },
+    null,
+    7,
+  ]);
+  t.same(await admin('GET /settings'), { evals: ids.slice(0, 5), run_name: 'Shop' });
+  await admin('DELETE /evals/a');
+  await admin('PUT /settings', { run_name: 'Still' });
+});
+
+void t.test('a transcript is scored at once, by the live set or by the evals named', async (t) => {
+  const bench = await withService(t);
+  const { admin, drain, production } = bench;
+  await admin('POST /evals', anEval('hello', 'Hello'));
+  await admin('POST /evals', anEval('bye', 'Bye'));
+  await admin('PUT /settings', { evals: ['hello'] });
+  const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
+  const upload = { session_id: 't-1', started_at: '2026-11-19T23:00:00-02:00', turns };
+  t.match(await admin('POST /transcripts', upload), {
+    session_id: 't-1',
+    run: 'Transcripts 2026-11-20',
+    evaluations_queued: 1,
+  });
+  await admin('POST /transcripts', { ...upload, run: 'Mine', evals: ['hello', 'bye'] });
+  await admin('POST /transcripts', { ...upload, run: 'Mine', evals: ['hello', 'bye'] });
+  await drain();
+  const { items, total } = await production('?include_traces=true');
+  t.equal(total, 2, 'given again within its run, it replaces what was there');
+  const mine = items.find(({ run }) => run === 'Mine');
+  t.match(mine, {
+    source_session_id: 't-1',
+    started_at: '2026-11-20T01:00:00.000Z',
+    status: 'completed',
+    outcome_summary: { total_evaluations: 2, passed_count: 1 },
+    traces: [{ session_sequence: 1, user_input: 'Hi', agent_response: 'Hello' }],
+  });
+  await refuses(t, bench, 'POST /transcripts', [
+    {},
+    { ...upload, turns: [] },
+    { ...upload, evals: ['nothing'] },
+    { ...upload, started_at: 'yesterday' },
+    { ...upload, started_at: '2026-02-30T00:00:00Z' },
+    { ...upload, more: 1 },
+  ]);
+});
+
+void t.test('the clock is read, moved and set, forward and back', async (t) => {
+  const bench = await withService(t);
+  const { admin, clock } = bench;
+  const now = (): Promise<unknown> => admin('GET /clock');
+  t.same(await now(), { now: '2026-11-20T10:00:00.000Z', now_ms: startMs });
+  await admin('POST /clock', { advance_ms: 5000 });
+  clock.advance(5000);
+  t.match(await now(), { now_ms: startMs + 10_000 }, 'it runs on from the new time');
+  t.match(await admin('POST /clock', { set_ms: 0 }), { now: '1970-01-01T00:00:00.000Z' });
+  await admin('POST /clock', { set_ms: startMs + 86_400_000 });
+  await refuses(t, bench, 'POST /clock', [
+    {},
+    { advance_ms: 1, set_ms: 1 },
+    { advance_ms: -1 },
+    { advance_ms: 1.5 },
+    { advance_ms: '1' },
+    { set_ms: 1e300 },
+  ]);
+});
+
+void t.test('keys are given to owners and taken away', async (t) => {
+  const { admin, send, simulations } = await withService(t);
+  const granted = await admin('POST /keys', { key: 'team-b-test-key', owner: 'team-b' });
+  t.same(granted, { key: 'team-b-test-key', owner: 'team-b' });
+  const route = 'GET /api/simulations/sessions';
+  t.equal((await send(route, { key: 'team-b-test-key' })).status, 200);
+  const taken = { key: 'team-b-test-key', owner: 'team-c' };
+  isRefusal(t, await send('POST /__admin/keys', { body: taken }), 409);
+  await admin('POST /evals?owner=team-b', anEval('theirs', 'x'));
+  t.same(await admin('GET /evals'), { evals: [] });
+  t.match(await admin('GET /evals?owner=team-b'), { evals: [{ id: 'theirs' }] });
+  isRefusal(t, await send('GET /__admin/evals?owner=nobody'), 404, /nobody/);
+  isRefusal(t, await send('GET /__admin/evals?owner=a&owner=b'), 400);
+  await admin('DELETE /keys', granted);
+  isRefusal(t, await send(route, { key: 'team-b-test-key' }), 401);
+  isRefusal(t, await send('DELETE /__admin/keys', { body: granted }), 404);
+  await simulations();
+});
+
+void t.test('a simulation that is deleted leaves its sessions without a link', async (t) => {
+  const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
+  const seed = { simulations: [{ id: 'sim', name: 'Sim', agent: 'A', sessions: [session] }] };
+  const { admin, simulations, send } = await withService(t, { seed });
+  t.type((await simulations()).items[0]?.url, 'string');
+  await admin('DELETE /simulations/sim');
+  t.match((await simulations()).items, [{ url: null, simulation: 'Sim' }]);
+  isRefusal(t, await send('DELETE /__admin/simulations/sim'), 404);
+});
+
+void t.test('the journal tells what came in, without keys and queries', async (t) => {
+  const { admin, send } = await withService(t);
+  await send('GET /api/simulations/sessions?agent=secret');
+  await send('POST /v1/traces', { raw: 'secret', headers: { 'content-type': 'text/plain' } });
+  const { seen, requests } = (await admin('GET /requests')) as {
+    seen: number;
+    requests: Record<string, unknown>[];
+  };
+  t.equal(seen, 2);
+  t.match(requests, [
+    { method: 'GET', path: '/api/simulations/sessions', status: 200 },
+    { method: 'POST', path: '/v1/traces', status: 415, request_bytes: 6 },
+  ]);
+  t.notMatch(JSON.stringify(requests), /secret|sk_/);
+  await admin('DELETE /requests');
+  t.match(await admin('GET /requests'), { seen: 0 });
+});
+
+void t.test('faults that make no sense are refused', async (t) => {
+  const bench = await withService(t);
+  await refuses(t, bench, 'POST /faults', [{}, { kind: 'x' }, { kind: 'slow', delay_ms: 0 }]);
+  await refuses(t, bench, 'PUT /faults', [{}, Array(101).fill({ kind: 'slow' })]);
+  await bench.admin('PUT /faults', [{ kind: 'slow' }]);
+  t.same(await bench.admin('DELETE /faults'), { faults: [] });
+});

@@ -1,0 +1,196 @@
+/** `/__admin/agents`, `/scenarios`, `/personas`: what simulations are made of. */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { schemas, type Persona, type Scenario } from '../../../src/contract/index.ts';
+import { startService } from '../../../src/service/index.ts';
+import { openStore } from '../../../src/service/store/open-store.ts';
+import { anEval, isRefusal, withService } from '../../helpers/service.ts';
+
+const apiKey = 'the-key-of-the-sandbox';
+const agent = { id: 'shop', name: 'Shop agent', url: 'https://shop.example/agent' };
+const persona: Persona = { id: 'impatient', name: 'Impatient' };
+const scenario: Scenario = {
+  id: 'late-parcel',
+  name: 'Late parcel',
+  user: { opening: 'Where is it?' },
+};
+
+void t.test('each is added, replaced, listed, read and deleted, for its owner', async (t) => {
+  const { admin, send } = await withService(t);
+  const keyless = { has_api_key: false };
+  // What is sent, what then takes its place, and what is shown beside.
+  for (const [path, first, second, shown] of [
+    ['agents', agent, { ...agent, name: 'Better' }, keyless],
+    ['personas', persona, { ...persona, language: 'de-CH' }, {}],
+    ['scenarios', scenario, { ...scenario, samples: 3 }, {}],
+  ] as const) {
+    const after = { ...second, ...shown };
+    t.same(await admin(`POST /${path}`, first), { ...first, ...shown });
+    t.same(await admin(`POST /${path}`, second), after);
+    t.same(await admin(`GET /${path}`), { [path]: [after] });
+    t.same(await admin(`GET /${path}/${first.id}`), after);
+    await admin(`POST /${path}?owner=team-b`, first);
+    t.same(await admin(`DELETE /${path}/${first.id}`), { deleted: first.id });
+    t.same(await admin(`GET /${path}`), { [path]: [] });
+    t.same(await admin(`GET /${path}?owner=team-b`), { [path]: [{ ...first, ...shown }] });
+    isRefusal(t, await send(`DELETE /__admin/${path}/${first.id}`), 404, new RegExp(first.id));
+    isRefusal(t, await send(`GET /__admin/${path}/${first.id}`), 404);
+    isRefusal(t, await send(`GET /__admin/${path}?owner=nobody`), 404, /nobody/);
+  }
+});
+
+void t.test("the key of an agent's sandbox goes in and never comes out", async (t) => {
+  const dataDir = t.testdir();
+  const lines: string[] = [];
+  const note = (message: string, fields?: object) => {
+    lines.push(JSON.stringify([message, fields]));
+  };
+  const log = { info: note, warn: note, error: note };
+  const { admin, send, service } = await withService(t, { dataDir, log });
+  const answers = [
+    await admin('POST /agents', { ...agent, api_key: apiKey }),
+    await admin('GET /agents'),
+    await admin('GET /agents/shop'),
+    await admin('POST /seed', { agents: [{ ...agent, id: 'other', api_key: apiKey }] }),
+    await admin('GET /agents'),
+    await admin('GET /requests'),
+  ];
+  t.match(answers[1], { agents: [{ ...agent, has_api_key: true }] });
+  for (const body of [
+    { ...agent, api_key: `${apiKey} ` },
+    { ...agent, apiKey },
+    [{ api_key: apiKey }],
+    { ...agent, url: 'x', api_key: apiKey },
+  ]) {
+    const answer = await send('POST /__admin/agents', { body });
+    isRefusal(t, answer, 400);
+    answers.push(answer.text);
+  }
+  await service.stop();
+  t.notMatch(JSON.stringify(answers), apiKey);
+  t.notMatch(lines.join('\n'), apiKey);
+  t.match(lines.join('\n'), /service listens/, 'there is a log');
+  const store = await openStore({ file: join(dataDir, 'service.db') });
+  t.teardown(() => store.close());
+  const ownerId = (await store.owners.idOf('development')) ?? '';
+  t.equal(await store.documents.apiKeyOf(ownerId, 'shop'), apiKey, 'it is kept for who calls it');
+});
+
+void t.test('an agent without an id is the one of its name, also after a restart', async (t) => {
+  const dataDir = t.testdir();
+  const post = async (url: string): Promise<{ id: string; url: string }> => {
+    const service = await startService({ dataDir });
+    const answer = await fetch(`${service.adminUrl}/agents`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Shop agent', url }),
+    });
+    const listed = await (await fetch(`${service.adminUrl}/agents`)).json();
+    await service.stop();
+    t.match(listed, { agents: { length: 1 } });
+    return (await answer.json()) as { id: string; url: string };
+  };
+  const first = await post('http://127.0.0.1:1');
+  const second = await post('http://127.0.0.1:2');
+  t.match(first.id, /^agt_/);
+  t.same(second, { ...first, url: 'http://127.0.0.1:2' });
+});
+
+void t.test('every example of the schemas is taken', async (t) => {
+  const { admin } = await withService(t);
+  await admin('POST /evals', anEval('order-found', 'x'));
+  for (const example of schemas.Persona.examples) await admin('POST /personas', example);
+  for (const example of schemas.Scenario.examples) await admin('POST /scenarios', example);
+  for (const example of schemas.TestedAgent.examples) await admin('POST /agents', example);
+  t.match(await admin('GET /scenarios'), {
+    scenarios: { length: schemas.Scenario.examples.length },
+  });
+});
+
+void t.test('a scenario that leads nowhere is refused with the place', async (t) => {
+  const { send, admin } = await withService(t);
+  const user = scenario.user;
+  const rows: [object, RegExp][] = [
+    [{ ...scenario, persona: 'nobody' }, /^\/persona must be the id of a persona, got "nobody"$/],
+    [{ ...scenario, evals: ['none'] }, /^\/evals\/0 must be the id of an eval, got "none"$/],
+    [
+      { ...scenario, user: { ...user, steps: [{ say: 'a', next: 'b' }] } },
+      /^\/user\/steps\/0\/next must be the id of a step, got "b"$/,
+    ],
+    [
+      { ...scenario, user: { ...user, steps: ['a', 'a'].map((id) => ({ id, say: 'x' })) } },
+      /^\/user\/steps\/1\/id repeats "a" of \/user\/steps\/0\/id$/,
+    ],
+    [
+      { ...scenario, user: { ...user, facts: ['1', '2'].map((value) => ({ name: 'n', value })) } },
+      /^\/user\/facts\/1\/name repeats "n" of \/user\/facts\/0\/name$/,
+    ],
+    [
+      { ...scenario, user: { ...user, stop_when: [{ matches: '(' }] } },
+      /^\/user\/stop_when\/0\/matches is not a regular expression/,
+    ],
+    [
+      { ...scenario, user: { ...user, reactions: [{ when: { matches: '[' }, say: 'x' }] } },
+      /^\/user\/reactions\/0\/when\/matches is not/,
+    ],
+    [
+      { ...scenario, history: { long: 'x'.repeat(140_000) } },
+      /must be at most 131072 characters of JSON, got 140\d\d\d$/,
+    ],
+    [{ ...scenario, user: {} }, /\/user\/opening must be a string, got nothing/],
+    [{ ...scenario, colour: 'red' }, /\/colour must be absent/],
+  ];
+  for (const [body, says] of rows) {
+    isRefusal(t, await send('POST /__admin/scenarios', { body }), 400, says);
+  }
+  t.same(await admin('GET /scenarios'), { scenarios: [] });
+});
+
+void t.test('an owner has at most a thousand of a kind', async (t) => {
+  const { admin, send } = await withService(t);
+  const personas = Array.from({ length: 1000 }, (_, nth) => ({ id: `p-${nth}`, name: 'P' }));
+  await admin('POST /seed', { personas });
+  isRefusal(t, await send('POST /__admin/personas', { body: persona }), 400, /at most 1000/);
+  isRefusal(t, await send('POST /__admin/seed', { body: { personas: [persona] } }), 400, /1000/);
+  await admin('POST /personas', { ...personas[0], name: 'Replaced' });
+  await admin('POST /personas?owner=team-b', persona);
+});
+
+void t.test('a seed plants them, and reset treats them like evals', async (t) => {
+  const seed = {
+    agents: [{ ...agent, api_key: apiKey }, { name: 'A name alone' }],
+    evals: [anEval('polite', 'please')],
+    personas: [persona],
+    scenarios: [{ ...scenario, persona: 'impatient', evals: ['polite'] }],
+  };
+  const { admin, send } = await withService(t, { seed });
+  const all = async () => [
+    await admin('GET /agents'),
+    await admin('GET /personas'),
+    await admin('GET /scenarios'),
+  ];
+  const planted = await all();
+  t.same(planted, [
+    { agents: [{ ...agent, has_api_key: true }] },
+    { personas: [persona] },
+    { scenarios: seed.scenarios },
+  ]);
+  t.match(await admin('POST /seed', seed), { seeded: { agents: 2, personas: 1, scenarios: 1 } });
+  await admin('POST /personas', { id: 'more', name: 'More' });
+  await admin('DELETE /scenarios/late-parcel');
+  await admin('POST /reset', { to: 'seed' });
+  t.same(await all(), planted);
+  await admin('POST /reset', { to: 'empty' });
+  t.same(await all(), [{ agents: [] }, { personas: [] }, { scenarios: [] }]);
+  const keyAlone = { agents: [{ name: 'A', api_key: apiKey }] };
+  isRefusal(t, await send('POST /__admin/seed', { body: keyAlone }), 400, /\/agents\/0\/url/);
+});
+
+void t.test('the data folder is for its owner to read alone', async (t) => {
+  const dataDir = t.testdir();
+  const { admin } = await withService(t, { dataDir });
+  await admin('POST /agents', { ...agent, api_key: apiKey });
+  t.ok(readFileSync(join(dataDir, 'service.db-wal')).includes(apiKey), 'it stands in the store');
+  t.equal(statSync(join(dataDir, 'service.db-wal')).mode & 0o77, 0);
+});

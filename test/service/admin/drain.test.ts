@@ -1,0 +1,40 @@
+/** `POST /drain` ends, also where the service's clock stands still, and says what it waited for. */
+import t from 'tap';
+import { drain } from '../../../src/service/admin/work.ts';
+import { manualClock } from '../../../src/platform/clock.ts';
+import { startMs, withService } from '../../helpers/service.ts';
+import { settle } from '../../helpers/runner-world.ts';
+
+void t.test('what never comes to an end is told after two minutes of the machine', async (t) => {
+  for (const [nextDueAtMs, says] of [
+    [startMs + 5_000, /^after 120000 ms 3 evals .*, the next at 2026-11-20T10:00:05\.000Z .*clock/],
+    [startMs, /^after 120000 ms 3 evals are still to be scored$/],
+  ] as const) {
+    const machineClock = manualClock(0);
+    const asked = drain({
+      machineClock,
+      clock: manualClock(startMs),
+      wake: () => undefined,
+      drain: () => new Promise<never>(() => undefined),
+      isTalking: () => false,
+      store: { jobs: { pending: () => Promise.resolve({ count: 3, nextDueAtMs }) } },
+    });
+    const refused = t.rejects(asked, { code: 'busy', message: says });
+    let isOver = false;
+    void asked.catch(() => (isOver = true));
+    machineClock.advance(119_999);
+    await settle();
+    t.equal(isOver, false);
+    machineClock.advance(1);
+    await refused;
+  }
+});
+
+void t.test('nobody who is at something else keeps it waiting', async (t) => {
+  const { admin, send, service } = await withService(t);
+  await admin('POST /faults', { kind: 'slow', delay_ms: 600_000, route: 'results' });
+  const slow = send('GET /api/simulations/sessions/');
+  t.same(await admin('POST /drain'), { drained: true });
+  await service.stop();
+  t.equal((await slow).status, 200);
+});

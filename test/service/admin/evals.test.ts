@@ -1,0 +1,143 @@
+/** Evals with odd parameters, through the front door: refused when they are made, or harmless. */
+import t from 'tap';
+import { aSpan } from '../../helpers/otlp.ts';
+import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
+
+type Params = Record<string, unknown>;
+
+const refuse = async (t: Parameters<typeof isRefusal>[0], { send }: Bench, row: Row) => {
+  const [kind, params, says] = row;
+  const body = { id: 'odd', name: 'Odd', kind, params };
+  const answer = await send('POST /__admin/evals', { body, key: null });
+  isRefusal(t, answer, 400, says);
+  t.ok(answer.text.length < 500, `${kind}: the message is short`);
+};
+type Row = [kind: string, params: Params | undefined, says: RegExp];
+
+void t.test('an eval that can not be scored is refused when it is made', async (t) => {
+  const bench = await withService(t);
+  const rows: Row[] = [
+    ['regex', { pattern: '(' }, /\/params\/pattern is not a regular expression: Unterminated/],
+    ['regex', { pattern: '\\p{X}', flags: 'u' }, /\/params\/pattern .*Invalid property name/],
+    ['regex', { pattern: '('.repeat(100_000) }, /\/params\/pattern /],
+    ['regex', { pattern: 'a', flags: 'ii' }, /\/params\/flags /],
+    ['regex', { pattern: 'a', flags: 'g' }, /\/params\/flags /],
+    ['json_path', { path: 'turns', equals: 1 }, /\/params\/path .*begin with \$/],
+    ['json_path', { path: '$..name', equals: 1 }, /\/params\/path .*character 2/],
+    ['json_path', { path: '$.turns[?(@.failed)]', equals: 1 }, /\/params\/path .*character 8/],
+    ['json_path', { path: `$${'.a'.repeat(300)}`, equals: 1 }, /\/params\/path .*500/],
+    ['json_path', { path: '$.turns' }, /\/params\/equals/],
+    ['tool_args', { name: 'x', arguments: ['a'] }, /\/params\/arguments/],
+    ['tool_args', { name: 'x' }, /\/params\/arguments/],
+    ['tool_order', { names: [] }, /\/params\/names/],
+    ['max_turns', { max: -1 }, /\/params\/max/],
+    ['max_latency', { ms: '1' }, /\/params\/ms/],
+    ['evaluation_metadata', { key: 'a' }, /\/params\/equals/],
+    ['contains', { text: 'a', in: 'all' }, /\/params\/in/],
+    ['contains', undefined, /\/params/],
+    ['judge', { criteria: ' ' }, /\/params\/criteria/],
+  ];
+  for (const row of rows) await refuse(t, bench, row);
+  t.same(await bench.admin('GET /evals'), { evals: [] });
+  const evals = [{ id: 'p', name: 'P', kind: 'json_path', params: { path: 'x', equals: 1 } }];
+  const seeded = await bench.send('POST /__admin/seed', { body: { evals }, key: null });
+  isRefusal(t, seeded, 400, /\/params\/path/);
+});
+
+void t.test('JSON that is nested beyond all use is refused, whatever it is for', async (t) => {
+  const { send } = await withService(t);
+  const headers = { 'content-type': 'application/json' };
+  const bodyOf = (value: string): string =>
+    `{"id":"x","name":"[[\\"[{","kind":"json_path","params":{"path":"$","equals":${value}}}`;
+  const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  for (const depth of [500, 200_000]) {
+    const answer = await send('POST /__admin/evals', { raw: bodyOf(nested(depth)), headers });
+    isRefusal(t, answer, 400, /nested deeper than 200/);
+  }
+  const fine = `[${Array(1000).fill('[]').join()},${nested(150)},"${nested(500)}"]`;
+  const answer = await send('POST /__admin/evals', { raw: bodyOf(fine), headers });
+  t.equal(answer.status, 200, answer.text.slice(0, 200));
+});
+
+void t.test('a pattern without end is an error of its own, and holds up nobody', async (t) => {
+  const bench = await withService(t);
+  const { admin, send, drain, production } = bench;
+  const slow = { id: 'slow', name: 'Slow', kind: 'regex', params: { pattern: '(a+)+$' } };
+  const quick = { id: 'quick', name: 'Quick', kind: 'max_turns', params: { max: 1 } };
+  for (const definition of [slow, quick]) await admin('POST /evals', definition);
+  const turns = [{ user_input: 'Hi', agent_response: `${'a'.repeat(1_000_000)}b` }];
+  const id = (nth: number): string => `t-${nth}`;
+  for (let nth = 0; nth < 4; nth += 1) {
+    await admin('POST /transcripts', { session_id: id(nth), turns, evals: ['slow', 'quick'] });
+  }
+  const drained = new AbortController();
+  const draining = drain().then(() => drained.abort());
+  let answered = 0;
+  while (!drained.signal.aborted) {
+    const answer = await send('GET /__admin/health', { key: null });
+    if (answer.status === 200) answered += 1;
+  }
+  await draining;
+  t.ok(answered > 20, `${answered} requests were answered meanwhile`);
+  const { items, total } = await production();
+  t.equal(total, 4);
+  for (const { url, outcome_summary: summary } of items) {
+    t.match(summary, { total_evaluations: 1, passed_count: 1 }, 'the error is no evaluation');
+    const session = new URL(url).searchParams.get('sessionId');
+    t.match(await admin(`GET /sessions/${session}`), {
+      verdict: 'undecided',
+      outcomes: [{ outcome: 'error', reasoning: /stopped after 2000 ms/ }, { outcome: 'pass' }],
+    });
+  }
+});
+
+void t.test('what spans bring of tools and times is scored', async (t) => {
+  const { admin, trace, end, drain, production } = await withService(t);
+  const evals: [name: string, kind: string, params: Params, outcome: string][] = [
+    ['subset', 'tool_args', args({ deep: { list: [1, { a: 1 }] } }), 'pass'],
+    ['lists are whole', 'tool_args', args({ deep: { list: [1] } }), 'fail'],
+    ['order', 'tool_order', { names: ['find', 'mail'] }, 'pass'],
+    ['in time', 'max_latency', { ms: 1_000 }, 'pass'],
+    ['too late', 'max_latency', { ms: 999 }, 'fail'],
+  ];
+  for (const [name, kind, params] of evals) {
+    await admin('POST /evals', { id: name.replaceAll(' ', '-'), name, kind, params });
+  }
+  await admin('PUT /settings', { evals: evals.map(([name]) => name.replaceAll(' ', '-')) });
+  const traceId = 'ab'.repeat(16);
+  const startMs = Date.UTC(2026, 10, 20, 9, 30);
+  const tool = (name: string, given: string, atMs: number) =>
+    aSpan({
+      ...{ traceId, operation: 'execute_tool', startMs: startMs + atMs, endMs: startMs + atMs + 9 },
+      attributes: { 'gen_ai.tool.name': name, 'gen_ai.tool.call.arguments': given },
+    });
+  await trace(
+    aSpan({ traceId, startMs, endMs: startMs + 1_000 }),
+    tool('find', '{"id":"A-1","deep":{"list":[1,{"a":1,"b":2}],"more":null}}', 100),
+    tool('mail', '{}', 200),
+  );
+  await end('conv-1');
+  await drain();
+  const [item] = (await production()).items;
+  t.same(
+    item?.eval_outcomes.map((one) => [one.eval_name, one.outcome]),
+    evals.map(([name, , , outcome]) => [name, outcome]),
+  );
+});
+
+const args = (given: unknown): Params => ({ name: 'find', arguments: given });
+
+void t.test('a latency that nobody measured is an error, neither pass nor fail', async (t) => {
+  const { admin, drain, production } = await withService(t);
+  await admin('POST /evals', { id: 'l', name: 'L', kind: 'max_latency', params: { ms: 1 } });
+  await admin('POST /evals', { id: 'c', name: 'C', kind: 'contains', params: { text: 'STRASSE' } });
+  const turns = [{ user_input: 'Hi', agent_response: 'Die Straße' }];
+  await admin('POST /transcripts', { session_id: 't', turns, evals: ['l', 'c'] });
+  await drain();
+  t.match((await production()).items, [
+    {
+      outcome_summary: { total_evaluations: 1, passed_count: 1, failed_count: 0 },
+      eval_outcomes: [{ eval_name: 'C', outcome: 'pass' }],
+    },
+  ]);
+});

@@ -1,0 +1,153 @@
+/** Every route of `/__admin`: it is there, goes by the owner, and lets no stranger in. */
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import t from 'tap';
+import { startService } from '../../../src/service/index.ts';
+import { aSpan } from '../../helpers/otlp.ts';
+import { anEval, isRefusal, startMs, withService } from '../../helpers/service.ts';
+
+const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
+const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
+const simulations = [{ id: 'sim', name: 'Sim', agent: 'A', sessions: [session] }];
+
+/** Routes that are about an owner, in an order in which each finds what it needs. */
+const ofOwner: [route: string, body?: unknown][] = [
+  ['POST /keys', { key: 'team-b-test-key' }],
+  ['POST /evals', anEval('polite', 'Hello')],
+  ['GET /evals'],
+  ['GET /evals/polite'],
+  ['PUT /settings', { evals: ['polite'] }],
+  ['GET /settings'],
+  ['POST /agents', { id: 'shop', name: 'Shop', url: 'https://shop.example' }],
+  ['GET /agents'],
+  ['GET /agents/shop'],
+  ['POST /personas', { id: 'calm', name: 'Calm' }],
+  ['GET /personas'],
+  ['GET /personas/calm'],
+  ['POST /scenarios', { id: 'hi', name: 'Hi', persona: 'calm', user: { opening: 'Hi' } }],
+  ['GET /scenarios'],
+  ['GET /scenarios/hi'],
+  ['POST /transcripts', { session_id: 't-1', turns }],
+  ['POST /seed', { simulations }],
+  ['POST /score-backlog'],
+  ['GET /ingest-log'],
+  ['GET /sessions'],
+];
+
+const atTheEnd: [route: string, body?: unknown][] = [
+  ['DELETE /simulations/sim'],
+  ['DELETE /scenarios/hi'],
+  ['DELETE /personas/calm'],
+  ['DELETE /agents/shop'],
+  ['DELETE /evals/polite'],
+  ['POST /reset', { to: 'empty' }],
+  ['DELETE /keys', { key: 'team-b-test-key' }],
+];
+
+/** Routes that are about the service as a whole. */
+const ofService: [route: string, body?: unknown][] = [
+  ['GET /health'],
+  ['GET /ready'],
+  ['GET /clock'],
+  ['POST /clock', { advance_ms: 1 }],
+  ['PUT /clock', { set_ms: startMs }],
+  ['POST /drain'],
+  ['GET /faults'],
+  ['POST /faults', { kind: 'slow' }],
+  ['PUT /faults', []],
+  ['DELETE /faults'],
+  ['GET /requests'],
+  ['DELETE /requests'],
+];
+
+const all = [...ofOwner, ...ofService, ...atTheEnd];
+
+void t.test('each is there, and what is done for one owner is not seen by another', async (t) => {
+  const { admin, send, simulations, production } = await withService(t);
+  for (const [route, body] of ofOwner) await admin(`${route}?owner=team-b`, body);
+  const bad = { body: { resourceSpans: 7 }, key: 'team-b-test-key' };
+  isRefusal(t, await send('POST /v1/traces', bad), 400);
+  t.same(await admin('GET /evals'), { evals: [] });
+  t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
+  for (const kind of ['agents', 'personas', 'scenarios']) {
+    t.same(await admin(`GET /${kind}`), { [kind]: [] });
+    t.match(await admin(`GET /${kind}?owner=team-b`), { [kind]: { length: 1 } });
+  }
+  t.same(await admin('GET /ingest-log'), { entries: [] });
+  t.match(await admin('GET /ingest-log?owner=team-b'), { entries: { length: 1 } });
+  t.equal((await simulations()).total, 0);
+  t.equal((await production()).total, 0);
+  for (const path of ['simulations', 'prod-evaluations']) {
+    const answer = await send(`GET /api/${path}/sessions`, { key: 'team-b-test-key' });
+    t.match(answer.json, { total: 1 }, path);
+  }
+  isRefusal(t, await send('POST /__admin/score-backlog'), 409, /PUT \/__admin\/settings/);
+  for (const [route, body] of ofService) await admin(route, body);
+  isRefusal(t, await send('DELETE /__admin/simulations/sim'), 404);
+  await admin('POST /reset', { to: 'empty' });
+  t.match(await admin('GET /evals?owner=team-b'), { evals: { length: 1 } });
+  for (const [route, body] of atTheEnd) await admin(`${route}?owner=team-b`, body);
+  t.same(await admin('GET /evals?owner=team-b'), { evals: [] });
+});
+
+void t.test('no page of another site gets in, nor does it learn what is there', async (t) => {
+  const { service, admin } = await withService(t);
+  const { host } = new URL(service.url);
+  const status = async (route: string, headers: Record<string, string>): Promise<number> => {
+    const [method = '', path = ''] = route.split(' ');
+    const request = httpRequest(service.adminUrl + path, { method, headers }).end();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.resume();
+    const cors = Object.keys(response.headers).filter((name) => /^access-control/.test(name));
+    t.same(cors, [], `${route}: no CORS headers`);
+    return response.statusCode ?? 0;
+  };
+  for (const [route] of [...all, ['GET /nothing'], ['OPTIONS /evals']] as const) {
+    t.equal(await status(route, { host: 'evil.example' }), 403, `${route}, Host`);
+    t.equal(await status(route, { origin: 'https://evil.example' }), 403, `${route}, Origin`);
+  }
+  t.equal(await status('GET /nothing', {}), 404);
+  t.equal(await status('GET /evals', { origin: `http://${host}` }), 200);
+  t.match(await admin('GET /requests'), { seen: 0 }, 'none of it is journalled');
+});
+
+void t.test('bodies are JSON or refused, whatever the route', async (t) => {
+  const { send } = await withService(t);
+  for (const [route, body] of all) {
+    if (body === undefined) continue;
+    const sent = route.replace(' ', ' /__admin');
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+      const headers = { 'content-type': type };
+      isRefusal(t, await send(sent, { raw: JSON.stringify(body), headers }), 415, /application/);
+    }
+    const headers = { 'content-type': 'application/json' };
+    isRefusal(t, await send(sent, { raw: '{"a":', headers }), 400, /JSON/);
+    isRefusal(t, await send(sent, { body: 7 }), 400);
+  }
+});
+
+void t.test('beyond loopback every route wants the key of the service', async (t) => {
+  const key = 'the-key-of-this-service';
+  const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
+  t.teardown(() => service.stop());
+  for (const [route] of [...all, ['GET /nothing']] as const) {
+    const [method = '', path = ''] = route.split(' ');
+    const { status } = await fetch(service.adminUrl + path, { method });
+    t.equal(status, 401, route);
+  }
+});
+
+void t.test('the clock is read and set; only POST moves it on', async (t) => {
+  const { admin, send, trace, drain, production } = await withService(t);
+  await admin('POST /evals', anEval('polite', 'Hello'));
+  await admin('PUT /settings', { evals: ['polite'] });
+  await trace(aSpan({ agent: 'Hello' }));
+  isRefusal(t, await send('PUT /__admin/clock', { body: { advance_ms: 1 } }), 400, /set_ms/);
+  isRefusal(t, await send('PUT /__admin/clock', { body: {} }), 400, /set_ms/);
+  const dayLater = { now: '2026-11-21T10:00:00.000Z', now_ms: startMs + 86_400_000 };
+  t.same(await admin('PUT /clock', { set_ms: dayLater.now_ms }), dayLater);
+  t.same(await admin('GET /clock'), dayLater);
+  await drain();
+  t.match((await production()).items, [{ source_session_id: 'conv-1' }], 'idle, so it was closed');
+  t.same(await admin('PUT /clock', { set_ms: dayLater.now_ms }), dayLater, 'safe to repeat');
+});

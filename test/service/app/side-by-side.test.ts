@@ -1,0 +1,59 @@
+/** Services and agents beside each other, in processes of their own and in one. */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import t from 'tap';
+import { startAgent, startService } from '../../../src/index.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+
+const program = join(import.meta.dirname, '../../helpers/own-service.ts');
+const count = 8;
+const ownMsMax = 60_000;
+
+type Child = ChildProcessByStdio<Writable, Readable, null>;
+
+/** Starts one; resolves with the addresses that it says when both of its servers listen. */
+async function launch(
+  name: string,
+): Promise<{ child: Child; exit: Promise<unknown[]>; urls: string[] }> {
+  const child = spawn(process.execPath, [program, name], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const exit = once(child, 'close');
+  const lines = createInterface(child.stdout);
+  const [line = ''] = (await Promise.race([once(lines, 'line'), exit.then(() => [])])) as string[];
+  return { child, exit, urls: line.split(' ') };
+}
+
+void t.test('8 processes at once, each with a service and an agent of its own', async (t) => {
+  const names = Array.from({ length: count }, (_, nth) => `process-${nth}`);
+  const all = await Promise.all(names.map(launch));
+  using deadline = systemClock.deadline(ownMsMax);
+  deadline.signal.addEventListener('abort', () => {
+    for (const { child } of all) child.kill('SIGKILL');
+  });
+  const urls = all.flatMap((one) => one.urls);
+  t.equal(new Set(urls).size, 2 * count, 'all listen at the same time, each elsewhere');
+  // Only now does any of them begin, so that all work beside each other.
+  for (const { child } of all) child.stdin.write('go\n');
+  for (const [nth, { exit }] of all.entries()) {
+    t.same(await exit, [0, null], `process ${nth}`);
+  }
+  for (const url of urls) await t.rejects(fetch(url), 'none is left');
+});
+
+void t.test('many in one process, each with a key and contents of its own', async (t) => {
+  const services = await Promise.all(Array.from({ length: count }, () => startService()));
+  const agents = await Promise.all(Array.from({ length: count }, () => startAgent()));
+  t.teardown(() => Promise.all([...services, ...agents].map((one) => one.stop())));
+  t.equal(new Set([...services, ...agents].map(({ url }) => url)).size, 2 * count);
+  t.equal(new Set(services.map(({ apiKey }) => apiKey)).size, count);
+  for (const [nth, { url }] of services.entries()) {
+    const statuses = services.map(async ({ apiKey }) => {
+      const headers = { 'x-service-api-key': apiKey };
+      return (await fetch(`${url}/api/simulations/sessions`, { headers })).status;
+    });
+    const expected = services.map((_, other) => (other === nth ? 200 : 401));
+    t.same(await Promise.all(statuses), expected);
+  }
+});

@@ -1,0 +1,133 @@
+/** `startService` and `startAgent` for callers without a compiler: no mistyped option passes. */
+import t from 'tap';
+import {
+  manualClock,
+  startAgent,
+  startService,
+  type AgentOptions,
+  type Log,
+  type SeedDocument,
+  type ServiceOptions,
+} from '../../../src/index.ts';
+
+type Row = [options: unknown, says: RegExp];
+
+const ofBoth: Row[] = [
+  [{ prot: 1 }, /^start\w+: "prot" is no option; did you mean port\.$/],
+  [{ nope: 1 }, /"nope" is no option; there are host, port, /],
+  [{ completelyOther: 1 }, /"completelyOther" is no option; there are host, port, /],
+  [{ port: '8080' }, /port must be a whole number from 0 to 65535, got a string\.$/],
+  [{ port: 65_536 }, /got 65536/],
+  [{ port: Number.NaN }, /got NaN/],
+  [{ host: '' }, /host must be a string that is not empty, got an empty string/],
+  [{ host: 7 }, /host must be a string .*, got 7/],
+  [{ clock: Date }, /clock must be a clock, such as manualClock\(Date\.now\(\)\), got a function/],
+  [{ clock: { nowMs: () => 1 } }, /clock must be a clock.*got an object/],
+  [{ log: 'info' }, /log must be an object with the functions info, warn and error/],
+  [null, /the options must be an object, got null/],
+  ['http://x', /the options must be an object, got a string/],
+  [[], /the options must be an object, got an array/],
+];
+
+const ofService: Row[] = [
+  [{ seed: 'seed.yaml' }, /seed must be an object, got a string/],
+  [{ keys: 'my-secret-key' }, /keys must be an array, got a string/],
+  [{ keys: ['my-secret-key'] }, /keys\[0\] must be an object, got a string/],
+  [{ keys: [{ key: 'my-secret-key', onwer: 'a' }] }, /"keys\[0\]\.onwer" is no option; .* owner/],
+  [{ keys: [{ owner: 'a' }] }, /keys\[0\]\.key must be a string .*, got nothing/],
+  [{ judge: { baseUrl: 'http://x' } }, /judge\.model must be .*, got nothing/],
+  [{ judge: { baseUrl: 'x', model: 'm' } }, /judge\.baseUrl must be an address such as/],
+  [{ judge: { baseURL: 'http://x', model: 'm' } }, /"judge\.baseURL" .* did you mean baseUrl/],
+  [{ datadir: '/x' }, /"datadir" is no option; did you mean dataDir/],
+  [{ dataDir: 1 }, /dataDir must be/],
+  [{ appUrl: 'app.example' }, /appUrl must be an address/],
+  [{ chanceSeed: 7 }, /chanceSeed must be a string .*, got 7/],
+  [{ onSeedProgress: true }, /onSeedProgress must be a function, got true/],
+];
+
+const ofAgent: Row[] = [
+  [{ apiKey: 7 }, /apiKey must be a string, got 7/],
+  [{ apikey: 'x' }, /"apikey" is no option; did you mean apiKey/],
+  [{ faults: { kind: 'latency' } }, /faults must be an array, got an object/],
+  [{ tls: true }, /tls must be an object, got true/],
+  [{ tls: { kind: 'other' } }, /tls\.kind must be one of made, files, got a string/],
+  [{ voice: { hangOver: 1 } }, /"voice\.hangOver" .* did you mean hangOverMs/],
+  [{ voice: { ports: [1, 'x'] } }, /voice\.ports\[1\] must be a whole number/],
+  [{ open: 'yes' }, /open must be true or false, got a string/],
+];
+
+void t.test(
+  'an option that is unknown or of another type is refused with what is meant',
+  async (t) => {
+    const starts: [
+      start: (options: never) => Promise<{ stop: () => Promise<void> }>,
+      rows: Row[],
+    ][] = [
+      [startService, [...ofBoth, ...ofService]],
+      [startAgent, [...ofBoth, ...ofAgent]],
+    ];
+    for (const [start, rows] of starts) {
+      for (const [options, says] of rows) {
+        const title = `${start.name} ${JSON.stringify(options)}`;
+        try {
+          const running = await start(options as never);
+          await running.stop();
+          t.fail(`${title} started`);
+        } catch (error) {
+          t.type(error, TypeError, title);
+          t.match((error as Error).message, says, title);
+          t.notMatch((error as Error).message, /my-secret/, 'no key');
+        }
+      }
+    }
+  },
+);
+
+void t.test(
+  'undefined is the same as left out; null is none where there may be none',
+  async (t) => {
+    const left = { host: undefined, port: undefined, clock: undefined, seed: undefined };
+    const service = await startService(left as never);
+    await service.stop();
+    const agent = await startAgent({ ...left, apiKey: null, tls: null, voice: null } as never);
+    t.equal(agent.voiceUrl, null);
+    await agent.stop();
+  },
+);
+
+void t.test('whatever an option is made of has its type in the package', async (t) => {
+  const said: string[] = [];
+  const log: Log = { info: (event) => said.push(event), warn() {}, error() {} };
+  const seed: SeedDocument = {
+    evals: [{ id: 'a', name: 'A', kind: 'max_turns', params: { max: 3 } }],
+  };
+  const shared = { clock: manualClock(0), log, host: '127.0.0.1', port: 0 };
+  const ofService: ServiceOptions = {
+    ...shared,
+    dataDir: t.testdir(),
+    seed,
+    onSeedProgress: () => undefined,
+    chanceSeed: 'a test',
+    apiKeyHeader: 'x-key',
+    keys: [{ key: 'a-key-of-mine', owner: 'me' }],
+    judge: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', timeoutMs: 1, retriesMax: 0 },
+    userModel: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm' },
+    speech: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', voice: 'v', apiKey: 'k' },
+    appUrl: 'https://app.example',
+  };
+  const ofAgent: AgentOptions = {
+    ...shared,
+    apiKey: 'k',
+    open: false,
+    seed: 's',
+    tls: { kind: 'made' },
+    faults: [{ kind: 'unhealthy' }],
+    script: { rules: [] },
+    voice: { hangOverMs: 200, ports: [40_000, 40_400] },
+    journalEntriesMax: 3,
+    journalBodies: true,
+  };
+  const [service, agent] = await Promise.all([startService(ofService), startAgent(ofAgent)]);
+  await Promise.all([service.stop(), agent.stop()]);
+  t.same(said.toSorted(), ['agent listens', 'leases_freed', 'service listens']);
+});

@@ -1,0 +1,196 @@
+/** Starting and stopping the service. */
+import { statSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { startService } from '../../../src/service/index.ts';
+import { aRequest, aSpan } from '../../helpers/otlp.ts';
+import { anEval, withService } from '../../helpers/service.ts';
+
+const headersOf = (key: string): Record<string, string> => ({
+  'x-service-api-key': key,
+  'content-type': 'application/json',
+});
+
+void t.test('one data folder: the same key, owner and contents at each start', async (t) => {
+  const dataDir = join(t.testdir(), 'made', 'here');
+  const first = await startService({ dataDir });
+  await fetch(`${first.url}/v1/traces`, {
+    method: 'POST',
+    headers: headersOf(first.apiKey),
+    body: JSON.stringify(aRequest()),
+  });
+  await first.stop();
+  const second = await startService({ dataDir });
+  t.teardown(() => second.stop());
+  t.equal(second.apiKey, first.apiKey);
+  const url = `${second.url}/v1/sessions/conv-1/end`;
+  const closed = await fetch(url, { method: 'POST', headers: headersOf(second.apiKey) });
+  t.equal(closed.status, 200);
+
+  const files = readdirSync(dataDir).map((name) => join(dataDir, name));
+  const holding = files.filter((file) => readFileSync(file).includes(first.apiKey));
+  t.same(holding, [join(dataDir, 'development-key')], 'the store keeps a digest only');
+  t.equal(statSync(holding[0] ?? '').mode & 0o777, 0o600);
+});
+
+void t.test(
+  'a folder of its own is gone after the stop, which may be asked for twice',
+  async (t) => {
+    const ours = (): string[] =>
+      readdirSync(tmpdir()).filter((name) => name.startsWith('sandbox-'));
+    const before = new Set(ours());
+    const service = await startService();
+    const made = ours().filter((name) => !before.has(name));
+    t.not(made.length, 0);
+    await Promise.all([service.stop(), service.stop()]);
+    await t.rejects(fetch(`${service.url}/__admin/health`));
+    t.same(
+      ours().filter((name) => made.includes(name)).length < made.length,
+      true,
+      'at least this one is gone',
+    );
+  },
+);
+
+void t.test('beyond loopback it wants a key of its own, also for /__admin', async (t) => {
+  await t.rejects(startService({ host: '0.0.0.0' }), { name: 'CannotStart', message: /key/ });
+  const key = 'the-key-of-this-service';
+  const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
+  t.teardown(() => service.stop());
+  t.equal(service.apiKey, key);
+  const status = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
+    (await fetch(service.url + path, { headers })).status;
+  t.equal(await status('/__admin/health'), 401);
+  t.equal(await status('/__admin/health', headersOf(key)), 200);
+  t.equal(await status('/api/simulations/sessions', headersOf(key)), 200);
+  t.equal(await status('/simulation/x?sessionId=y'), 401);
+  const basic = { authorization: `Basic ${Buffer.from(`me:${key}`).toString('base64')}` };
+  t.equal(await status('/simulation/x?sessionId=y', basic), 404);
+  const granted = await fetch(`${service.url}/__admin/keys`, {
+    method: 'POST',
+    headers: headersOf(key),
+    body: '{}',
+  });
+  const { key: other } = (await granted.json()) as { key: string };
+  t.equal(await status('/api/simulations/sessions', headersOf(other)), 200);
+  t.equal(await status('/__admin/health', headersOf(other)), 401, 'a granted key opens no admin');
+});
+
+void t.test('a configured key replaces the development key', async (t) => {
+  const dataDir = t.testdir();
+  const first = await startService({ dataDir });
+  await first.stop();
+  const keys = [{ key: 'configured-key', owner: 'team' }];
+  const second = await startService({ dataDir, keys });
+  t.teardown(() => second.stop());
+  const url = `${second.url}/api/simulations/sessions`;
+  t.equal((await fetch(url, { headers: headersOf(first.apiKey) })).status, 401);
+  t.equal((await fetch(url, { headers: headersOf('configured-key') })).status, 200);
+});
+
+void t.test('a key that the configuration names no more is taken no more', async (t) => {
+  const dataDir = t.testdir();
+  const ask = async ({ url }: { url: string }, key: string): Promise<number> =>
+    (await fetch(`${url}/api/simulations/sessions`, { headers: headersOf(key) })).status;
+  const grant = async (body: object): Promise<void> => {
+    const first = await startService({
+      dataDir,
+      keys: [{ key: 'configured-key' }, { key: 'configured-too', owner: 'team' }],
+    });
+    const url = `${first.adminUrl}/keys`;
+    const init = { method: 'POST', headers: headersOf(first.apiKey), body: JSON.stringify(body) };
+    t.equal((await fetch(url, init)).status, 200);
+    t.equal(await ask(first, 'configured-too'), 200);
+    await first.stop();
+  };
+  await grant({ key: 'granted-key', owner: 'guest' });
+  const second = await startService({ dataDir, keys: [{ key: 'configured-anew' }] });
+  t.equal(await ask(second, 'configured-key'), 401);
+  t.equal(await ask(second, 'configured-too'), 401);
+  t.equal(await ask(second, 'configured-anew'), 200);
+  t.equal(await ask(second, 'granted-key'), 200, 'what /__admin/keys gave stays');
+  await second.stop();
+  await grant({ key: 'configured-too', owner: 'team' });
+  const third = await startService({ dataDir });
+  t.equal(await ask(third, 'configured-too'), 200, 'a key that was also given stays');
+  t.equal(await ask(third, 'configured-key'), 401);
+  t.equal(await ask(third, third.apiKey), 200, 'the development key is there again');
+  await third.stop();
+  const taken = { dataDir, keys: [{ key: 'granted-key', owner: 'somebody-else' }] };
+  await t.rejects(startService(taken), { name: 'CannotStart', message: /another owner/ });
+});
+
+void t.test(
+  'after a restart the pages of an owner that has not called yet are there',
+  async (t) => {
+    const dataDir = t.testdir();
+    const first = await startService({ dataDir });
+    const session = { id: 'ses', scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
+    const planted = await fetch(`${first.adminUrl}/seed?owner=team-b`, {
+      method: 'POST',
+      headers: headersOf(first.apiKey),
+      body: JSON.stringify({
+        simulations: [{ id: 'sim', name: 'S', agent: 'A', sessions: [session] }],
+      }),
+    });
+    t.equal(planted.status, 200);
+    await first.stop();
+    const second = await startService({ dataDir });
+    t.teardown(() => second.stop());
+    t.equal((await fetch(`${second.url}/simulation/sim?sessionId=ses`)).status, 200);
+  },
+);
+
+void t.test('what can not start says why', async (t) => {
+  const service = await startService();
+  t.teardown(() => service.stop());
+  const port = Number(new URL(service.url).port);
+  await t.rejects(startService({ port }), { name: 'CannotStart', message: /port/ });
+  await t.rejects(startService({ keys: [{ key: 'short' }] }), { name: 'CannotStart' });
+  await t.rejects(startService({ dataDir: '/dev/null/x' }), { name: 'CannotStart' });
+  const seed = { settings: { evals: ['nothing'] } };
+  await t.rejects(startService({ seed }), { name: 'CannotStart', message: /nothing/ });
+});
+
+void t.test(
+  'the same seed of chance gives the same ids, in whatever order they come',
+  async (t) => {
+    const idsOf = async (order: string[]): Promise<string[]> => {
+      const { admin, trace, end, drain, production } = await withService(t, { chanceSeed: 'same' });
+      await admin('POST /evals', anEval('any', ''));
+      await admin('PUT /settings', { evals: ['any'] });
+      for (const id of order) await trace(aSpan({ conversationId: id }));
+      await Promise.all(order.map(end));
+      await drain();
+      const { items } = await production();
+      return items
+        .map(({ url, source_session_id: id }) => `${id} ${url.split('?')[1] ?? ''}`)
+        .sort();
+    };
+    t.same(await idsOf(['a', 'b', 'c']), await idsOf(['c', 'a', 'b']));
+  },
+);
+
+void t.test('what was acknowledged before a stop is there after it', async (t) => {
+  const dataDir = t.testdir();
+  const service = await startService({ dataDir });
+  const sent = Array.from({ length: 50 }, async (_, nth) => {
+    const answer = await fetch(`${service.url}/v1/traces`, {
+      method: 'POST',
+      headers: headersOf(service.apiKey),
+      body: JSON.stringify(aRequest([aSpan({ conversationId: `c-${nth}` })])),
+    }).catch(() => undefined);
+    return answer?.status === 200 ? `c-${nth}` : undefined;
+  });
+  await Promise.race(sent);
+  await service.stop();
+  const kept = (await Promise.all(sent)).filter((id) => id !== undefined);
+  const again = await startService({ dataDir });
+  t.teardown(() => again.stop());
+  t.ok(kept.length > 0, `${kept.length} acknowledged`);
+  for (const id of kept) {
+    const url = `${again.url}/v1/sessions/${id}/end`;
+    t.equal((await fetch(url, { method: 'POST', headers: headersOf(again.apiKey) })).status, 200);
+  }
+});

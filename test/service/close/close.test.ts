@@ -1,0 +1,178 @@
+/** Closing: by the end call, by idleness, and what each does to the queue (spec 3.1, 4.2). */
+import t from 'tap';
+import { aSpan } from '../../helpers/otlp.ts';
+import { anEval, isRefusal, startMs, withService, type Bench } from '../../helpers/service.ts';
+
+const dayMs = 86_400_000;
+
+/** Makes evals of those ids and lets them score live traces. */
+async function liveEvals({ admin }: Bench, ...ids: string[]): Promise<void> {
+  for (const id of ids) await admin('POST /evals', anEval(id, ''));
+  await admin('PUT /settings', { evals: ids });
+}
+
+void t.test('an unknown conversation is 404, whatever its id looks like', async (t) => {
+  const { send } = await withService(t);
+  for (const id of ['nothing', '%20', 'a%2Fb', '%F0%9F%98%80', 'x'.repeat(5000), '%2e%2e']) {
+    isRefusal(t, await send(`POST /v1/sessions/${id}/end`), 404);
+  }
+  isRefusal(t, await send('POST /v1/sessions//end'), 404);
+  isRefusal(t, await send('POST /v1/sessions/%zz/end'), 400);
+  isRefusal(t, await send('POST /v1/sessions/%ff/end'), 400);
+  isRefusal(t, await send('GET /v1/sessions/conv-1/end'), 405, /POST/);
+});
+
+void t.test('ids come percent-encoded and go back as they are', async (t) => {
+  const { trace, end } = await withService(t);
+  for (const id of ['a/b', 'a b?c#d', 'Gespräch 😀', '../x', '100%', 'a+b']) {
+    await trace(aSpan({ conversationId: id }));
+    t.equal((await end(id)).conversation_id, id);
+  }
+});
+
+void t.test('a body and its type are ignored', async (t) => {
+  const { send, trace } = await withService(t);
+  await trace(aSpan());
+  for (const [raw, headers] of [
+    ['{', { 'content-type': 'application/json' }],
+    ['', { 'content-type': 'application/json' }],
+    ['x', { 'content-type': ';;' }],
+    ['x'.repeat(100_000), { 'content-type': 'text/plain', 'content-encoding': 'zstd' }],
+  ] as const) {
+    const answer = await send('POST /v1/sessions/conv-1/end', { raw, headers });
+    t.equal(answer.status, 200, JSON.stringify(headers));
+  }
+  const none = await send('POST /v1/sessions/conv-1/end', {
+    headers: { 'content-type': 'application/json' },
+  });
+  t.match(none.json, { already_closed: true });
+});
+
+void t.test('without evals it closes, queues nothing and keeps the traces', async (t) => {
+  const bench = await withService(t);
+  const { trace, end, send, admin, drain, production } = bench;
+  await trace(aSpan(), aSpan({ conversationId: 'conv-2', startMs: startMs - 2 * dayMs }));
+  const closed = await end('conv-1');
+  t.same(closed.evaluations_queued, 0);
+  t.notOk('already_closed' in closed);
+  await end('conv-2');
+  await drain();
+  t.same((await production()).total, 0);
+
+  isRefusal(t, await send('POST /__admin/score-backlog', { key: null }), 409, /settings/);
+  await liveEvals(bench, 'any');
+  t.same(await admin('POST /score-backlog'), {
+    conversations: 2,
+    evaluations_queued: 2,
+    runs: ['Live traces 2026-11-18', 'Live traces 2026-11-20'],
+  });
+  t.match(await admin('POST /score-backlog'), { conversations: 0 });
+  await drain();
+  const { items } = await production('?include_traces=true');
+  t.same(
+    items.map(({ run, traces }) => [run, traces?.length]),
+    [
+      ['Live traces 2026-11-20', 1],
+      ['Live traces 2026-11-18', 1],
+    ],
+  );
+});
+
+void t.test('a deleted eval is skipped and noted, never queued', async (t) => {
+  const bench = await withService(t);
+  const { trace, end, admin } = bench;
+  await liveEvals(bench, 'stays', 'goes');
+  await admin('DELETE /evals/goes');
+  await trace(aSpan());
+  t.equal((await end('conv-1')).evaluations_queued, 1);
+  t.match(JSON.stringify(await admin('GET /ingest-log')), /eval_deleted.*"goes"/);
+});
+
+void t.test('the run bears the base name and the date of the first span, in UTC', async (t) => {
+  const { trace, end, admin } = await withService(t);
+  await admin('PUT /settings', { run_name: 'Shop' });
+  const lastMs = Date.UTC(2026, 10, 19, 23, 59, 59, 999);
+  await trace(
+    aSpan({ conversationId: 'late', startMs: lastMs + 1 }),
+    aSpan({ conversationId: 'early', startMs: lastMs }),
+    aSpan({ conversationId: 'early', startMs: lastMs + 5000 }),
+  );
+  t.equal((await end('early')).run, 'Shop 2026-11-19');
+  t.equal((await end('late')).run, 'Shop 2026-11-20');
+  await admin('PUT /settings', { run_name: 'Other' });
+  t.equal((await end('late')).run, 'Shop 2026-11-20', 'a repeat tells the run that it joined');
+});
+
+void t.test('calls at once: one closes, the others find it closed', async (t) => {
+  const bench = await withService(t);
+  await liveEvals(bench, 'a', 'b');
+  await bench.trace(aSpan());
+  const answers = await Promise.all(Array.from({ length: 20 }, () => bench.end('conv-1')));
+  t.equal(answers.filter(({ already_closed: already }) => !already).length, 1);
+  t.equal(
+    answers.reduce((sum, { evaluations_queued: queued }) => sum + queued, 0),
+    2,
+  );
+  await bench.drain();
+  t.equal((await bench.production()).items[0]?.outcome_summary.total_evaluations, 2);
+});
+
+void t.test('spans after the close are kept and not scored again', async (t) => {
+  const bench = await withService(t);
+  const { trace, end, drain, production } = bench;
+  await liveEvals(bench, 'any');
+  await trace(aSpan());
+  await end('conv-1');
+  await drain();
+  await trace(aSpan({ user: 'Late', startMs: startMs + 1000 }));
+  t.match(await end('conv-1'), { already_closed: true, evaluations_queued: 0 });
+  await drain();
+  const { items, total } = await production('?include_traces=true');
+  t.equal(total, 1);
+  t.equal(items[0]?.outcome_summary.total_evaluations, 1);
+  t.equal(items[0]?.traces?.length, 2);
+});
+
+void t.test('24 hours idle by the time of receipt closes as the end call does', async (t) => {
+  const bench = await withService(t);
+  const { trace, end, admin, drain, production } = bench;
+  await liveEvals(bench, 'any');
+  // Its own times are long past; they do not count.
+  await trace(aSpan({ conversationId: 'idle', startMs: startMs - 9 * dayMs }));
+  await admin('POST /clock', { advance_ms: dayMs / 2 });
+  await trace(aSpan({ conversationId: 'fresh' }));
+  await admin('POST /clock', { advance_ms: dayMs / 2 - 1 });
+  await drain();
+  t.equal((await production()).total, 0, 'one millisecond short of it');
+
+  await admin('POST /clock', { advance_ms: 1 });
+  await drain();
+  const { items } = await production();
+  t.same(
+    items.map(({ source_session_id: id, run }) => [id, run]),
+    [['idle', 'Live traces 2026-11-11']],
+  );
+  t.match(await end('idle'), { already_closed: true });
+  t.notOk((await end('fresh')).already_closed);
+});
+
+void t.test('any number of idle conversations is closed by one move of the clock', async (t) => {
+  const { trace, admin, drain, production } = await withService(t);
+  await admin('POST /evals', anEval('any', ''));
+  await admin('PUT /settings', { evals: ['any'] });
+  const spans = Array.from({ length: 250 }, (_, nth) => aSpan({ conversationId: `c-${nth}` }));
+  await trace(...spans);
+  await admin('POST /clock', { advance_ms: dayMs });
+  await drain();
+  t.equal((await production('?limit=1')).total, 250);
+});
+
+void t.test('idle conversations are closed by the clock itself, too', async (t) => {
+  const { trace, clock, admin, drain, production } = await withService(t);
+  await admin('POST /evals', anEval('any', ''));
+  await admin('PUT /settings', { evals: ['any'] });
+  await trace(aSpan());
+  clock.advance(dayMs);
+  for (let look = 0; look < 1000 && (await production()).total === 0; look += 1) await drain();
+  t.equal((await production()).total, 1);
+});

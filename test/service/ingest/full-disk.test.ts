@@ -1,0 +1,128 @@
+/** A disk that takes no more: nothing is acknowledged, and everybody is told to come again. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { startService } from '../../../src/service/index.ts';
+import { start } from '../../helpers/command.ts';
+import { linesOf } from '../../helpers/log-lines.ts';
+import { aRequest, aSpan } from '../../helpers/otlp.ts';
+
+const secret = 'my-secret-word';
+
+interface Address {
+  url: string;
+  apiKey: string;
+  adminUrl: string;
+}
+
+/** Sends to the service; the status, Retry-After and the body. */
+async function ask({ url, apiKey }: Address, route: string, body?: unknown) {
+  const [method = '', path = ''] = route.split(' ');
+  const response = await fetch(url + path, {
+    method,
+    headers: { 'x-service-api-key': apiKey, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const retryAfter = response.headers.get('retry-after');
+  return { status: response.status, retryAfter, text: await response.text() };
+}
+
+/** About 200 kB. */
+const bulky = (nth: number) =>
+  aRequest([aSpan({ conversationId: `c-${nth}`, user: secret.repeat(15_000) })]);
+
+/** Sends until the disk takes no more; the ids that were acknowledged. */
+async function sendUntilFull(t: Test, service: Address): Promise<string[]> {
+  const acknowledged: string[] = [];
+  for (let nth = 0; nth < 100; nth += 1) {
+    const answer = await ask(service, 'POST /v1/traces', bulky(nth));
+    if (answer.status === 200) acknowledged.push(`c-${nth}`);
+    else {
+      t.match(answer, { status: 503, retryAfter: /^[1-9]\d*$/, text: /^\{"message":/ });
+      return acknowledged;
+    }
+  }
+  t.fail('the disk was never full');
+  return acknowledged;
+}
+
+/** What was too much left room for less: small writes, until there is none for the smallest. */
+async function takeWhatIsLeft(t: Test, service: Address): Promise<void> {
+  for (let nth = 0; nth < 500; nth += 1) {
+    const { status } = await ask(service, 'PUT /__admin/settings', { run_name: `run ${nth}` });
+    if (status !== 200) return;
+  }
+  t.fail('there is always room');
+}
+
+async function othersAreToldToo(t: Test, service: Address, id: string): Promise<void> {
+  const definition = { id: 'x', name: 'x'.repeat(200), kind: 'contains', params: { text: secret } };
+  for (const [route, body] of [
+    [`POST /v1/sessions/${id}/end`],
+    ['POST /__admin/evals', definition],
+    ['PUT /__admin/settings', { run_name: 'x'.repeat(200) }],
+  ] as const) {
+    const answer = await ask(service, route, body);
+    t.match(answer, { status: 503, retryAfter: /^[1-9]\d*$/ }, route);
+  }
+  t.equal((await ask(service, 'POST /v1/traces', 7)).status, 400, 'refusals stay what they are');
+  t.equal((await ask(service, 'GET /api/prod-evaluations/sessions/')).status, 200, 'reads go on');
+}
+
+/** A disk of 3 MiB of its own, where this user can have one. */
+function smallDisk(): { folder: string; mounted: boolean; remove: () => void } {
+  const folder = mkdtempSync(join(tmpdir(), 'kit-disk-'));
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', folder]);
+  const mounted = status === 0;
+  const remove = (): void => {
+    if (mounted) spawnSync('umount', ['--lazy', folder]);
+    rmdirSync(folder);
+  };
+  return { folder, mounted, remove };
+}
+
+const disk = smallDisk();
+t.teardown(() => disk.remove());
+const skip = !disk.mounted && 'no disk can be mounted here';
+
+void t.test('a full disk: 503, and all that was acknowledged is there', { skip }, async (t) => {
+  const { folder } = disk;
+  const { log, lines } = linesOf();
+  const filler = join(folder, 'filler');
+  writeFileSync(filler, Buffer.alloc(1_000_000));
+  const dataDir = join(folder, 'data');
+  const service = await startService({ dataDir, log });
+  t.teardown(() => service.stop());
+  const acknowledged = await sendUntilFull(t, service);
+  t.ok(acknowledged.length > 0);
+  const [first = ''] = acknowledged;
+  await takeWhatIsLeft(t, service);
+  await othersAreToldToo(t, service, first);
+  t.match(lines.join('\n'), /"code":"SQLITE_FULL"/);
+  t.notMatch(lines.join('\n'), secret);
+
+  rmSync(filler);
+  t.equal((await ask(service, 'POST /v1/traces', bulky(999))).status, 200, 'once there is room');
+  for (const id of [...acknowledged, 'c-999']) {
+    t.equal((await ask(service, `POST /v1/sessions/${id}/end`)).status, 200, id);
+  }
+});
+
+void t.test('a disk that fails to write: 503, with the reason in the log', async (t) => {
+  const data = join(t.testdir({}), 'data');
+  const args = ['serve', '--port', '0', '--json', '--data', data];
+  const { firstLine, end, stderr } = await start(t, args, { fileBytesMax: 1_500_000 });
+  const service = JSON.parse(firstLine) as Address;
+  const acknowledged = await sendUntilFull(t, service);
+  t.ok(acknowledged.length > 0);
+  t.equal(await end('SIGTERM'), 0);
+  t.match(await stderr, /"code":"SQLITE_(IOERR|FULL)/);
+  t.notMatch(await stderr, secret);
+  const again = await start(t, args);
+  for (const id of acknowledged) {
+    const answer = await ask(JSON.parse(again.firstLine) as Address, `POST /v1/sessions/${id}/end`);
+    t.equal(answer.status, 200, id);
+  }
+});

@@ -1,0 +1,238 @@
+/** `POST /v1/traces` at the door: who is let in, how much, and what is told to whom is not. */
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { ingestBodyBytesMax } from '../../../src/contract/index.ts';
+import { aProtobufRequest, aRequest, aSpan } from '../../helpers/otlp.ts';
+import { linesOf } from '../../helpers/log-lines.ts';
+import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
+import { withFile } from '../../helpers/store.ts';
+
+const traces = 'POST /v1/traces';
+const json = { 'content-type': 'application/json' };
+const protobuf = { 'content-type': 'application/x-protobuf' };
+
+interface LogView {
+  entries: { code: string; message: string; about: Record<string, unknown> }[];
+}
+const codesIn = async ({ admin }: Bench): Promise<string[]> =>
+  ((await admin('GET /ingest-log')) as LogView).entries.map(({ code }) => code);
+
+void t.test('without a key, or with one of nobody, everything of area A is 401', async (t) => {
+  const { send } = await withService(t);
+  const routes = [
+    traces,
+    'POST /v1/sessions/conv-1/end',
+    'GET /api/simulations/sessions/',
+    'GET /api/prod-evaluations/sessions',
+  ];
+  for (const route of routes) {
+    isRefusal(t, await send(route, { key: null }), 401, /x-service-api-key/);
+    isRefusal(t, await send(route, { key: 'sk_wrong' }), 401, /nobody/);
+  }
+});
+
+void t.test('the key header can be renamed', async (t) => {
+  const { send, service } = await withService(t, { apiKeyHeader: 'X-Other-Key' });
+  isRefusal(t, await send(traces, { body: aRequest() }), 401, /x-other-key/);
+  const headers = { 'x-other-key': service.apiKey };
+  t.equal((await send(traces, { body: aRequest(), headers, key: null })).status, 200);
+});
+
+void t.test('content types: exactly two, whatever the case and the parameters', async (t) => {
+  const bench = await withService(t);
+  const { send } = bench;
+  const text = JSON.stringify(aRequest());
+  for (const type of [
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/json;x="a;b"',
+    ' application/json ',
+  ]) {
+    const answer = await send(traces, { raw: text, headers: { 'content-type': type } });
+    t.equal(answer.status, 200, type);
+    t.equal(answer.headers.get('content-type'), 'application/json');
+  }
+  const upper = { 'content-type': 'APPLICATION/X-PROTOBUF; v=1' };
+  const answer = await send(traces, { raw: aProtobufRequest(), headers: upper });
+  t.equal(answer.headers.get('content-type'), 'application/x-protobuf');
+  for (const type of [
+    'text/plain',
+    'application/jsonx',
+    'application/json-seq',
+    'application/x-protobufx',
+    'application/protobuf',
+    'application/json, application/x-protobuf',
+    'nonsense',
+    ';;;',
+  ]) {
+    const refused = await send(traces, { raw: text, headers: { 'content-type': type } });
+    isRefusal(t, refused, 415, /application\/x-protobuf/);
+  }
+  isRefusal(t, await send(traces, { raw: Buffer.from(text) }), 415, /got nothing/);
+  isRefusal(t, await send(traces), 415, /got nothing/);
+  t.ok((await codesIn(bench)).includes('unsupported_type'));
+});
+
+void t.test('encodings: gzip or none', async (t) => {
+  const { send } = await withService(t);
+  const plain = Buffer.from(JSON.stringify(aRequest()));
+  const send200 = async (encoding: string, raw: Uint8Array): Promise<void> => {
+    const answer = await send(traces, { raw, headers: { ...json, 'content-encoding': encoding } });
+    t.equal(answer.status, 200, `${encoding}: ${answer.text}`);
+  };
+  await send200('gzip', gzipSync(plain));
+  await send200('GZIP', gzipSync(plain));
+  await send200('identity', plain);
+  await send200(
+    'gzip',
+    Buffer.concat([gzipSync(plain.subarray(0, 9)), gzipSync(plain.subarray(9))]),
+  );
+  for (const encoding of ['zstd', 'deflate', 'br', 'gzip, gzip']) {
+    const headers = { ...json, 'content-encoding': encoding };
+    isRefusal(t, await send(traces, { raw: plain, headers }), 415, /gzip/);
+  }
+  const headers = { ...json, 'content-encoding': 'gzip' };
+  isRefusal(t, await send(traces, { raw: plain, headers }), 400);
+  isRefusal(t, await send(traces, { raw: gzipSync(plain).subarray(0, -9), headers }), 400);
+  const bomb = gzipSync(Buffer.alloc(200_000_000));
+  isRefusal(t, await send(traces, { raw: bomb, headers }), 413);
+});
+
+void t.test('120 requests within any 60 s; the next is told how long to wait', async (t) => {
+  const bench = await withService(t);
+  const { send, clock, admin } = bench;
+  const body = { resourceSpans: [] };
+  const statuses = new Set<number>();
+  for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(traces, { body })).status);
+  clock.advance(30_500);
+  for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(traces, { body })).status);
+  t.same([...statuses], [200]);
+
+  for (let nth = 0; nth < 3; nth += 1) {
+    const refused = await send(traces, { body });
+    isRefusal(t, refused, 429, /30 s/);
+    t.equal(refused.headers.get('retry-after'), '30', 'whole seconds, rounded up');
+  }
+  const first = await send(traces, { raw: 'x', headers: { 'content-type': 'text/plain' } });
+  isRefusal(t, first, 429);
+  isRefusal(t, await send(traces, { body, key: 'sk_nobody' }), 401);
+  t.same((await codesIn(bench)).filter((code) => code === 'rate_limited').length, 1, 'noted once');
+
+  clock.advance(29_499);
+  t.equal((await send(traces, { body })).headers.get('retry-after'), '1', 'never 0');
+  clock.advance(1);
+  t.equal((await send(traces, { body })).status, 200, 'refused ones made nobody wait longer');
+
+  const { key } = (await admin('POST /keys', { owner: 'other' })) as { key: string };
+  for (let nth = 0; nth < 100; nth += 1) await send(traces, { body });
+  t.equal((await send(traces, { body })).status, 429);
+  t.equal((await send(traces, { body, key })).status, 200, 'each key has its own window');
+});
+
+void t.test('401, 429, 415, 413, 400: the first that applies', async (t) => {
+  const { send } = await withService(t);
+  const large = Buffer.alloc(ingestBodyBytesMax + 1);
+  const text = { 'content-type': 'text/plain' };
+  isRefusal(t, await send(traces, { raw: large, headers: text, key: 'sk_nobody' }), 401);
+  isRefusal(t, await send(traces, { raw: large, headers: text }), 415);
+  isRefusal(t, await send(traces, { raw: large, headers: json }), 413);
+  isRefusal(t, await send(traces, { raw: 'nonsense', headers: json }), 400);
+});
+
+void t.test('malformed bodies are 400 with a message, and lose nothing beside', async (t) => {
+  const { send, trace, end, admin } = await withService(t);
+  const bodies = [
+    '',
+    'x',
+    '[]',
+    'null',
+    '"text"',
+    '7',
+    '{"resourceSpans":7}',
+    '{"resourceSpans":[7]}',
+    '{"resourceSpans":[{"scopeSpans":{}}]}',
+    '{"resourceSpans":[{"scopeSpans":[{"spans":[null]}]}]}',
+    '['.repeat(100_000),
+    '{"resourceSpans":[',
+    '\u0000',
+  ];
+  const results = await Promise.all([
+    ...bodies.map((raw) => send(traces, { raw, headers: json })),
+    ...['\u0007', '\n\u00ff', 'not protobuf at all'].map((raw) =>
+      send(traces, { raw: Buffer.from(raw, 'latin1'), headers: protobuf }),
+    ),
+    trace(aSpan({ conversationId: 'beside' })),
+  ]);
+  for (const answer of results) if (answer) isRefusal(t, answer, 400);
+  t.equal((await end('beside')).conversation_id, 'beside');
+  t.ok(JSON.stringify(await admin('GET /ingest-log')).includes('malformed_body'));
+});
+
+void t.test('nothing to keep is fine, without any conversation id is not', async (t) => {
+  const bench = await withService(t);
+  const { send, end } = bench;
+  t.equal((await send(traces, { body: {} })).status, 200);
+  t.equal((await send(traces, { raw: Buffer.alloc(0), headers: protobuf })).status, 200);
+  const other = aRequest([aSpan({ operation: null, conversationId: null })]);
+  t.equal((await send(traces, { body: other })).status, 200, 'ignored, with no error');
+
+  const without = aRequest([aSpan({ conversationId: null })]);
+  isRefusal(t, await send(traces, { body: without }), 400, /X-Conversation-Id/);
+  t.ok((await codesIn(bench)).includes('no_conversation_id'));
+  const headers = { 'x-conversation-id': 'Gespr\u00c3\u00a4ch' };
+  t.equal((await send(traces, { body: without, headers })).status, 200);
+  t.equal((await end('Gespr\u00e4ch')).conversation_id, 'Gespr\u00e4ch');
+});
+
+void t.test('other methods and paths are told so', async (t) => {
+  const { send } = await withService(t);
+  const wrong = await send('GET /v1/traces');
+  isRefusal(t, wrong, 405, /POST/);
+  t.equal(wrong.headers.get('allow'), 'POST');
+  isRefusal(t, await send('POST /v1/metrics', { body: {} }), 404, /POST \/v1\/metrics/);
+  isRefusal(t, await send('GET /v1/'), 404);
+  isRefusal(t, await send('POST /v1/logs', { raw: 'x', headers: { 'content-type': ';' } }), 404);
+});
+
+void t.test('faults on demand: 429, 500, 503 and slow answers', async (t) => {
+  const { send, admin, trace } = await withService(t);
+  await admin('POST /faults', { kind: 'rate_limit', route: 'traces', retry_after_s: 7, times: 1 });
+  await admin('POST /faults', { kind: 'server_error', route: 'results', times: 1 });
+  await admin('POST /faults', { kind: 'unavailable', route: 'end', ttl_ms: 1000 });
+  const refused = await send(traces, { body: aRequest() });
+  isRefusal(t, refused, 429, /fault/);
+  t.equal(refused.headers.get('retry-after'), '7');
+  await trace(aSpan());
+  isRefusal(t, await send('GET /api/simulations/sessions'), 500, /fault/);
+  t.equal((await send('GET /api/simulations/sessions')).status, 200);
+  isRefusal(t, await send('POST /v1/sessions/conv-1/end'), 503, /an unavailable fault/);
+  await admin('POST /clock', { advance_ms: 1000 });
+  t.equal((await send('POST /v1/sessions/conv-1/end')).status, 200);
+
+  await admin('PUT /faults', [{ kind: 'slow', delay_ms: 600_000 }]);
+  const slow = send(traces, { body: aRequest() });
+  while (!JSON.stringify(await admin('GET /faults')).includes('"shown":1'));
+  await admin('POST /clock', { advance_ms: 600_000 });
+  t.equal((await slow).status, 200);
+});
+
+void t.test('spans that can not be kept are a 500, and the log says why', async (t) => {
+  const dataDir = t.testdir();
+  const { log, lines } = linesOf();
+  const { send } = await withService(t, { dataDir, log });
+  const refuses = "create trigger full before insert on spans begin select raise(abort, 'no room')";
+  withFile(t, join(dataDir, 'service.db')).exec(`${refuses}; end`);
+  isRefusal(
+    t,
+    await send(traces, { body: aRequest([aSpan({ user: 'my secret' })]) }),
+    500,
+    /again/,
+  );
+  t.match(
+    lines.join('\n'),
+    /"event":"spans were not kept".*"reason":"SqliteError SQLITE_CONSTRAINT_TRIGGER at /,
+  );
+  t.notMatch(lines.join('\n'), /secret/);
+});

@@ -1,0 +1,202 @@
+/** `POST /v1/traces`: how much is taken, and how a client that sends more gets to know. */
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { ingestBodyBytesMax } from '../../../src/contract/index.ts';
+import { aRequest } from '../../helpers/otlp.ts';
+import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
+
+const traces = 'POST /v1/traces';
+const json = { 'content-type': 'application/json' };
+
+interface LogView {
+  entries: { code: string; message: string; about: Record<string, unknown> }[];
+}
+const codesIn = async ({ admin }: Bench): Promise<string[]> =>
+  ((await admin('GET /ingest-log')) as LogView).entries.map(({ code }) => code);
+
+/** A request whose JSON is padded to so many bytes. */
+function padded(bytes: number): Buffer {
+  const text = JSON.stringify(aRequest());
+  return Buffer.concat([Buffer.from(text), Buffer.alloc(bytes - text.length, ' ')]);
+}
+
+void t.test('10 485 760 bytes pass, one more is 413, plain, chunked and inflated', async (t) => {
+  const bench = await withService(t);
+  const { send } = bench;
+  const fits = padded(ingestBodyBytesMax);
+  const tooMuch = padded(ingestBodyBytesMax + 1);
+  const gzip = { ...json, 'content-encoding': 'gzip' };
+  t.equal((await send(traces, { raw: fits, headers: json })).status, 200);
+  t.equal((await send(traces, { raw: gzipSync(fits), headers: gzip })).status, 200);
+  isRefusal(t, await send(traces, { raw: tooMuch, headers: json }), 413, /smaller batches/);
+  isRefusal(t, await send(traces, { raw: gzipSync(tooMuch), headers: gzip }), 413, /10485760/);
+  t.equal((await chunked(bench, fits)).status, 200);
+  const refused = await chunked(bench, tooMuch);
+  t.equal(refused.status, 413);
+  t.match(refused.text, /"message"/);
+  t.ok((await codesIn(bench)).includes('too_large'));
+});
+
+/** Sends a body in chunks, all of it, and then reads the answer: what a plain client does. */
+async function chunked(
+  { service }: Bench,
+  body: Buffer,
+  headers: Record<string, string> = json,
+): Promise<{ status: number | undefined; text: string }> {
+  const request = httpRequest(`${service.url}/v1/traces`, {
+    method: 'POST',
+    headers: { ...headers, 'x-service-api-key': service.apiKey, 'transfer-encoding': 'chunked' },
+  });
+  const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+  for (let at = 0; at < body.length; at += 65_536) {
+    if (!request.write(body.subarray(at, at + 65_536))) await once(request, 'drain');
+  }
+  request.end();
+  const [response] = await answered;
+  response.setEncoding('utf8');
+  let text = '';
+  for await (const part of response) text += String(part);
+  return { status: response.statusCode, text };
+}
+
+void t.test('a client that writes all before it reads sees its refusal, and goes on', async (t) => {
+  const bench = await withService(t);
+  for (const [status, headers] of [
+    [413, {}],
+    [415, { 'content-type': 'text/plain' }],
+    [401, { 'x-service-api-key': 'sk_nobody' }],
+  ] as const) {
+    const socket = await writing(bench, 30_000_000, headers);
+    socket.end('GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    const answers = (await wholeOf(socket)).match(/HTTP\/1\.1 \d+/g);
+    t.same(answers, [`HTTP/1.1 ${status}`, 'HTTP/1.1 405'], 'the connection is of use again');
+  }
+});
+
+void t.test(
+  'a client that asks for the connection to be closed reads its refusal, too',
+  async (t) => {
+    const bench = await withService(t);
+    for (const [status, headers] of [
+      [413, {}],
+      [415, { 'content-type': 'text/plain' }],
+      [401, { 'x-service-api-key': 'sk_nobody' }],
+    ] as const) {
+      for (let round = 0; round < 5; round += 1) {
+        const socket = await writing(bench, 12_000_000, { connection: 'close', ...headers });
+        t.equal(socket.bytesWritten > 12_000_000, true, 'all could be written');
+        t.match(await wholeOf(socket), new RegExp(`^HTTP/1\\.1 ${status} [^]*"message"[^]*}$`));
+      }
+    }
+  },
+);
+
+void t.test('a client that writes slowly is not cut off for a clock that is moved', async (t) => {
+  const bench = await withService(t);
+  const { port } = new URL(bench.service.url);
+  const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+  t.teardown(() => socket.destroy());
+  socket.write(
+    'POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n' +
+      `x-service-api-key: ${bench.service.apiKey}\r\nContent-Length: 100\r\n\r\n{`,
+  );
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  t.match(String(answer), /^HTTP\/1\.1 415 /);
+  bench.clock.advance(3_600_000);
+  await bench.admin('POST /clock', { advance_ms: 3_600_000 });
+  await bench.drain();
+  socket.end(`${' '.repeat(99)}GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  t.match(await wholeOf(socket), /^HTTP\/1\.1 405 /, 'its connection is of use still');
+});
+
+void t.test('who writes on and on is cut off', async (t) => {
+  const socket = await writing(await withService(t), 500_000_000);
+  await wholeOf(socket);
+  t.ok(socket.bytesWritten < 100_000_000, `${socket.bytesWritten} bytes`);
+});
+
+/** A connection on which so many bytes were written before anything was read. */
+async function writing(
+  { service }: Bench,
+  bytes: number,
+  headers: Record<string, string> = {},
+): Promise<Socket> {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  socket.pause().on('error', () => undefined);
+  const lines = Object.entries({
+    host: 'localhost',
+    'content-type': 'application/json',
+    'x-service-api-key': service.apiKey,
+    'content-length': String(bytes),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`POST /v1/traces HTTP/1.1\r\n${lines.join('')}\r\n`);
+  const chunk = Buffer.alloc(100_000, ' ');
+  for (let sent = 0; sent < bytes && !socket.destroyed; sent += chunk.length) {
+    if (!socket.write(chunk)) await writable(socket);
+  }
+  return socket;
+}
+
+function writable(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off('drain', done).off('close', done);
+      resolve();
+    };
+    socket.on('drain', done).on('close', done);
+  });
+}
+
+async function wholeOf(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('data', (part) => {
+    text += String(part);
+  });
+  socket.resume();
+  if (!socket.closed) await new Promise((resolve) => socket.on('close', resolve));
+  return text;
+}
+
+void t.test('a refusal comes before the body has been sent', async (t) => {
+  const { service } = await withService(t);
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  socket.write(
+    'POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
+      `x-service-api-key: ${service.apiKey}\r\nContent-Length: 999999999\r\n\r\n{`,
+  );
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  t.match(String(answer), /^HTTP\/1\.1 413 /);
+});
+
+void t.test('a client that goes away half-way harms nobody', async (t) => {
+  const { service, send } = await withService(t);
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  socket.write(
+    'POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
+      `x-service-api-key: ${service.apiKey}\r\nContent-Length: 1000\r\n\r\n{"resource`,
+  );
+  await once(socket, 'connect');
+  socket.destroy();
+  t.equal((await send(traces, { body: aRequest() })).status, 200);
+});
+
+void t.test('more at a time than the service holds is 503, to be sent again', async (t) => {
+  const { send } = await withService(t);
+  const large = padded(ingestBodyBytesMax);
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => send(traces, { raw: large, headers: json })),
+  );
+  const busy = answers.filter(({ status }) => status === 503);
+  t.equal(busy.length + answers.filter(({ status }) => status === 200).length, 40);
+  t.ok(busy.length > 0);
+  for (const answer of busy) {
+    isRefusal(t, answer, 503, /again/);
+    t.equal(answer.headers.get('retry-after'), '1');
+  }
+  t.equal((await send(traces, { raw: large, headers: json })).status, 200, 'there is room again');
+});

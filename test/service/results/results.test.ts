@@ -1,0 +1,261 @@
+/** The two results endpoints: filters, pages, and what a session shows (spec 4.3, 4.4). */
+import t from 'tap';
+import type { SeedDocument } from '../../../src/contract/index.ts';
+import { isAnswer, isRefusal, withService, type Bench } from '../../helpers/service.ts';
+
+const simulations = 'GET /api/simulations/sessions/';
+
+/** Three simulated sessions and two of production, with outcomes. */
+const seed: SeedDocument = {
+  agents: [{ name: 'Shop agent', url: 'https://shop.example/Agent' }],
+  simulations: [
+    {
+      id: 'sim-1',
+      name: 'Nightly',
+      agent: 'Shop agent',
+      sessions: [
+        {
+          id: 'one',
+          scenario: 'late-parcel',
+          persona: 'impatient',
+          started_at: '2026-11-20T09:00:00Z',
+          ended_at: '2026-11-20T09:01:00Z',
+          turns: [{ user_input: 'Hi', user_reason: 'opens', agent_response: 'Hello' }],
+          outcomes: [
+            { eval_name: 'Order Found', outcome: 'pass', reasoning: 'It was.' },
+            { eval_name: 'Polite', outcome: 'fail' },
+            { eval_name: 'Broken', outcome: 'error' },
+          ],
+        },
+        {
+          id: 'two',
+          scenario: 'late-parcel',
+          persona: 'calm',
+          started_at: '2026-11-20T10:00:00.500Z',
+          outcomes: [{ eval_name: 'Order Found', outcome: 'pass' }],
+        },
+      ],
+    },
+    {
+      id: 'sim-2',
+      name: 'Gone',
+      agent: 'Größe_100%',
+      deleted: true,
+      sessions: [{ id: 'three', scenario: 's', persona: 'p', started_at: '2026-11-19T00:00:00Z' }],
+    },
+  ],
+  runs: [
+    {
+      name: 'Run A',
+      sessions: [
+        {
+          source_session_id: 'conv-a',
+          started_at: '2026-11-20T09:00:00Z',
+          turns: [{ user_input: 'Hi', agent_response: 'Hello' }],
+          outcomes: [{ eval_name: 'Polite', outcome: 'fail' }],
+        },
+        { source_session_id: 'unscored', started_at: '2026-11-20T09:00:00Z' },
+      ],
+    },
+  ],
+};
+
+const namesIn = async ({ simulations }: Bench, query: string): Promise<string[]> =>
+  (await simulations(query)).items.map(({ started_at: startedAt }) => startedAt.slice(8, 13));
+
+void t.test('a session shows all of its parts, and absent ones not at all', async (t) => {
+  const { simulations, production, service } = await withService(t, { seed });
+  const { items, ...envelope } = await simulations();
+  t.same(envelope, { total: 3, skip: 0, limit: 50 });
+  t.same(items[1], {
+    url: `${service.appUrl}/simulation/sim-1?sessionId=one`,
+    simulation: 'Nightly',
+    agent: 'Shop agent',
+    scenario: 'late-parcel',
+    persona: 'impatient',
+    status: 'completed',
+    started_at: '2026-11-20T09:00:00.000Z',
+    ended_at: '2026-11-20T09:01:00.000Z',
+    outcome_summary: { total_evaluations: 2, passed_count: 1, failed_count: 1, pass_rate: 0.5 },
+    eval_outcomes: [
+      {
+        eval_name: 'Order Found',
+        eval_category: 'general',
+        eval_type: 'session_level',
+        outcome: 'pass',
+        reasoning: 'It was.',
+      },
+      {
+        eval_name: 'Polite',
+        eval_category: 'general',
+        eval_type: 'session_level',
+        outcome: 'fail',
+        reasoning: '',
+      },
+    ],
+  });
+  t.equal(items[2]?.url, null, 'its simulation was deleted');
+  t.equal(items[2]?.outcome_summary.pass_rate, 0);
+  const live = await production();
+  t.equal(live.total, 1, 'sessions without outcomes are left out');
+  t.match(live.items[0], { run: 'Run A', source_session_id: 'conv-a' });
+  for (const key of ['agent', 'scenario', 'persona', 'traces'])
+    t.notOk(key in (live.items[0] ?? {}), key);
+});
+
+void t.test('traces are there only when asked for', async (t) => {
+  const { simulations, production } = await withService(t, { seed });
+  const { items } = await simulations('?include_traces=TRUE');
+  t.same(items[1]?.traces, [
+    { session_sequence: 1, user_input: 'Hi', user_reason: 'opens', agent_response: 'Hello' },
+  ]);
+  t.same(items[0]?.traces, []);
+  t.same((await production('?include_traces=true')).items[0]?.traces, [
+    { session_sequence: 1, user_input: 'Hi', agent_response: 'Hello' },
+  ]);
+  const without = (await simulations('?include_traces=false')).items[1] ?? { traces: [] };
+  t.notOk('traces' in without);
+});
+
+void t.test('failed_only lists failing outcomes; the summary stays whole', async (t) => {
+  const { simulations, production } = await withService(t, { seed });
+  const { items, total } = await simulations('?failed_only=true');
+  t.equal(total, 1);
+  const [item] = items;
+  t.same(
+    item?.eval_outcomes.map(({ eval_name: name }) => name),
+    ['Polite'],
+  );
+  t.same(item?.outcome_summary.total_evaluations, 2);
+  t.equal((await production('?failed_only=1')).total, 1);
+});
+
+void t.test('filters', async (t) => {
+  const bench = await withService(t, { seed });
+  for (const [query, expected] of [
+    ['', ['20T10', '20T09', '19T00']],
+    ['?agent=SHOP', ['20T10', '20T09']],
+    ['?agent=example/agent', ['20T10', '20T09']],
+    ['?agent=GR%C3%96SSE', ['19T00']],
+    ['?agent=gr%C3%B6%C3%9Fe_100%25', ['19T00']],
+    ['?agent=S%25p', []],
+    ['?agent=', ['20T10', '20T09', '19T00']],
+    ['?eval=order%20found', ['20T10', '20T09']],
+    ['?eval=polite', ['20T09']],
+    ['?eval=broken', []],
+    ['?run=A', ['20T10', '20T09', '19T00']],
+    ['?nonsense=1&nonsense=2', ['20T10', '20T09', '19T00']],
+    ['?started_after=2026-11-20T09:00:00Z', ['20T10', '20T09']],
+    ['?started_after=2026-11-20T09:00:00.001', ['20T10']],
+    ['?started_before=2026-11-20T09:00:00', ['20T09', '19T00']],
+    ['?started_before=2026-11-20T11:00:00%2B02:00', ['20T09', '19T00']],
+    ['?started_before=2026-11-20T11:00:00+02:00', ['20T09', '19T00']],
+    ['?started_before=20261120T100000,5Z', ['20T10', '20T09', '19T00']],
+    ['?started_after=2026-11-20', ['20T10', '20T09']],
+    ['?started_after=2026-W47-5', ['20T10', '20T09']],
+    ['?started_after=2026-324', ['20T10', '20T09']],
+    ['?skip=1&limit=1', ['20T09']],
+    ['?limit=0', []],
+    ['?skip=99999999999999999999', []],
+  ] as const) {
+    t.same(await namesIn(bench, query), expected, query);
+  }
+  const { production } = bench;
+  t.equal((await production('?run=rUN')).total, 1);
+  t.equal((await production('?run=B')).total, 0);
+  t.equal((await production('?agent=Shop')).total, 1, 'not a parameter of this one');
+});
+
+void t.test('pages are stable and say how many there are', async (t) => {
+  const { simulations } = await withService(t, { seed });
+  const seen: string[] = [];
+  for (let skip = 0; ; skip += 1) {
+    const { items, total } = await simulations(`?skip=${skip}&limit=1`);
+    t.equal(total, 3);
+    seen.push(...items.map(({ started_at: at }) => at));
+    if (skip + items.length >= total) break;
+  }
+  t.same(seen, [...seen].sort().reverse());
+  t.equal((await simulations('?limit=501')).limit, 500, 'capped, not refused');
+  t.equal((await simulations('?limit=500')).limit, 500);
+});
+
+void t.test('a value that can not be read is 400 and says which', async (t) => {
+  const { send } = await withService(t, { seed });
+  for (const query of [
+    'failed_only=yes',
+    'failed_only=',
+    'include_traces=2',
+    'skip=-1',
+    'skip=1.5',
+    'skip=',
+    'limit=ten',
+    'limit=-1',
+    'limit=1e2',
+    'limit=%00',
+    'started_after=yesterday',
+    'started_after=1763596800',
+    'started_before=2026-02-30',
+    'started_before=2026-13-01T00:00:00Z',
+    'started_before=',
+    'limit=1&limit=2',
+    'agent=a&agent=b',
+  ]) {
+    const name = query.split('=')[0] ?? '';
+    isRefusal(t, await send(`${simulations}?${query}`), 400, new RegExp(`^${name} `));
+  }
+});
+
+void t.test('with and without the slash at the end, and each owner sees its own', async (t) => {
+  const { send, admin } = await withService(t, { seed });
+  for (const path of ['/api/simulations/sessions', '/api/prod-evaluations/sessions']) {
+    const message = path.includes('prod') ? 'ProductionSessionPage' : 'SimulationSessionPage';
+    for (const slash of ['', '/']) isAnswer(t, await send(`GET ${path}${slash}`), 200, message);
+    isRefusal(t, await send(`POST ${path}`, { body: {} }), 405, /GET/);
+  }
+  const { key } = (await admin('POST /keys', { owner: 'other' })) as { key: string };
+  t.match((await send(simulations, { key })).json, { total: 0 });
+});
+
+void t.test('deep links lead to a page that shows the session and nothing unescaped', async (t) => {
+  const evil = `<script>alert("x")</script>&'`;
+  const doc: SeedDocument = {
+    runs: [
+      {
+        name: evil,
+        sessions: [
+          {
+            source_session_id: evil,
+            started_at: '2026-11-20T09:00:00Z',
+            turns: [{ user_input: evil, agent_response: evil }],
+            outcomes: [{ eval_name: evil, outcome: 'fail', reasoning: evil }],
+          },
+        ],
+      },
+    ],
+  };
+  const { production, service, simulations } = await withService(t, { seed });
+  t.match(await pageAt((await simulations()).items[1]?.url ?? ''), [200, /Hello.*/]);
+  const [ours] = (await production()).items;
+  t.match(await pageAt(ours?.url ?? ''), [200, 'conv-a']);
+  for (const path of [
+    '/simulation/sim-1?sessionId=nothing',
+    '/simulation/other?sessionId=one',
+    '/production-eval/sim-1?sessionId=one',
+    '/simulation/sim-2?sessionId=three',
+    '/simulation/sim-1',
+  ]) {
+    t.match(await pageAt(service.appUrl + path), [404, 'Nothing here'], path);
+  }
+  const other = await withService(t, { seed: doc });
+  const [status, text] = await pageAt((await other.production()).items[0]?.url ?? '');
+  t.equal(status, 200);
+  t.notMatch(text, '<script>');
+  t.equal(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;').length - 1, 7);
+  t.notMatch(text, /(src|href)=/);
+});
+
+async function pageAt(url: string): Promise<[number, string]> {
+  const response = await fetch(url);
+  return [response.status, await response.text()];
+}

@@ -1,0 +1,267 @@
+import { execFileSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { createJudge, type JudgeOptions } from '../../../src/service/scoring/judge.ts';
+import { scoreSession } from '../../../src/service/scoring/score-session.ts';
+import type { ScoredSession } from '../../../src/service/scoring/scored-session.ts';
+import type { Judge, Score } from '../../../src/service/scoring/score.ts';
+import { seededChance } from '../../../src/platform/random.ts';
+import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
+import {
+  answers,
+  openAiServer,
+  type Behaviour,
+  type OpenAiServer,
+} from '../../helpers/openai-server.ts';
+import { evalOf, sessionOf } from '../../helpers/scoring.ts';
+
+const apiKey = 'sk-very-secret';
+const never = new AbortController().signal;
+const greeting = sessionOf({ userInput: 'Hi', agentResponse: 'Hello!' });
+
+interface World {
+  server: OpenAiServer;
+  clock: ManualClock;
+  judge: Judge;
+}
+
+async function withJudge(t: Test, options: Partial<JudgeOptions> = {}): Promise<World> {
+  const server = await openAiServer(t);
+  const clock = manualClock(0);
+  const chance = seededChance('judge');
+  const { baseUrl } = server;
+  const judge = createJudge({ baseUrl, apiKey, model: 'small', clock, chance, ...options });
+  return { server, clock, judge };
+}
+
+const score = (
+  judge: Judge,
+  session: ScoredSession = greeting,
+  params: Record<string, unknown> = {},
+  signal = never,
+): Promise<Score> =>
+  scoreSession(evalOf('judge', { criteria: 'It greets.', ...params }), session, judge, signal);
+
+/** Moves the clock on until the promise has settled: every wait passes, and none takes time. */
+async function settled<T>(clock: ManualClock, promise: Promise<T>, stepMs: number): Promise<T> {
+  const pending = Symbol();
+  for (;;) {
+    const turn = new Promise<typeof pending>((resolve) => setImmediate(resolve, pending));
+    const first = await Promise.race([promise, turn]);
+    if (first !== pending) return first;
+    clock.advance(stepMs);
+  }
+}
+
+void t.test('a verdict comes with its reasoning', async (t) => {
+  const { server, judge } = await withJudge(t);
+  t.same(await score(judge), { outcome: 'pass', reasoning: 'The agent greets in turn 1.' });
+  server.behave(answers.verdict('fail', 'It does not greet.'));
+  t.same(await score(judge), { outcome: 'fail', reasoning: 'It does not greet.' });
+});
+
+void t.test(
+  'the request asks for reasoning before verdict, and is as steady as can be',
+  async (t) => {
+    const { server, judge } = await withJudge(t);
+    await score(judge);
+    await score(judge, greeting, { model: 'large' });
+    const [first, second] = server.asked;
+    t.equal(first?.path, '/v1/chat/completions');
+    t.equal(first?.authorization, `Bearer ${apiKey}`);
+    t.match(first?.body, {
+      model: 'small',
+      temperature: 0,
+      response_format: { type: 'json_schema' },
+    });
+    t.equal(second?.body.model, 'large');
+    const schema = JSON.stringify(first?.body.response_format);
+    t.match(schema, /"properties":\{"reasoning".*"verdict"/);
+    t.match(schema, /"required":\["reasoning","verdict"\]/);
+    const [rules, transcript] = first?.body.messages ?? [];
+    t.match(rules, { role: 'system', content: /"It greets\."/ });
+    t.notMatch(rules?.content, /Hello!/, 'the conversation is no part of the rules');
+    t.match(transcript, { role: 'user', content: /"agent":"Hello!"/ });
+  },
+);
+
+void t.test('an answer that is not clear is an error, and is not asked for again', async (t) => {
+  const rows: [says: string, behaviour: Behaviour, shows: RegExp][] = [
+    ['malformed JSON', answers.content('{"reasoning": "ok", "verdict"'), /not one JSON object/],
+    ['prose', answers.content('I think it passes.'), /not one JSON object/],
+    ['a list', answers.content('["pass"]'), /not one JSON object/],
+    ['nothing', answers.content(''), /empty/],
+    ['null', answers.content(null), /empty/],
+    ['a refusal', answers.refusal, /refuses/],
+    ['a filter', answers.content('{}', 'content_filter'), /filter/],
+    ['cut off', answers.content('{"reasoning":"a","verdict":"pass"}', 'length'), /cut off/],
+    ['without reasoning', answers.content('{"verdict":"pass"}'), /no reasoning/],
+    ['with empty reasoning', answers.verdict('pass', ' '), /no reasoning/],
+    ['without verdict', answers.content('{"reasoning":"It greets."}'), /neither pass nor fail/],
+    ['another verdict', answers.verdict('maybe'), /neither pass nor fail/],
+    ['both', answers.verdict('pass|fail'), /neither pass nor fail/],
+    ['a true', answers.content('{"reasoning":"a","verdict":true}'), /neither pass nor fail/],
+    [
+      'two verdicts',
+      answers.content('{"reasoning":"a","verdict":"fail","verdict":"pass"}'),
+      /more/,
+    ],
+    ['two objects', answers.content('{"reasoning":"a","verdict":"pass"} {}'), /not one JSON/],
+    ['a contradiction', answers.content('It fails. {"reasoning":"a","verdict":"pass"}'), /more/],
+    ['no choices', answers.body({ choices: [] }), /one choice/],
+    ['no message', answers.body({ choices: [{}] }), /no message/],
+    ['another API', answers.body({ ok: true }), /one choice/],
+    ['no JSON', answers.body('<html>'), /no chat completion/],
+    [
+      'a body without end',
+      answers.verdict('pass', 'x'.repeat(2 ** 20)),
+      /no chat completion|reached/,
+    ],
+  ];
+  for (const [says, behaviour, shows] of rows) {
+    const { server, judge, clock } = await withJudge(t, { retriesMax: 0 });
+    server.behave(behaviour);
+    const found = await settled(clock, score(judge), 0);
+    t.match(found, { outcome: 'error', reasoning: shows }, says);
+    t.equal(server.asked.length, 1, `${says}: one request`);
+  }
+});
+
+void t.test('an endpoint that knows no schema or no temperature is asked without', async (t) => {
+  const { server, judge } = await withJudge(t);
+  server.behave(answers.plainOnly);
+  t.match(await score(judge), { outcome: 'fail', reasoning: 'No greeting.' });
+  t.equal(server.asked.length, 2);
+  await score(judge);
+  t.equal(server.asked.length, 3, 'and is remembered');
+
+  const other = await withJudge(t);
+  other.server.behave(answers.noTemperature);
+  t.match(await score(other.judge), { outcome: 'pass' });
+  t.match(other.server.asked[1]?.body.response_format, { type: 'json_schema' });
+});
+
+void t.test(
+  'a request that is wrong for another reason ends after its simpler forms',
+  async (t) => {
+    const { server, judge } = await withJudge(t);
+    server.behave(answers.status(400, {}, 'temperature and so on'));
+    t.match(await score(judge), { outcome: 'error', reasoning: /refuses the request \(400\)/ });
+    t.equal(server.asked.length, 3);
+  },
+);
+
+void t.test('a 429 is asked again after the time it names', async (t) => {
+  const { server, judge, clock } = await withJudge(t);
+  server.behave(answers.status(429, { 'retry-after': '7' }), answers.verdict('pass'));
+  const scoring = score(judge);
+  t.match(await settled(clock, scoring, 100), { outcome: 'pass' });
+  t.equal(server.asked.length, 2);
+  t.ok(clock.nowMs() >= 7_000, `waited ${clock.nowMs()} ms`);
+});
+
+void t.test('Retry-After may be a date; one that is too far off ends the scoring', async (t) => {
+  const { server, judge, clock } = await withJudge(t);
+  const date = new Date(5_000).toUTCString();
+  server.behave(answers.status(503, { 'retry-after': date }), answers.verdict('pass'));
+  t.match(await settled(clock, score(judge), 100), { outcome: 'pass' });
+  t.ok(clock.nowMs() >= 5_000);
+
+  server.behave(answers.status(429, { 'retry-after': '30' }));
+  const count = server.asked.length;
+  t.match(await score(judge), { outcome: 'error', reasoning: /\(429\).*to wait 30 s/ });
+  t.equal(server.asked.length, count + 1);
+});
+
+void t.test('faults of the endpoint are retried, but not without end', async (t) => {
+  const rows: [behaviour: Behaviour, requests: number, shows: RegExp][] = [
+    [answers.status(500), 3, /fails \(500\).*asked 3 times/],
+    [answers.status(429), 3, /too often \(429\).*asked 3 times/],
+    [answers.reset, 3, /cannot be reached.*asked 3 times/],
+    [answers.status(401), 1, /refuses the key \(401\)/],
+    [answers.status(404), 1, /no model small.*404/],
+    [answers.status(413), 1, /refuses the request \(413\)/],
+  ];
+  for (const [behaviour, requests, shows] of rows) {
+    const { server, judge, clock } = await withJudge(t);
+    server.behave(behaviour);
+    const found = await settled(clock, score(judge), 10);
+    t.match(found, { outcome: 'error', reasoning: shows });
+    t.equal(server.asked.length, requests, String(shows));
+  }
+});
+
+void t.test('an endpoint that recovers gives its verdict', async (t) => {
+  const { server, judge, clock } = await withJudge(t);
+  server.behave(answers.status(500), answers.reset, answers.verdict('fail'));
+  t.match(await settled(clock, score(judge), 100), { outcome: 'fail' });
+});
+
+void t.test('an endpoint that hangs is given up in less than a lease', async (t) => {
+  for (const behaviour of [answers.hang, answers.drip]) {
+    const { server, judge, clock } = await withJudge(t);
+    server.behave(behaviour);
+    const scoring = score(judge);
+    await server.untilAsked(1);
+    clock.advance(29_999);
+    t.equal(server.asked.length, 1, 'waits 30 s');
+    const found = await settled(clock, scoring, 100);
+    t.match(found, { outcome: 'error', reasoning: /no answer within \d+ ms.*asked 2 times/ });
+    t.ok(clock.nowMs() <= 55_000, `given up after ${clock.nowMs()} ms`);
+  }
+});
+
+void t.test('a scoring can be called off while it asks and while it waits', async (t) => {
+  for (const behaviour of [answers.hang, answers.status(500)]) {
+    const { server, judge } = await withJudge(t);
+    server.behave(behaviour);
+    const control = new AbortController();
+    const scoring = score(judge, greeting, {}, control.signal);
+    await server.untilAsked(1);
+    control.abort(new Error('stop'));
+    t.match(await scoring, { outcome: 'error', reasoning: /called off|fails/ });
+    t.equal(server.asked.length, 1);
+  }
+});
+
+void t.test('nobody listens: an error that says so', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const { judge, clock } = await withJudge(t, { baseUrl: `http://127.0.0.1:${port}/v1` });
+  const found = await settled(clock, score(judge), 100);
+  t.match(found, { outcome: 'error', reasoning: /cannot be reached/ });
+});
+
+void t.test('the key is in no message, even where the endpoint repeats it', async (t) => {
+  const { server, judge, clock } = await withJudge(t);
+  const behaviours = [
+    answers.echoKey,
+    answers.status(401, {}, `Incorrect key: ${apiKey}`),
+    answers.status(500, {}, apiKey),
+    answers.content(apiKey),
+  ];
+  for (const behaviour of behaviours) {
+    server.behave(behaviour);
+    const { reasoning } = await settled(clock, score(judge), 1_000);
+    t.notMatch(reasoning, apiKey, reasoning);
+  }
+});
+
+void t.test('the library is loaded with the first question, not with the service', (t) => {
+  const program = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      resolve(specifier, context, next) {
+        if (specifier === 'openai') throw new Error('loaded');
+        return next(specifier, context);
+      },
+    });
+    const { createJudge } = await import('${new URL('../../../src/service/scoring/judge.ts', import.meta.url).href}');
+    createJudge({ baseUrl: 'http://127.0.0.1:1', model: 'small' });`;
+  const args = ['--input-type=module', '--eval', program];
+  t.doesNotThrow(() => execFileSync(process.execPath, args, { stdio: 'pipe' }));
+  t.end();
+});

@@ -1,0 +1,118 @@
+/** What evals read of a session besides its words, whichever way the session came in. */
+import t from 'tap';
+import type {
+  EvalDefinition,
+  SeedDocument,
+  TranscriptUpload,
+} from '../../../src/contract/index.ts';
+import { aSpan } from '../../helpers/otlp.ts';
+import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
+
+const hint = (id: string, key: string, equals: unknown): EvalDefinition => ({
+  ...{ id, name: id, kind: 'evaluation_metadata', params: { key, equals } },
+});
+const path = (id: string, at: string, equals: unknown): EvalDefinition => ({
+  ...{ id, name: id, kind: 'json_path', params: { path: at, equals } },
+});
+
+async function withEvals(
+  t: Parameters<typeof withService>[0],
+  evals: EvalDefinition[],
+  seed: SeedDocument = {},
+): Promise<Bench> {
+  const settings = { evals: evals.slice(0, 5).map(({ id }) => id) };
+  return withService(t, { seed: { evals, settings, ...seed } });
+}
+
+/** Outcome by eval of the one session that there is. */
+async function outcomesOf({ drain, production, simulations }: Bench): Promise<object> {
+  await drain();
+  const items = [...(await production()).items, ...(await simulations()).items];
+  return Object.fromEntries(
+    items.flatMap((item) => item.eval_outcomes.map((one) => [one.eval_name, one.outcome])),
+  );
+}
+
+const hinted = [
+  hint('found', 'order_found', true),
+  hint('step', 'resolution_step', 2),
+  hint('tone', 'tone', 'warm'),
+  path('tier', '$.metadata.tier', 'gold'),
+  path('second', '$.turns[1].evaluation_metadata.order_found', true),
+];
+const passing = { found: 'pass', step: 'pass', tone: 'fail', tier: 'pass', second: 'pass' };
+const turns: TranscriptUpload['turns'] = [
+  { user_input: 'Hi', agent_response: 'Hello', evaluation_metadata: { tone: 'cold' } },
+  {
+    ...{ user_input: 'Where is it?', agent_response: 'On its way' },
+    evaluation_metadata: { order_found: true, resolution_step: 2 },
+  },
+];
+
+void t.test('an uploaded transcript brings its metadata', async (t) => {
+  const bench = await withEvals(t, hinted);
+  const upload = { session_id: 't-1', metadata: { tier: 'gold' }, turns };
+  await bench.admin('POST /transcripts', upload);
+  t.same(await outcomesOf(bench), passing);
+  for (const wrong of [
+    { ...upload, metadata: [] },
+    { ...upload, turns: [{ ...turns[0], evaluation_metadata: 'x' }] },
+  ]) {
+    isRefusal(t, await bench.send('POST /__admin/transcripts', { body: wrong }), 400, /metadata/);
+  }
+  const shown = await (await fetch((await bench.production()).items[0]?.url ?? '')).text();
+  t.match(shown, /evaluation metadata[^]*&quot;order_found&quot;: true/);
+});
+
+void t.test('so does a transcript of a seed', async (t) => {
+  const transcripts = [{ session_id: 't-1', metadata: { tier: 'gold' }, turns }];
+  t.same(await outcomesOf(await withEvals(t, hinted, { transcripts })), passing);
+});
+
+void t.test('so does a simulation of a seed, scored by the evals that it names', async (t) => {
+  const session = {
+    ...{ scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' },
+    ...{ metadata: { tier: 'gold' }, turns, evals: hinted.map(({ id }) => id) },
+  };
+  const simulations = [{ name: 'Nightly', agent: 'A', sessions: [session] }];
+  const bench = await withEvals(t, hinted, { simulations });
+  t.same(await outcomesOf(bench), passing);
+  const evals = ['found', 'nothing'];
+  const body = { simulations: [{ ...simulations[0], sessions: [{ ...session, evals }] }] };
+  const refused = await bench.send('POST /__admin/seed', { body });
+  isRefusal(t, refused, 400, /\/simulations\/0\/sessions\/0\/evals\/1.*"nothing"/);
+});
+
+void t.test('spans bring it as attributes of ours, turn by turn', async (t) => {
+  const bench = await withEvals(t, hinted);
+  const startMs = Date.UTC(2026, 10, 20, 9, 30);
+  const first = { 'evaluation_metadata.tone': 'cold', tier: 'gold' };
+  const second = {
+    'evaluation_metadata.order_found': true,
+    evaluation_metadata: '{"resolution_step":2}',
+  };
+  await bench.trace(
+    aSpan({ startMs, attributes: first }),
+    aSpan({ startMs: startMs + 5_000, attributes: second }),
+  );
+  await bench.end('conv-1');
+  t.same(await outcomesOf(bench), passing);
+  const page = await (await fetch((await bench.production()).items[0]?.url ?? '')).text();
+  t.match(page, 'evaluation_metadata.tone = cold', 'and they are tags like any other');
+});
+
+void t.test('a tag with several values is a list; what is no object is passed over', async (t) => {
+  const bench = await withEvals(t, [
+    path('list', '$.metadata.tier', ['gold', 'silver']),
+    path('any', '$.metadata.tier[*]', 'gold'),
+    path('none', '$.turns[*].evaluation_metadata', {}),
+    hint('proto', '__proto__', 1),
+  ]);
+  await bench.trace(
+    aSpan({ attributes: { tier: 'silver', evaluation_metadata: 'not JSON' } }),
+    aSpan({ attributes: { tier: 'gold', evaluation_metadata: '[1]' } }),
+    aSpan({ attributes: { 'evaluation_metadata.__proto__': 1 } }),
+  );
+  await bench.end('conv-1');
+  t.same(await outcomesOf(bench), { list: 'pass', any: 'pass', none: 'fail', proto: 'pass' });
+});

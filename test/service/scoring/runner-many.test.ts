@@ -1,0 +1,57 @@
+/** Many jobs: they leave time for others, are written together, and none fails for another. */
+import t from 'tap';
+import { byId, judged, runnerWorld, settle, shipped } from '../../helpers/runner-world.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+
+void t.test('however many jobs there are, the thread has time for others', async (t) => {
+  const { jobs, start } = runnerWorld(t);
+  for (let job = 0; job < 5_000; job++) jobs.add({ sessionId: `s${job}` });
+  // A store that answers at once, as SQLite does, after a while of work.
+  const busy = (ms: number): void => {
+    const endMs = systemClock.monotonicMs() + ms;
+    while (systemClock.monotonicMs() < endMs);
+  };
+  const store = { jobs: { ...jobs, nextDueAtMs: () => (busy(1), jobs.nextDueAtMs()) } };
+  const runner = start({ store, machineClock: systemClock });
+  const drained = runner.drain().then(() => 'drained');
+  const turn = async (): Promise<string> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    return 'a turn';
+  };
+  await turn();
+  t.equal(await Promise.race([drained, turn()]), 'a turn', 'before all is scored');
+  t.ok(jobs.written.length < 5_000, `${jobs.written.length} were scored`);
+  await drained;
+  t.equal(jobs.written.length, 5_000);
+});
+
+void t.test('outcomes that come together are written together, sessions read once', async (t) => {
+  const { jobs, start } = runnerWorld(t);
+  for (let job = 0; job < 100; job++) jobs.add({ sessionId: `s${job % 20}` });
+  let reads = 0;
+  const sessionOf = (...which: Parameters<typeof byId>) => (reads++, byId(...which));
+  await start({ sessionOf }).drain();
+  t.equal(jobs.written.length, 100);
+  t.ok(Math.max(...jobs.groups) >= 10, `groups of ${jobs.groups.join(', ')}`);
+  t.ok(reads < 60, `${reads} reads of 20 sessions`);
+});
+
+void t.test('a group that fails is written one by one', async (t) => {
+  const { jobs, start } = runnerWorld(t);
+  jobs.refuseGroups();
+  for (let job = 0; job < 30; job++) jobs.add({ sessionId: `s${job}` });
+  await start().drain();
+  t.ok(jobs.groups.length > 0, 'there were groups');
+  t.equal(jobs.written.length, 30);
+  t.equal(jobs.calls.giveBack, 0, 'none is tried again for it');
+});
+
+void t.test('evals that nobody else answers need no place', async (t) => {
+  const { jobs, start } = runnerWorld(t);
+  const never = { score: () => new Promise<never>(() => {}) };
+  for (let job = 0; job < 10; job++) jobs.add({ definition: judged, sessionId: `slow${job}` });
+  for (let job = 0; job < 10; job++) jobs.add({ sessionId: `quick${job}` });
+  start({ judge: never, sessionOf: () => Promise.resolve(shipped) });
+  await settle();
+  t.equal(jobs.written.length, 10);
+});

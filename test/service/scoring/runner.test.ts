@@ -1,0 +1,239 @@
+import t from 'tap';
+import {
+  failing,
+  heldJudge,
+  judged,
+  pass,
+  runnerWorld as world,
+  settle,
+  shipped,
+} from '../../helpers/runner-world.ts';
+import { evalOf } from '../../helpers/scoring.ts';
+import { manualClock } from '../../../src/platform/clock.ts';
+
+void t.test('what is queued is scored, and the outcome carries the eval as it was', async (t) => {
+  const { jobs, start } = world(t);
+  const named = { category: 'task', type: 'turn_level' as const };
+  jobs.add({ definition: { ...evalOf('contains', { text: 'shipped' }), ...named } });
+  jobs.add({ definition: evalOf('contains', { text: 'lost' }) });
+  await start().drain();
+  const found = jobs.written.map(({ outcome }) => outcome);
+  t.match(found, [
+    { evalId: 'eval-contains', evalName: 'Eval contains', outcome: 'pass', ...named },
+    { category: 'general', type: 'session_level', outcome: 'fail' },
+  ]);
+});
+
+void t.test('jobs that are queued later are scored when the runner is woken', async (t) => {
+  const { jobs, start } = world(t);
+  const runner = start();
+  await runner.drain();
+  const looks = jobs.calls.take;
+  jobs.add();
+  await settle();
+  t.equal(jobs.calls.take, looks, 'it does not poll');
+  runner.wake();
+  await settle();
+  t.equal(jobs.written.length, 1);
+});
+
+void t.test(
+  'a job that is due later is taken when it is due, and not looked for before',
+  async (t) => {
+    const { jobs, clock, start } = world(t);
+    jobs.add({}, 30_000);
+    start();
+    await settle();
+    const looks = jobs.calls.take;
+    clock.advance(29_999);
+    await settle();
+    t.equal(jobs.calls.take, looks);
+    clock.advance(1);
+    await settle();
+    t.equal(jobs.written.length, 1);
+  },
+);
+
+void t.test(
+  'a scoring that throws is tried again after 1 s and 5 s, then it is an error',
+  async (t) => {
+    const { jobs, clock, lines, start } = world(t);
+    jobs.add();
+    const runner = start({ sessionOf: failing });
+    for (const [attempt, waitMs] of [1_000, 5_000].entries()) {
+      await settle();
+      t.equal(jobs.givenBack.length, attempt + 1);
+      clock.advance(waitMs - 1);
+      await settle();
+      t.equal(jobs.calls.giveBack, attempt + 1, 'not before its time');
+      clock.advance(1);
+    }
+    await settle();
+    t.match(jobs.written, [
+      { outcome: { outcome: 'error', reasoning: /failed 3 times \(TypeError\)/ } },
+    ]);
+    await runner.drain();
+    t.match(lines.join('\n'), /scoring_failed.*"eval":"eval-contains".*TypeError/);
+    t.notMatch(lines.join('\n'), /customer said/, 'no log line quotes a conversation');
+  },
+);
+
+void t.test('a scoring that throws once has its outcome with the next attempt', async (t) => {
+  const { jobs, clock, start } = world(t);
+  jobs.add();
+  let calls = 0;
+  start({ sessionOf: () => (calls++ === 0 ? failing() : Promise.resolve(shipped)) });
+  await settle();
+  clock.advance(1_000);
+  await settle();
+  t.match(jobs.written, [{ job: { attempt: 2 }, outcome: { outcome: 'pass' } }]);
+});
+
+void t.test('an error of the judge is final', async (t) => {
+  const { jobs, start } = world(t);
+  jobs.add({ definition: judged });
+  await start().drain();
+  t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'error' } }]);
+  t.equal(jobs.calls.giveBack, 0);
+});
+
+void t.test('a session that is no longer kept is an error, not a fault', async (t) => {
+  const { jobs, start } = world(t);
+  jobs.add();
+  await start({ sessionOf: () => Promise.resolve(undefined) }).drain();
+  t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /no longer kept/ } }]);
+});
+
+void t.test('what a dead process held is freed at start and scored at once', async (t) => {
+  const { jobs, start } = world(t);
+  jobs.add();
+  await jobs.take('dead', 0, 60_000, 1);
+  await start().drain();
+  t.match(jobs.written, [{ job: { attempt: 2 }, outcome: { outcome: 'pass' } }]);
+});
+
+void t.test('the outcome of a runner that was overtaken is not written', async (t) => {
+  const { jobs, clock, lines, start } = world(t);
+  const [slow, quick] = [heldJudge(), heldJudge()];
+  jobs.add({ definition: judged });
+  start({ judge: slow.judge, worker: 'w1' });
+  await settle();
+  t.equal(slow.asked.length, 1);
+  start({ judge: quick.judge, worker: 'w2' });
+  await settle();
+  t.equal(quick.asked.length, 1, 'the second frees what it takes for dead');
+  slow.asked[0]?.resolve({ outcome: 'fail', reasoning: 'from the first' });
+  await settle();
+  t.equal(jobs.written.length, 0);
+  t.match(lines.join('\n'), /job_overtaken/);
+  quick.asked[0]?.resolve(pass);
+  await settle();
+  t.match(jobs.written, [{ outcome: { outcome: 'pass' } }]);
+  clock.advance(60_000);
+  await settle();
+  t.equal(jobs.written.length, 1);
+});
+
+void t.test('a job that is being scored is held on to, wherever the clock is set', async (t) => {
+  const { jobs, clock, start } = world(t);
+  const { judge, asked } = heldJudge();
+  jobs.add({ definition: judged });
+  start({ judge, machineClock: manualClock(0) });
+  await settle();
+  for (const ms of [30_000, 59_999, 60_000, 24 * 3_600_000]) {
+    for (let time = 0; time < 5; time += 1) {
+      clock.advance(ms);
+      await settle();
+    }
+  }
+  t.equal(asked.length, 1);
+  asked[0]?.resolve(pass);
+  await settle();
+  t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'pass' } }]);
+});
+
+void t.test('a lease is renewed before another runner may take the job', async (t) => {
+  const { jobs, clock, start } = world(t);
+  const [first, second] = [heldJudge(), heldJudge()];
+  const machineClock = manualClock(0);
+  start({ judge: second.judge, machineClock, worker: 'w2' });
+  await settle();
+  jobs.add({ definition: judged });
+  start({ judge: first.judge, machineClock, worker: 'w1' });
+  await settle();
+  for (let seconds = 0; seconds < 600; seconds += 20) {
+    clock.advance(20_000);
+    await settle();
+    jobs.add({ sessionId: `meanwhile ${seconds}` });
+  }
+  t.equal(first.asked.length, 1);
+  t.equal(second.asked.length, 0);
+  t.ok(jobs.calls.renew < 60, `${jobs.calls.renew} renewals, not one a look`);
+  first.asked[0]?.resolve(pass);
+  await settle();
+  const written = jobs.written.filter(({ job }) => job.definition === judged);
+  t.match(written, [{ job: { attempt: 1 } }]);
+});
+
+void t.test('a scoring that was overtaken and came back is not begun again', async (t) => {
+  const { jobs, clock, start } = world(t);
+  const { judge, asked } = heldJudge();
+  const job = jobs.add({ definition: judged });
+  start({ judge, machineClock: manualClock(0) });
+  await settle();
+  await jobs.freeAll(clock.nowMs());
+  const [taken] = await jobs.take('w2', clock.nowMs(), 1_000, 1);
+  t.match(taken, { id: job.id, attempt: 2 });
+  clock.advance(60_000);
+  await settle();
+  t.equal(asked.length, 1);
+  asked[0]?.resolve(pass);
+  await settle();
+  t.match(jobs.written, [{ job: { attempt: 3 }, outcome: { outcome: 'pass' } }]);
+});
+
+void t.test('a lease that runs out while its outcome is written costs nothing', async (t) => {
+  const { jobs, clock, start } = world(t);
+  jobs.add();
+  let late = true;
+  const slowStore: typeof jobs = {
+    ...jobs,
+    async finish(...finishing) {
+      if (late) {
+        late = false;
+        clock.advance(60_000);
+        await settle();
+      }
+      return await jobs.finish(...finishing);
+    },
+  };
+  start({ store: { jobs: slowStore } });
+  await settle();
+  await settle();
+  t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'pass' } }]);
+});
+
+void t.test('a scoring that never ends is called off after 2 minutes of the machine', async (t) => {
+  const { jobs, clock, start } = world(t);
+  const machineClock = manualClock(0);
+  jobs.add();
+  const runner = start({ machineClock, sessionOf: () => new Promise<never>(() => {}) });
+  await settle();
+  clock.advance(3_600_000);
+  machineClock.advance(119_999);
+  await settle();
+  t.equal(jobs.written.length, 0);
+  machineClock.advance(1);
+  await settle();
+  t.match(jobs.written, [
+    { outcome: { outcome: 'error', reasoning: /120 s.*never came to an end/ } },
+  ]);
+  await runner.drain();
+});
+
+void t.test('a job that kills its process each time ends as an error', async (t) => {
+  const { jobs, start } = world(t);
+  jobs.add({ attempt: 10 });
+  await start().drain();
+  t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /never came to an end/ } }]);
+});

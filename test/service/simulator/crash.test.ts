@@ -1,0 +1,81 @@
+/**
+ * `kill -9` of the service while simulated users talk: after the restart each session is there once.
+ * CRASH_ROUNDS sets how often it is killed, CRASH_SEED when.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
+import { randomSeed, seededChance } from '../../../src/platform/random.ts';
+import { start, type Started } from '../../helpers/command.ts';
+import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { aUser } from '../../helpers/simulation.ts';
+
+const { CRASH_ROUNDS = '3', CRASH_SEED = randomSeed() } = process.env;
+const rounds = Number(CRASH_ROUNDS);
+t.setTimeout(30_000 + rounds * 10_000);
+
+const evals = [
+  { id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } },
+  { id: 'says', name: 'Says yes', kind: 'contains', params: { text: 'yes' } },
+] as const;
+const scenario = aUser(
+  { opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] },
+  { evals: [...evals] },
+);
+/** Enough that some are left for the last round, in which up to 40 requests are waited for. */
+const sessionsCount = Math.max(60, rounds * 14);
+
+interface Running extends Started {
+  url: string;
+  apiKey: string;
+  adminUrl: string;
+}
+
+async function serve(t: Test, folder: string): Promise<Running> {
+  const started = await start(t, ['serve', '--port', '0', '--json', '--data', folder]);
+  return { ...started, ...(JSON.parse(started.firstLine) as Omit<Running, keyof Started>) };
+}
+
+async function ask<Answer>(url: string, key: string, body?: unknown): Promise<Answer> {
+  const headers = { 'x-service-api-key': key, 'content-type': 'application/json' };
+  const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  const response = await fetch(url, { headers, ...sent });
+  if (response.status !== 200) throw new Error(await response.text());
+  return (await response.json()) as Answer;
+}
+
+void t.test('each session is finished once, however often the service dies', async (t) => {
+  t.comment(`CRASH_SEED=${CRASH_SEED}`);
+  const chance = seededChance(CRASH_SEED);
+  const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-crash-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const double = await withSandboxDouble(t, { chat: reply('Yes.') });
+  const agent = { name: 'A', url: double.url };
+  const run = { agent, scenarios: [scenario], samples: sessionsCount, seed: 'S', concurrency: 3 };
+  let service = await serve(t, folder);
+  const { id } = await ask<{ id: string }>(`${service.adminUrl}/simulations`, service.apiKey, run);
+  for (let round = 0; round < rounds; round += 1) {
+    await double.untilSeen('chat', double.chats().length + chance.integer(5, 40));
+    await service.end('SIGKILL');
+    service = await serve(t, folder);
+  }
+  const { url, apiKey, adminUrl } = service;
+  await ask(`${adminUrl}/drain`, apiKey, {});
+  const simulation = await ask<Simulation>(`${adminUrl}/simulations/${id}`, apiKey);
+  t.match(simulation, { status: 'completed', verdict: 'passed' });
+  t.match(simulation.counts, { sessions: sessionsCount, ended: sessionsCount });
+  const results = `${url}/api/simulations/sessions/?include_traces=true&limit=500`;
+  const page = await ask<SimulationSessionPage>(results, apiKey);
+  t.equal(page.total, sessionsCount, 'each once');
+  t.equal(new Set(page.items.map((item) => item.url)).size, sessionsCount);
+  for (const item of page.items) {
+    const said = item.traces?.map((turn) => turn.user_input);
+    t.same(said, ['One', 'Two', 'Three'], 'each with its turns, once');
+    t.equal(item.outcome_summary.passed_count, evals.length, 'and its outcomes, once');
+  }
+  const again = double.chats().length - 3 * sessionsCount;
+  t.ok(again >= 0 && again <= rounds * 3 * 3, `${again} requests of sessions that were cut off`);
+  t.equal(await service.end('SIGTERM'), 0);
+});

@@ -1,0 +1,243 @@
+/** Sandboxes that fail, each in its way: the right status and end reason, in bounded time. */
+import t, { type Test } from 'tap';
+import type { EndReason, Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
+import { manualClock } from '../../../src/platform/clock.ts';
+import {
+  answer,
+  hang,
+  hangUp,
+  refusal,
+  reply,
+  withSandboxDouble,
+  type Act,
+  type Acts,
+} from '../../helpers/sandbox-double.ts';
+import { aScenario, aUser, sessionOn, simulateOn } from '../../helpers/simulation.ts';
+import { until } from '../../helpers/until.ts';
+
+const timestamp = '2026-11-20T09:30:00Z';
+const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
+const scored = (more: Partial<Scenario> = {}): Scenario =>
+  aUser(
+    { opening: 'Hello', steps: [{ say: 'Two' }, { say: 'Three' }] },
+    { evals: [passing], limits: { turn_timeout_ms: 150 }, ...more },
+  );
+
+/** What is wrong, how the session ends, and what is said of it. */
+type Row = [what: string, acts: Acts, end: EndReason, says: RegExp];
+
+const rows: Row[] = [
+  ['answers 500', { chat: refusal(500, 'server_error') }, 'agent_error', /500 server_error/],
+  [
+    'answers 404',
+    { chat: answer(404, 'no') },
+    'agent_error',
+    /answered 404\. Is the base address right\?$/,
+  ],
+  ['knows no such user', { chat: refusal(404, 'no_user') }, 'agent_error', /404 no_user\.$/],
+  ['redirects', { chat: answer(302, '', { location: '/x' }) }, 'agent_error', /302/],
+  ['refuses the key', { chat: refusal(401, 'x') }, 'infrastructure_error', /refuses the key/],
+  ['hangs', { chat: hang }, 'timeout', /no answer within 150 ms/],
+  ['drips for ever', { chat: drip }, 'timeout', /no answer within 150 ms/],
+  ['drops the socket', { chat: hangUp }, 'infrastructure_error', /dropped/],
+  ['drops it half-way', { chat: half }, 'infrastructure_error', /dropped/],
+  [
+    'answers nonsense',
+    { chat: page },
+    'agent_error',
+    /200, but the answer is not JSON \(text\/html\)\.$/,
+  ],
+  ['is cut off', { chat: answer(200, '{"a') }, 'agent_error', /not JSON \(application\/json\)/],
+  ['answers null', { chat: answer(200, 'null') }, 'agent_error', /choices/],
+  ['answers without content', { chat: noContent }, 'agent_error', /content/],
+  ['answers no HTTP', { chat: noHttp }, 'agent_error', /not HTTP/],
+  ['answers too much', { chat: answer(200, 'x'.repeat(5e6)) }, 'agent_error', /larger/],
+  [
+    'is unhealthy',
+    { health: unhealthy },
+    'infrastructure_error',
+    /health answered 503 .*unhealthy/,
+  ],
+  ['has no health', { health: answer(404, '') }, 'infrastructure_error', /health answered 404/],
+  ['is healthy in words', { health: answer(200, 'fine') }, 'infrastructure_error', /health/],
+  ['hangs up on health', { health: hangUp }, 'infrastructure_error', /GET \/health/],
+  ['creates no user', { create: refusal(500, 'x') }, 'infrastructure_error', /POST \/users .*500/],
+  ['hangs up on users', { create: hangUp }, 'infrastructure_error', /POST \/users/],
+];
+
+function drip(response: Parameters<Act>[0]): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.write('{"choices": [');
+}
+
+function half(response: Parameters<Act>[0]): void {
+  response.writeHead(200, { 'content-length': '100' });
+  response.write('{', () => response.destroy());
+}
+
+function page(...given: Parameters<Act>): void {
+  answer(200, '<html>', { 'content-type': 'text/html; charset=utf-8' })(...given);
+}
+
+function noContent(...given: Parameters<Act>): void {
+  answer(200, { choices: [{ message: { role: 'assistant', content: null } }] })(...given);
+}
+
+function noHttp(response: Parameters<Act>[0]): void {
+  response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n');
+}
+
+function unhealthy(...given: Parameters<Act>): void {
+  const error = { message: 'No.', details: 'No.' };
+  answer(503, { status: 'unhealthy', timestamp, error })(...given);
+}
+
+/** A session that could not be held is nobody's failed eval. */
+function isNoVerdict(t: Test, session: SimulatedSessionReport): void {
+  t.equal(session.status, 'failed');
+  t.equal(session.verdict, 'undecided');
+  t.same(session.eval_outcomes, []);
+  t.same(session.errored_evals, []);
+}
+
+for (const [what, acts, end, says] of rows) {
+  void t.test(`a sandbox that ${what}: ${end}, and no eval fails`, async (t) => {
+    const double = await withSandboxDouble(t, acts);
+    const report = await simulateOn(t, double.url, scored());
+    const [session] = report.sessions as [SimulatedSessionReport];
+    t.equal(session.end_reason, end);
+    t.match(session.error, says);
+    isNoVerdict(t, session);
+    t.same([report.verdict, report.exitCode], ['undecided', 3]);
+    await until('every connection is closed', async () => (await double.open()) === 0);
+  });
+}
+
+void t.test('a line to which no answer came is told, since it was said', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: hangUp });
+  const { traces } = await sessionOn(t, url, scored());
+  t.match(traces, [{ user_input: 'Hello', agent_response: '' }]);
+  t.equal(traces.length, 1);
+});
+
+void t.test('a line to which no answer came took as long as was waited for one', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: hang });
+  const { turn_latency_ms: took } = await sessionOn(t, url, scored());
+  t.equal(took.length, 1);
+  t.ok((took[0] ?? 0) >= 140, `${took.join()} ms of 150`);
+});
+
+void t.test('nobody there: infrastructure_error', async (t) => {
+  const session = await sessionOn(t, 'http://127.0.0.1:1', scored());
+  t.match(session, { end_reason: 'infrastructure_error', error: /refuses connections/ });
+  isNoVerdict(t, session);
+});
+
+void t.test('health that takes longer than 10 s is not waited for', async (t) => {
+  const clock = manualClock(0);
+  const double = await withSandboxDouble(t, { health: hang });
+  const run = sessionOn(t, double.url, scored(), { clock });
+  await double.untilSeen('health', 1);
+  clock.advance(9_999);
+  t.equal(double.seen.length, 1);
+  clock.advance(1);
+  t.match(await run, { end_reason: 'infrastructure_error', error: /within 10000 ms/ });
+});
+
+void t.test('goodbye for ever, to a user who talks for ever: max_turns, and scored', async (t) => {
+  const { url, chats } = await withSandboxDouble(t, { chat: reply('Goodbye!') });
+  const steps = [{ id: 'again', say: 'But no!', next: 'again' }];
+  const session = await sessionOn(
+    t,
+    url,
+    aUser({ opening: 'Hi', steps }, { evals: [passing], limits: { max_turns: 4 } }),
+  );
+  t.match(session, { status: 'completed', end_reason: 'max_turns', verdict: 'passed' });
+  t.equal(chats().length, 4);
+});
+
+void t.test('a session that takes too long in all is ended: timeout', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: hang });
+  const limits = { turn_timeout_ms: 60_000, max_duration_ms: 150 };
+  const session = await sessionOn(t, url, scored({ limits }));
+  t.match(session, { end_reason: 'timeout', error: /max_duration_ms, 150 ms/ });
+  isNoVerdict(t, session);
+});
+
+void t.test('a request is sent again after a 429 alone, when the sandbox wants', async (t) => {
+  const clock = manualClock(Date.UTC(2026, 10, 20));
+  const double = await withSandboxDouble(t, {
+    chat: refusal(429, 'rate_limit_exceeded', { 'retry-after': '2' }),
+  });
+  const run = sessionOn(t, double.url, scored(), { clock });
+  await double.untilSeen('chat', 1);
+  double.act({});
+  await until('it waits', () => {
+    clock.advance(100);
+    return clock.monotonicMs() >= 1_900;
+  });
+  t.equal(double.chats().length, 1, 'not before');
+  await until('it asks again', () => {
+    clock.advance(100);
+    return double.chats().length >= 2;
+  });
+  t.match(await run, { status: 'completed', end_reason: 'goal_achieved' });
+  t.same(double.chats()[0], double.chats()[1], 'the same request');
+});
+
+void t.test('a sandbox that limits for ever, or for long, is given up', async (t) => {
+  const long = refusal(429, 'rate_limit_exceeded', { 'retry-after': '3600' });
+  const { url } = await withSandboxDouble(t, { chat: long });
+  const session = await sessionOn(t, url, scored());
+  t.match(session, { end_reason: 'infrastructure_error', error: /429.*3600 s/ });
+  const ever = refusal(429, 'rate_limit_exceeded', { 'retry-after': '0' });
+  const other = await withSandboxDouble(t, { chat: ever });
+  const tried = await sessionOn(t, other.url, scored());
+  t.match(tried, { end_reason: 'infrastructure_error', error: /429.*6 times/ });
+  t.equal(other.chats().length, 6);
+});
+
+void t.test(
+  'called off: sessions under way are cancelled, users deleted, nothing leaks',
+  async (t) => {
+    const double = await withSandboxDouble(t, { chat: hang });
+    const control = new AbortController();
+    const run = simulateOn(t, double.url, aScenario({ samples: 10 }), {
+      concurrency: 3,
+      signal: control.signal,
+    });
+    await double.untilSeen('chat', 3);
+    control.abort();
+    const report = await run;
+    t.same(new Set(report.sessions.map(({ status }) => status)), new Set(['cancelled']));
+    t.equal(report.sessions.length, 10, 'none is missing');
+    t.same([report.verdict, report.exitCode], ['undecided', 3]);
+    const count = (route: string): number =>
+      double.seen.filter((one) => one.route === route).length;
+    t.same([count('create'), count('delete')], [3, 3]);
+    await until('every connection is closed', async () => (await double.open()) === 0);
+  },
+);
+
+void t.test('users: absent, left behind, and one that can not be deleted', async (t) => {
+  const absent = await withSandboxDouble(t, { create: answer(404, ''), delete: answer(404, '') });
+  const one = await sessionOn(t, absent.url, aScenario());
+  t.match(one, { status: 'completed', user_id: null, notes: [] });
+  t.notOk('user_id' in (absent.chats()[0] ?? {}), 'no user, no user_id');
+
+  let creations = 0;
+  const taken = await withSandboxDouble(t, {
+    create: (...given) => {
+      creations += 1;
+      (creations === 1 ? refusal(409, 'user_exists') : answer(201, {}))(...given);
+    },
+  });
+  const two = await sessionOn(t, taken.url, aScenario());
+  t.equal(two.status, 'completed');
+  const routes = taken.seen.map(({ route }) => route);
+  t.same(routes, ['health', 'create', 'delete', 'create', 'chat', 'delete']);
+
+  const stuck = await withSandboxDouble(t, { delete: refusal(500, 'server_error') });
+  const three = await sessionOn(t, stuck.url, aScenario());
+  t.match(three, { status: 'completed', notes: [/not deleted: DELETE answered 500/] });
+});

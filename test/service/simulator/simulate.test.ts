@@ -1,0 +1,208 @@
+/** A run against a sandbox: what is sent, what is scored, and that a seed decides all of it. */
+import t from 'tap';
+import { startAgent } from '../../../reference-agent/index.ts';
+import { readScenarioSet } from '../../../src/cli/input/scenario-files.ts';
+import { violations, type Scenario } from '../../../src/contract/index.ts';
+import { Misfit } from '../../../src/service/index.ts';
+import { answer, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { aScenario, aUser, sessionOn, simulateOn, withoutTimes } from '../../helpers/simulation.ts';
+
+const starters = readScenarioSet(undefined);
+const { personas, evals } = starters;
+
+void t.test('the starter set: a dozen scenarios that the reference agent passes', async (t) => {
+  const agent = await startAgent();
+  t.teardown(() => agent.stop());
+  const report = await simulateOn(t, agent.url, starters.scenarios, { personas, evals });
+  t.equal(starters.scenarios.length, 12);
+  for (const one of report.sessions) {
+    t.equal(one.verdict, 'passed', one.scenario_id);
+    t.same(one.review, { kept: true, findings: [] }, one.scenario_id);
+    t.ok(one.eval_outcomes.length > 0, one.scenario_id);
+  }
+  t.same([report.verdict, report.exitCode], ['passed', 0]);
+  t.equal(report.sentence, '12 of 12 scenarios passed.');
+});
+
+void t.test('one seed, one transcript: 200 sessions at 20 at a time, twice', async (t) => {
+  const agent = await startAgent();
+  t.teardown(() => agent.stop());
+  const scenarios = starters.scenarios.slice(0, 10);
+  const more = { personas, evals, samples: 20, concurrency: 20, seed: 'S' };
+  const [one, two] = [
+    await simulateOn(t, agent.url, scenarios, more),
+    await simulateOn(t, agent.url, scenarios, more),
+  ];
+  t.equal(one.sessions.length, 200);
+  t.equal(withoutTimes(one), withoutTimes(two), 'the same but for times');
+  const ids = one.sessions.flatMap(({ id, user_id: user }) => [id, user]);
+  t.equal(new Set(ids).size, 400, 'no id is there twice');
+  const other = await simulateOn(t, agent.url, scenarios.slice(0, 1), {
+    personas,
+    evals,
+    seed: 'T',
+  });
+  t.not(other.sessions[0]?.id, one.sessions[0]?.id);
+});
+
+void t.test(
+  'what a sandbox is sent: health, a user, chats with all that was said, the end',
+  async (t) => {
+    const double = await withSandboxDouble(t, { chat: reply('Yes.') });
+    const scenario: Scenario = aUser(
+      { opening: 'Hello', steps: [{ say: 'Really?' }] },
+      {
+        persona: { id: 'p', name: 'Impatient' },
+        initial_messages: [{ role: 'system', content: 'Evening.' }],
+        metadata: { time_of_day: 'evening', stress_level: 4, location: { city: 'Zurich' } },
+        profile: { name: 'Ada Example', tier: 'gold' },
+        preferences: { language: 'en' },
+        history: { orders: 3 },
+      },
+    );
+    const { id } = await sessionOn(t, double.url, scenario, { apiKey: 'secret-key' });
+    const routes = double.seen.map(({ route }) => route);
+    t.same(routes, ['health', 'create', 'chat', 'chat', 'delete']);
+    const [, created, first, second, removed] = double.seen;
+    t.same(violations('UserCreateRequest', created?.body), []);
+    const { user_id: userId } = created?.body as { user_id: string };
+    t.match(userId, /^sim_user_[a-z0-9]{20}$/);
+    t.match(created?.body, {
+      metadata: {
+        ...{ scenario_id: 'a', persona: 'Impatient', session_type: 'chat' },
+        ...{ preferences: { language: 'en' }, history: { orders: 3 } },
+      },
+      profile: { name: 'Ada Example', tier: 'gold' },
+    });
+    t.equal(removed?.path, `/users/${userId}`);
+    const about = {
+      user_id: userId,
+      session_id: id,
+      metadata: { ...scenario.metadata, scenario_id: 'a', persona: 'Impatient' },
+    };
+    const begin = [
+      { role: 'system', content: 'Evening.' },
+      { role: 'user', content: 'Hello' },
+    ];
+    const end = [
+      { role: 'assistant', content: 'Yes.' },
+      { role: 'user', content: 'Really?' },
+    ];
+    t.same(first?.body, { messages: begin, ...about }, 'and no tools');
+    t.same(second?.body, { messages: [...begin, ...end], ...about });
+    for (const { route, authorization } of double.seen) {
+      t.equal(authorization, route === 'health' ? undefined : 'Bearer secret-key', route);
+    }
+  },
+);
+
+void t.test('no more sessions at a time than asked for', async (t) => {
+  let [now, most] = [0, 0];
+  const waiting: (() => void)[] = [];
+  const { url } = await withSandboxDouble(t, {
+    chat: (response, seen) => {
+      now += 1;
+      most = Math.max(most, now);
+      waiting.push(() => {
+        now -= 1;
+        reply('ok')(response, seen);
+      });
+      if (waiting.length >= 4) for (const go of waiting.splice(0)) go();
+    },
+  });
+  await simulateOn(t, url, aScenario({ samples: 12 }), { concurrency: 4 });
+  t.equal(most, 4);
+});
+
+/** A sandbox that answers the nth session's only request like this. */
+async function samples(t: Parameters<typeof withSandboxDouble>[0], ...outcomes: string[]) {
+  let nth = 0;
+  const { url } = await withSandboxDouble(t, {
+    chat: (...given) => {
+      const outcome = outcomes[nth] ?? 'pass';
+      nth += 1;
+      (outcome === 'crash' ? answer(500, '') : reply(outcome))(...given);
+    },
+  });
+  return url;
+}
+
+const passes = { id: 'e', name: 'E', kind: 'contains', params: { text: 'pass' } } as const;
+
+void t.test('samples: k of n, pass^k, flaky; a crash is neither passed nor failed', async (t) => {
+  for (const [outcomes, rate, expected] of [
+    [['pass', 'pass', 'pass', 'fail'], 0.75, { passed: 3, verdict: 'passed', flaky: true }],
+    [['pass', 'pass', 'fail', 'fail'], 0.75, { passed: 2, verdict: 'failed', flaky: true }],
+    [['fail', 'fail'], 0.5, { failed: 2, verdict: 'failed', flaky: false, pass_rate: 0 }],
+    [['pass', 'crash'], 1, { undecided: 1, verdict: 'undecided', flaky: false, pass_rate: 1 }],
+    [['pass', 'crash'], 0.5, { undecided: 1, verdict: 'passed' }],
+    [['fail', 'crash'], 1, { undecided: 1, verdict: 'failed' }],
+    [['crash'], 0, { undecided: 1, verdict: 'undecided', pass_rate: null, pass_hat_k: [] }],
+  ] as const) {
+    const url = await samples(t, ...outcomes);
+    const scenario = aScenario({ evals: [passes], samples: outcomes.length, pass_rate: rate });
+    const report = await simulateOn(t, url, scenario, { concurrency: 1 });
+    const what = `${outcomes.join(' ')}, wanted ${rate}`;
+    t.match(report.scenarios[0], expected, what);
+    t.equal(report.verdict, expected.verdict, what);
+    t.equal(report.exitCode, { passed: 0, failed: 1, undecided: 3 }[expected.verdict], what);
+  }
+  const url = await samples(t, 'pass', 'pass', 'pass', 'fail');
+  const { scenarios } = await simulateOn(t, url, aScenario({ evals: [passes], samples: 4 }));
+  t.same(scenarios[0]?.pass_hat_k, [0.75, 0.5, 0.25, 0]);
+});
+
+void t.test('--samples goes before what a scenario says', async (t) => {
+  const { url } = await withSandboxDouble(t);
+  const report = await simulateOn(t, url, aScenario({ samples: 5 }), { samples: 2 });
+  t.same(
+    report.sessions.map(({ sample }) => sample),
+    [1, 2],
+  );
+});
+
+void t.test(
+  'an eval that is not required never fails a session; one that errs never passes it',
+  async (t) => {
+    const { url } = await withSandboxDouble(t, { chat: reply('pass') });
+    const missed = { ...passes, id: 'm', params: { text: 'absent' }, required: false };
+    const judged = { id: 'j', name: 'J', kind: 'judge', params: { criteria: 'Is kind.' } } as const;
+    const one = await sessionOn(t, url, aScenario({ evals: [passes, missed] }));
+    t.equal(one.verdict, 'passed');
+    t.match(one.outcome_summary, { total_evaluations: 2, passed_count: 1, failed_count: 1 });
+    const two = await sessionOn(t, url, aScenario({ evals: [passes, judged] }));
+    t.equal(two.verdict, 'undecided');
+    t.match(two.errored_evals, [
+      { eval: 'j', reasoning: /No judge is configured.*, and run simulate again\.$/ },
+    ]);
+    t.match(two.outcome_summary, { total_evaluations: 1, pass_rate: 1 });
+  },
+);
+
+void t.test('a run in which nothing is scored does not pass', async (t) => {
+  const { url } = await withSandboxDouble(t);
+  const report = await simulateOn(t, url, aScenario());
+  t.same([report.verdict, report.exitCode], ['undecided', 3]);
+  t.same([(await simulateOn(t, url, [])).exitCode], [3]);
+});
+
+void t.test('a scenario that makes no sense is refused before anything is sent', async (t) => {
+  const double = await withSandboxDouble(t);
+  for (const [changes, pointer] of [
+    [{ persona: 'nobody' }, '/1/persona'],
+    [{ evals: ['nothing'] }, '/1/evals/0'],
+    [
+      { evals: [{ ...passes, kind: 'regex', params: { pattern: '(' } }] },
+      '/1/evals/0/params/pattern',
+    ],
+    [{ user: { opening: 'Hi', steps: [{ say: 'x', next: 'y' }] } }, '/1/user/steps/0/next'],
+    [{ user: { opening: 'Hi', stop_when: [{ matches: '(' }] } }, '/1/user/stop_when/0/matches'],
+  ] as const) {
+    const wrong = aScenario({ id: 'b', ...(changes as Partial<Scenario>) });
+    const run = simulateOn(t, double.url, [aScenario(), wrong]);
+    const error: unknown = await run.catch((fault: unknown) => fault);
+    t.ok(error instanceof Misfit);
+    t.equal((error as Misfit).pointer, pointer);
+  }
+  t.same(double.seen, []);
+});

@@ -1,0 +1,232 @@
+/** Simulations in the service: asked for at `/__admin/simulations`, read like any other sessions. */
+import t, { type Test } from 'tap';
+import { violations, type Scenario, type Simulation } from '../../../src/contract/index.ts';
+import { startAgent } from '../../../reference-agent/index.ts';
+import { startService } from '../../../src/service/index.ts';
+import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { anEval, isAnswer, isRefusal, withService, type Bench } from '../../helpers/service.ts';
+import { aScenario } from '../../helpers/simulation.ts';
+
+const says = anEval('says', 'Yes');
+const parcel: Scenario = aScenario({
+  id: 'parcel',
+  name: 'Late parcel',
+  user: {
+    opening: 'Where is my order?',
+    facts: [{ name: 'order number', value: 'A-1001', asked_by: ['which order'] }],
+    steps: [{ when: { contains: 'shipped' }, say: 'Thanks.' }],
+  },
+  evals: [{ id: 'looks', name: 'Looks', kind: 'tool_called', params: { name: 'look_up_order' } }],
+});
+
+async function simulationOf(t: Test, { send }: Bench, id: string): Promise<Simulation> {
+  const answer = await send(`GET /__admin/simulations/${id}`, { key: null });
+  isAnswer(t, answer, 200, 'Simulation');
+  return answer.json as Simulation;
+}
+
+async function asked(bench: Bench, body: object): Promise<string> {
+  const { id } = (await bench.admin('POST /simulations', body)) as { id: string };
+  return id;
+}
+
+void t.test(
+  'a run by documents: its sessions stand among the results, with their traces',
+  async (t) => {
+    const bench = await withService(t);
+    const agent = await startAgent();
+    t.teardown(() => agent.stop());
+    const id = await asked(bench, {
+      agent: { name: 'Shop agent', url: agent.url },
+      scenarios: [parcel],
+      samples: 3,
+      seed: 'nightly',
+      name: 'Nightly',
+    });
+    await bench.drain();
+    const simulation = await simulationOf(t, bench, id);
+    t.match(simulation, {
+      ...{ id, name: 'Nightly', status: 'completed', verdict: 'passed', seed: 'nightly' },
+      counts: { sessions: 3, ended: 3, passed: 3, failed: 0, undecided: 0 },
+      scenarios: [{ scenario_id: 'parcel', passed: 3, flaky: false, pass_hat_k: [1, 1, 1] }],
+    });
+    const page = await bench.simulations('?include_traces=true&agent=SHOP');
+    t.equal(page.total, 3);
+    for (const item of page.items) {
+      t.match(item, {
+        ...{
+          simulation: 'Nightly',
+          agent: 'Shop agent',
+          scenario: 'Late parcel',
+          persona: 'plain',
+        },
+        status: 'completed',
+        outcome_summary: { total_evaluations: 1, passed_count: 1 },
+      });
+      t.equal(item.traces?.length, 3);
+      t.match(item.traces?.[1], {
+        user_input: 'A-1001',
+        user_reason: 'is asked for: order number',
+      });
+    }
+    t.same(
+      new Set(page.items.map(({ url }) => url)),
+      new Set(simulation.sessions.map(({ url }) => url)),
+    );
+    const [first] = simulation.sessions;
+    const verdict = await bench.admin(`GET /sessions/${first?.id}`);
+    t.same(violations('SessionVerdict', verdict), []);
+    const simulated = { scenario_id: 'parcel', channel: 'chat', sample: 1, review: { kept: true } };
+    t.match(verdict, { end_reason: 'goal_achieved', verdict: 'passed', simulated });
+    const html = await bench.send(
+      `GET ${new URL(first?.url ?? '').pathname}?sessionId=${first?.id}`,
+    );
+    t.match(html.text, /look_up_order/, 'its page shows what was called');
+  },
+);
+
+void t.test(
+  'a run by ids, with the key of an agent that is known; no answer shows it',
+  async (t) => {
+    const bench = await withService(t);
+    const { url, seen } = await withSandboxDouble(t, { chat: reply('Yes') });
+    await bench.admin('POST /agents', {
+      id: 'shop',
+      name: 'Shop',
+      url,
+      api_key: 'the-sandbox-key',
+    });
+    await bench.admin('POST /evals', says);
+    await bench.admin('POST /personas', { id: 'p', name: 'Impatient' });
+    await bench.admin('POST /scenarios', aScenario({ persona: 'p', evals: ['says'] }));
+    const id = await asked(bench, { agent: 'shop', scenarios: ['a'], seed: 's' });
+    await bench.drain();
+    const simulation = await simulationOf(t, bench, id);
+    t.equal(simulation.verdict, 'passed');
+    t.equal(simulation.sessions[0]?.persona, 'Impatient');
+    const chat = seen.find(({ route }) => route === 'chat');
+    t.equal(chat?.authorization, 'Bearer the-sandbox-key');
+    const list = await bench.admin('GET /simulations');
+    t.match(list, { simulations: [{ id, status: 'completed' }] });
+    t.notMatch(JSON.stringify([simulation, list]), /the-sandbox-key/);
+  },
+);
+
+void t.test(
+  'one seed gives the same ids in another service, and new ones in the same',
+  async (t) => {
+    const { url } = await withSandboxDouble(t);
+    const run = { agent: { name: 'A', url }, scenarios: [aScenario({ samples: 2 })], seed: 'S' };
+    const [one, two] = [await withService(t), await withService(t)];
+    const sessionsOf = async (bench: Bench): Promise<string[]> => {
+      const id = await asked(bench, run);
+      await bench.drain();
+      return (await simulationOf(t, bench, id)).sessions.map((session) => session.id);
+    };
+    const first = await sessionsOf(one);
+    t.same(await sessionsOf(two), first);
+    const again = await sessionsOf(one);
+    t.equal(new Set([...first, ...again]).size, 4);
+    t.equal((await one.simulations()).total, 4);
+  },
+);
+
+void t.test('what can not be run is refused, and says where it is wrong', async (t) => {
+  const bench = await withService(t);
+  const agent = { name: 'A', url: 'http://127.0.0.1:1' };
+  for (const [body, message] of [
+    [{ agent }, /\/scenarios must be an array/],
+    [{ agent: 'nobody', scenarios: [aScenario()] }, /\/agent must be the id of an agent/],
+    [{ agent, scenarios: ['nothing'] }, /\/scenarios\/0 must be the id of a scenario/],
+    [{ agent, scenarios: [aScenario(), aScenario()] }, /\/scenarios\/1 repeats "a"/],
+    [{ agent, scenarios: [aScenario({ evals: ['x'] })] }, /\/scenarios\/0\/evals\/0/],
+    [{ agent, scenarios: [aScenario()], channel: 'phone' }, /\/channel must be/],
+    [
+      { agent: { ...agent, voice_url: 'http://127.0.0.1:1' }, scenarios: [aScenario()] },
+      /\/agent\/voice_url must/,
+    ],
+    [{ agent, scenarios: [{ id: 'a', name: 'A' }] }, /\/scenarios\/0\/user must be an object/],
+    [{ agent, scenarios: [aScenario({ samples: 1000 })], samples: 0 }, /\/samples/],
+  ] as const) {
+    isRefusal(t, await bench.send('POST /__admin/simulations', { body, key: null }), 400, message);
+  }
+  isRefusal(t, await bench.send('GET /__admin/simulations/none'), 404, /no simulation/);
+  isRefusal(t, await bench.send('POST /__admin/simulations/none/cancel'), 404, /running/);
+  t.same(await bench.admin('GET /simulations'), { simulations: [] });
+});
+
+void t.test('what is sure to go wrong is said at once', async (t) => {
+  const bench = await withService(t);
+  const judged = { id: 'j', name: 'J', kind: 'judge', params: { criteria: 'Kind.' } } as const;
+  const scenario = aScenario({ user: { mode: 'llm', goal: 'Be served.' }, evals: [judged] });
+  const { url } = await withSandboxDouble(t);
+  const body = { agent: { name: 'A', url }, scenarios: [scenario] };
+  const { warnings, id } = (await bench.admin('POST /simulations', body)) as {
+    warnings: string[];
+    id: string;
+  };
+  t.match(warnings, [/evals\/j: No judge/, /scenarios\/a: No model .*SANDBOX_KIT_USER_URL/]);
+  await bench.drain();
+  t.match(await simulationOf(t, bench, id), {
+    verdict: 'undecided',
+    sessions: [{ status: 'failed', end_reason: 'simulator_error', error: /No model/ }],
+  });
+});
+
+void t.test(
+  'a run that is cancelled, deleted or reset ends at once, and its users go',
+  async (t) => {
+    for (const [how, expected] of [
+      ['POST /simulations/ID/cancel', { status: 'cancelled', sessions: [{ status: 'cancelled' }] }],
+      ['DELETE /simulations/ID', { status: 'cancelled' }],
+      ['POST /reset', undefined],
+    ] as const) {
+      const bench = await withService(t);
+      const double = await withSandboxDouble(t, { chat: hang });
+      const id = await asked(bench, {
+        agent: { name: 'A', url: double.url },
+        scenarios: [aScenario({ samples: 4 })],
+        concurrency: 2,
+      });
+      await double.untilSeen('chat', 2);
+      const running = await simulationOf(t, bench, id);
+      t.match(running, { status: 'running', counts: { ended: 0 } });
+      t.same(
+        running.sessions.map(({ status }) => status),
+        ['running', 'running', 'pending', 'pending'],
+      );
+      await bench.admin(how.replace('ID', id), how.includes('reset') ? { to: 'empty' } : undefined);
+      await double.untilSeen('delete', 2);
+      if (expected) t.match(await simulationOf(t, bench, id), expected, how);
+      else isRefusal(t, await bench.send(`GET /__admin/simulations/${id}`), 404);
+      await bench.drain();
+      t.equal(double.chats().length, 2, 'no other session is begun');
+    }
+  },
+);
+
+void t.test('a service that stops in mid-run holds what was under way anew, once', async (t) => {
+  const dataDir = t.testdir();
+  const double = await withSandboxDouble(t, { chat: hang });
+  const first = await startService({ dataDir });
+  const body = JSON.stringify({
+    agent: { name: 'A', url: double.url, api_key: 'the-sandbox-key' },
+    scenarios: [aScenario({ samples: 3 })],
+    seed: 'S',
+    concurrency: 1,
+  });
+  const headers = { 'content-type': 'application/json' };
+  await fetch(`${first.adminUrl}/simulations`, { method: 'POST', headers, body });
+  await double.untilSeen('chat', 1);
+  await first.stop();
+  double.act({});
+  const bench = await withService(t, { dataDir });
+  await bench.drain();
+  const page = await bench.simulations();
+  t.equal(page.total, 3);
+  t.same(new Set(page.items.map(({ status }) => status)), new Set(['completed']));
+  const chats = double.chats().map((chat) => chat.session_id);
+  t.equal(chats.length, 4, 'only the one under way was held again');
+  t.equal(chats[0], chats[1], 'with the same id');
+  t.equal(double.seen.at(-2)?.authorization, 'Bearer the-sandbox-key', 'and with the key');
+});

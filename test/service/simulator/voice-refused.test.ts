@@ -1,0 +1,106 @@
+/** Calls that come to nothing, are called off or take too long: how their sessions end. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import t from 'tap';
+import type { EndReason } from '../../../src/contract/index.ts';
+import { scaledClock } from '../../../src/platform/clock.ts';
+import { aCaller, failed, sessionOn } from '../../helpers/simulation.ts';
+import { until } from '../../helpers/until.ts';
+import { withVoiceDouble, type CallAct, type UpgradeAct } from '../../helpers/voice-double.ts';
+
+/** Refuses the request for the WebSocket. */
+const refuse =
+  (status: number): UpgradeAct =>
+  (socket) =>
+    socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+
+for (const [status, says] of [
+  [401, /refused with HTTP 401; see SANDBOX_KIT_API_KEY\.$/],
+  [404, /refused with HTTP 404\.$/],
+  [429, /refused with HTTP 429\.$/],
+  [503, /refused with HTTP 503\.$/],
+] as const) {
+  void t.test(`an upgrade that is refused with ${status}: infrastructure_error`, async (t) => {
+    const double = await withVoiceDouble(t, () => undefined, refuse(status));
+    const session = await sessionOn(t, double.url, aCaller('a'));
+    t.match(session, failed('infrastructure_error', says));
+    t.same(session.traces, [], 'nothing was said');
+  });
+}
+
+void t.test('a voice endpoint elsewhere that is not there: infrastructure_error', async (t) => {
+  const double = await withVoiceDouble(t, () => undefined);
+  const voice = { url: 'ws://127.0.0.1:1/voice' };
+  const session = await sessionOn(t, double.url, aCaller('a'), { voice });
+  t.match(session, failed('infrastructure_error', /did not open: .*ECONNREFUSED/));
+});
+
+const waits: [what: string, act: CallAct, end: EndReason, says: RegExp][] = [
+  ['never answers start_call', () => undefined, 'timeout', /no call_ready within 15 s/],
+  [
+    'offers a way that leads nowhere',
+    (call) => call.offer(),
+    'infrastructure_error',
+    /The call failed: /,
+  ],
+];
+
+for (const [what, act, end, says] of waits) {
+  void t.test(`a sandbox that ${what}: ${end}`, async (t) => {
+    const double = await withVoiceDouble(t, act);
+    const clock = scaledClock(20);
+    t.match(await sessionOn(t, double.url, aCaller('a'), { clock }), failed(end, says));
+    await double.untilNone();
+  });
+}
+
+void t.test('a user who has no voice calls nobody: simulator_error', async (t) => {
+  const double = await withVoiceDouble(t, () => undefined);
+  const wing = new URL('../../../src/service/index.ts', import.meta.url).href;
+  const given = { sandbox: double.url, scenarios: [aCaller('a')], seed: 's', kitVersion: '0' };
+  const program = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      resolve(specifier, context, next) {
+        if (specifier.startsWith('@echogarden/')) throw new Error('not installed');
+        return next(specifier, context);
+      },
+    });
+    const { simulate } = await import('${wing}');
+    const report = await simulate({ ...${JSON.stringify(given)}, personas: [], evals: [] });
+    console.log(JSON.stringify(report.sessions[0]));
+  `;
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program]);
+  const session: unknown = JSON.parse(stdout);
+  t.match(session, { ...failed('simulator_error', /npm install @echogarden/), traces: [] });
+  t.same(double.messages, [], 'no call was placed');
+});
+
+void t.test('a run that is called off in mid-call hangs up, and says so', async (t) => {
+  const stop = new AbortController();
+  const double = await withVoiceDouble(t, async (call) => {
+    await call.connect();
+    await call.spokenTo();
+    stop.abort();
+  });
+  const session = await sessionOn(t, double.url, aCaller('a'), { signal: stop.signal });
+  t.match(session, { status: 'cancelled', end_reason: 'cancelled' });
+  await double.untilNone();
+  t.match(double.messages.at(-1), { type: 'end_call', call_id: 'call_1' });
+});
+
+void t.test('a call that takes longer than max_duration_ms is ended', async (t) => {
+  const double = await withVoiceDouble(t, (call) => call.connect());
+  const limits = { max_duration_ms: 1_200 };
+  const session = await sessionOn(t, double.url, aCaller('a', { limits }));
+  t.match(session, failed('timeout', /longer than max_duration_ms, 1200 ms/));
+  await double.untilNone();
+});
+
+void t.test('when all is over, no socket and no thread is left', async (t) => {
+  const left = (): string[] =>
+    process.getActiveResourcesInfo().filter((name) => /UDP|MESSAGEPORT|WORKER/i.test(name));
+  await until(`nothing is left, but ${left().join()}`, () => left().length === 0);
+  t.same(left(), []);
+});

@@ -1,0 +1,96 @@
+/** Simulations by voice in the service: asked for, stored, shown, and held anew after a crash. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
+import { start } from '../../helpers/command.ts';
+import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { anEval, withService } from '../../helpers/service.ts';
+import { aScenario } from '../../helpers/simulation.ts';
+import { withVoiceDouble, type CallAct } from '../../helpers/voice-double.ts';
+
+/** What `serve --json` says. */
+type Address = Record<'url' | 'adminUrl' | 'apiKey', string>;
+
+/** Answers one line, and waits for the hang-up. */
+const answerOnce: CallAct = async (call) => {
+  await call.connect();
+  await call.heard();
+  call.update('Yes.');
+  await call.speak();
+};
+
+void t.test('a run by voice is stored and shown as one by chat is', async (t) => {
+  const bench = await withService(t);
+  const [chats, calls] = [await withSandboxDouble(t), await withVoiceDouble(t, answerOnce)];
+  await bench.admin('POST /evals', anEval('says', 'Yes'));
+  const voiceUrl = `${calls.url.replace('http', 'ws')}/calls`;
+  await bench.admin('POST /agents', {
+    id: 'shop',
+    name: 'Shop',
+    url: chats.url,
+    voice_url: voiceUrl,
+  });
+  const looks = { id: 'l', name: 'Looks', kind: 'tool_called', params: { name: 'look' } } as const;
+  const { id } = (await bench.admin('POST /simulations', {
+    ...{ agent: 'shop', seed: 's', channel: 'voice' },
+    scenarios: [aScenario({ evals: ['says', looks] })],
+  })) as { id: string };
+  await bench.drain();
+  const simulation = (await bench.admin(`GET /simulations/${id}`)) as Simulation;
+  t.match(simulation, {
+    ...{ status: 'completed', verdict: 'passed', agent: { voice_url: voiceUrl } },
+    sessions: [{ channel: 'voice', end_reason: 'goal_achieved', status: 'completed' }],
+  });
+  t.same(chats.chats(), [], 'nothing is asked by chat');
+  const { user_id: userId, session_id: sessionId } = calls.messages[0] as Record<string, string>;
+  t.equal(sessionId, simulation.sessions[0]?.id);
+  t.match(userId, /^sim_user_/);
+  t.equal(chats.seen.at(-1)?.path, `/users/${userId}`, 'and the user is deleted');
+  const { items } = await bench.simulations('?include_traces=true');
+  t.match(items, [{ traces: [{ user_input: 'Hello', agent_response: 'Yes.' }] }]);
+  t.equal(items[0]?.outcome_summary.total_evaluations, 1, 'an eval on tools is left out');
+  const page = await (await fetch(String(items[0]?.url))).text();
+  t.match(page, /<dt>Channel<\/dt>\s*<dd>voice<\/dd>/);
+  t.match(page, /Looks: skipped, since this sandbox does not tell its tool calls by voice\./);
+});
+
+void t.test('kill -9 in mid-call: after the restart the session is held once', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-voice-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const inCall = Promise.withResolvers<undefined>();
+  const double = await withVoiceDouble(t, async (call) => {
+    await call.connect();
+    await call.heard();
+    inCall.resolve(undefined);
+    call.update('Yes.');
+    await call.speak();
+  });
+  const serve = async () => {
+    const started = await start(t, ['serve', '--port', '0', '--json', '--data', folder]);
+    return { ...started, ...(JSON.parse(started.firstLine) as Address) };
+  };
+  const ask = async (url: string, key: string, body?: object): Promise<unknown> => {
+    const headers = { 'x-service-api-key': key, 'content-type': 'application/json' };
+    const sent = body && { method: 'POST', body: JSON.stringify(body) };
+    return (await fetch(url, { headers, ...sent })).json();
+  };
+  const first = await serve();
+  const agent = { name: 'A', url: double.url };
+  const evals = [{ id: 'e', name: 'E', kind: 'max_turns', params: { max: 5 } }];
+  const scenarios = [{ ...aScenario({ channel: 'voice' }), evals }];
+  await ask(`${first.adminUrl}/simulations`, first.apiKey, { agent, scenarios, seed: 'S' });
+  await inCall.promise;
+  await first.end('SIGKILL');
+  const second = await serve();
+  await ask(`${second.adminUrl}/drain`, second.apiKey, {});
+  const results = `${second.url}/api/simulations/sessions/?include_traces=true`;
+  const page = (await ask(results, second.apiKey)) as SimulationSessionPage;
+  t.match(page, { total: 1, items: [{ traces: [{ agent_response: 'Yes.' }] }] });
+  t.equal(page.items[0]?.traces?.length, 1);
+  const starts = double.messages.filter(({ type }) => type === 'start_call');
+  t.equal(starts.length, 2, 'called twice');
+  t.equal(new Set(starts.map((one) => one['session_id'])).size, 1, 'with one session');
+  t.equal(await second.end('SIGTERM'), 0);
+});

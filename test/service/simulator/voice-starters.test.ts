@@ -1,0 +1,24 @@
+/** Scenarios of the starter set by voice, against the reference agent. */
+import t from 'tap';
+import { startAgent } from '../../../reference-agent/index.ts';
+import { readScenarioSet } from '../../../src/cli/input/scenario-files.ts';
+import { simulateOn } from '../../helpers/simulation.ts';
+
+void t.test('a scenario by voice passes, and says and hears what it does by chat', async (t) => {
+  const agent = await startAgent();
+  t.teardown(() => agent.stop());
+  const { scenarios, personas, evals } = readScenarioSet([
+    'refund-cancelled',
+    'two-orders',
+    'upset-customer',
+  ]);
+  const rest = { personas, evals, seed: 'one' };
+  const chat = await simulateOn(t, agent.url, scenarios, { ...rest, channel: 'chat' });
+  const voice = await simulateOn(t, agent.url, scenarios, { ...rest, channel: 'voice' });
+  t.equal(voice.verdict, 'passed', JSON.stringify(voice.sessions));
+  for (const [nth, session] of voice.sessions.entries()) {
+    t.match(session, { channel: 'voice', notes: [], review: { kept: true } });
+    t.same(session.traces, chat.sessions[nth]?.traces, 'tools and all');
+    t.same(session.eval_outcomes, chat.sessions[nth]?.eval_outcomes);
+  }
+});

@@ -1,0 +1,268 @@
+/** Simulated users that call: what becomes of their sessions, at sandboxes good and hostile. */
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
+import { aCaller, failed, linesOf, simulateOn } from '../../helpers/simulation.ts';
+import { until } from '../../helpers/until.ts';
+import { withVoiceDouble, type CallAct, type DoubleCall } from '../../helpers/voice-double.ts';
+
+const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
+const aToolEval = { id: 't', name: 'T', kind: 'tool_called', params: { name: 'look' } } as const;
+
+/** The bounds that a sandbox meets which does not answer. */
+const impatient: Partial<Scenario> = { limits: { turn_timeout_ms: 2_500 } };
+
+/** Answers a line, sound and text. */
+async function answer(call: DoubleCall, says: string, more = {}): Promise<void> {
+  call.update(says, more);
+  await call.speak();
+}
+
+/** Goes so far as to have heard the first line. */
+const afterLine =
+  (act: CallAct): CallAct =>
+  async (call) => {
+    await call.connect();
+    await call.heard();
+    await act(call);
+  };
+
+/** Answers each line until the caller hangs up. */
+async function answerAll(call: DoubleCall, more = {}): Promise<void> {
+  for (let nth = 1; ; nth += 1) {
+    await call.heard();
+    await answer(call, `Answer ${nth}.`, more);
+  }
+}
+
+async function speakForEver(call: DoubleCall): Promise<void> {
+  while (call.socket.readyState === WebSocket.OPEN) await call.speak();
+}
+
+interface Row {
+  act: CallAct;
+  scenario?: Partial<Scenario>;
+  /** What the session is to be like. */
+  is: object;
+  also?: (t: Test, session: SimulatedSessionReport) => void;
+}
+
+/** Each sandbox is called by a scenario of its own name, all at once. */
+const rows: Record<string, Row> = {
+  'answers each line': {
+    act: async (call) => {
+      await call.connect();
+      await answerAll(call);
+    },
+    is: { end_reason: 'goal_achieved', verdict: 'passed', notes: [] },
+    also: (t, { traces, turn_latency_ms: latencies }) => {
+      t.match(traces, [
+        { user_input: 'Hi.', agent_response: 'Answer 1.' },
+        { user_input: 'Yes.', agent_response: 'Answer 2.' },
+      ]);
+      // The double waits for 200 ms of silence before it answers.
+      t.ok(
+        latencies.every((ms) => ms >= 150),
+        `latencies ${latencies.join(', ')}`,
+      );
+    },
+  },
+  'greets, and tells tools': {
+    act: async (call) => {
+      await call.connect();
+      await answer(call, 'Welcome.');
+      const made = { name: 'look', arguments: '{"id":1}', result: { ok: true } };
+      await answerAll(call, { tool_calls: [{ function: made }] });
+    },
+    scenario: { evals: [aToolEval], user: { opening: 'Hi.', stop_when: [{ contains: '1' }] } },
+    is: { end_reason: 'goal_achieved', verdict: 'passed' },
+    also: (t, { traces }) => {
+      t.match(traces, [{ agent_response: 'Answer 1.', tool_calls: [{ name: 'look' }] }]);
+      t.equal(traces.length, 1, 'the greeting answers nothing, and is no turn');
+    },
+  },
+  'is waited for': {
+    act: async (call) => {
+      await call.connect();
+      await answer(call, 'Welcome.');
+      await answerAll(call);
+    },
+    scenario: { user: { opening: 'Hi.', speaks_first: false } },
+    is: { end_reason: 'goal_achieved', verdict: 'passed' },
+    also: (t, { traces }) =>
+      void t.match(traces, [
+        { user_input: '', agent_response: 'Welcome.' },
+        { user_input: 'Hi.', agent_response: 'Answer 1.' },
+      ]),
+  },
+  'does not tell its tools': {
+    act: async (call) => {
+      await call.connect();
+      await answerAll(call);
+    },
+    scenario: { evals: [passing, aToolEval] },
+    is: { verdict: 'passed', errored_evals: [], notes: [/^T: skipped, since this sandbox/] },
+  },
+  'tells its answer in parts': {
+    act: afterLine(async (call) => {
+      call.update('It is', { evaluation_metadata: { tone: 'kind' } });
+      call.update('It is on its way.');
+      await call.speak();
+      await answer(call, 'Bye.');
+    }),
+    scenario: { user: { opening: 'Hi.', stop_when: [{ contains: 'way' }] } },
+    is: { end_reason: 'goal_achieved', traces: [{ agent_response: 'It is on its way. Bye.' }] },
+  },
+  'talks over the user': {
+    act: async (call) => {
+      await call.connect();
+      for (let nth = 1; ; nth += 1) {
+        await call.spokenTo();
+        call.update(`Over ${nth}.`);
+        await Promise.all([call.speak(), call.heard()]);
+      }
+    },
+    is: { end_reason: 'goal_achieved', notes: [/spoke over the user \(line 1\)/, /line 2/] },
+  },
+  'greets for ever': {
+    act: async (call) => {
+      await call.connect();
+      await speakForEver(call);
+    },
+    scenario: impatient,
+    is: {
+      ...failed('timeout', /not come to an end/),
+      notes: [/did not stop to speak before line 1/],
+    },
+  },
+  'goes on for ever': {
+    act: afterLine(async (call) => {
+      call.update('And another thing.');
+      await speakForEver(call);
+    }),
+    scenario: impatient,
+    is: failed('timeout', /did not come to an end of its answer within 2500 ms/),
+  },
+  'has no media': {
+    act: (call) => call.connect({ sends: false }),
+    scenario: impatient,
+    is: failed('timeout', /nor any packet of audio/),
+  },
+  'hears what nobody said': {
+    act: async (call) => {
+      await call.connect();
+      for (const user of ['Oh, hi!', 'Cheese', '']) {
+        await call.heard();
+        await answer(call, '', { transcript: { user, agent: 'Right.' } });
+      }
+    },
+    is: {
+      verdict: 'passed',
+      notes: [
+        "In 1 of 2 turns the agent's update tells other words of the user than were spoken: " +
+          'it did not understand them.',
+      ],
+    },
+  },
+  'is silent': {
+    act: afterLine(() => undefined),
+    scenario: impatient,
+    is: failed('timeout', /neither sound nor conversation_update/),
+    also: (t, { traces, turn_latency_ms: took }) => {
+      t.match(traces, [{ user_input: 'Hi.', agent_response: '' }]);
+      t.ok((took[0] ?? 0) >= 2_400, `${took.join()} ms of 2500 were waited`);
+    },
+  },
+  'speaks without updates': {
+    act: afterLine((call) => call.speak()),
+    scenario: { limits: { turn_timeout_ms: 5_000 } },
+    is: failed('agent_error', /spoke, but no conversation_update/),
+  },
+  'updates without sound': {
+    act: afterLine((call) => call.update('Hello?')),
+    scenario: impatient,
+    is: failed('agent_error', /not to be heard/),
+  },
+  'says that there is an error, and goes on in silence': {
+    act: afterLine((call) => call.send({ type: 'error', error: { code: 'busy', message: 'No.' } })),
+    scenario: impatient,
+    is: failed('agent_error', /sent an error busy/),
+  },
+  'hangs up after an answer': {
+    act: afterLine(async (call) => {
+      await answer(call, 'Goodbye.');
+      call.socket.close(1000);
+    }),
+    is: { status: 'completed', end_reason: 'agent_ended', verdict: 'passed' },
+    also: (t, session) => void t.same(linesOf(session), ['Hi.'], 'a line that nobody hears'),
+  },
+  'hangs up instead of an answer': {
+    act: afterLine(async (call) => {
+      await answer(call, 'Anything else?');
+      await call.heard();
+      call.socket.close(1000);
+    }),
+    is: { status: 'completed', end_reason: 'agent_ended' },
+    also: (t, { traces }) => void t.match(traces, [{}, { user_input: 'Yes.', agent_response: '' }]),
+  },
+  'hangs up and has not said a word': {
+    act: afterLine(({ socket }) => socket.close(1000)),
+    is: failed('agent_error', /closed the WebSocket \(1000/),
+  },
+  'drops the call': {
+    act: afterLine(({ socket }) => socket.terminate()),
+    is: failed('agent_error', /1006/),
+  },
+  'closes as broken': {
+    act: afterLine(async (call) => {
+      await answer(call, 'Wait.');
+      call.socket.close(1011, 'oops');
+    }),
+    is: failed('agent_error', /1011, oops/),
+  },
+  'answers start_call with an error': {
+    act: (call) => {
+      call.send({ type: 'error', error: { code: 'busy', message: 'No.' } });
+      call.socket.close(1011);
+    },
+    is: { ...failed('agent_error', /busy/), traces: [] },
+  },
+  'has one call too many': {
+    act: ({ socket }) => socket.close(4429),
+    is: failed('infrastructure_error', /4429/),
+  },
+  'offers nonsense': {
+    act: (call) => call.send({ type: 'call_ready', webrtc_offer: { type: 'offer', sdp: 'v=0' } }),
+    is: failed('agent_error', /The call failed/),
+  },
+  'is told what can not be spoken': {
+    act: afterLine(() => undefined),
+    scenario: { user: { opening: '...!' } },
+    is: failed('simulator_error', /The user can't speak/),
+  },
+};
+
+const idOf = (name: string): string => name.replaceAll(/[^a-z_]+/g, '-');
+const rowsById = new Map(Object.entries(rows).map(([name, row]) => [idOf(name), row]));
+
+void t.test('what a sandbox does in a call is what becomes of the session', async (t) => {
+  const double = await withVoiceDouble(t, (call) => {
+    const { scenario_id: id = '' } = call.start['metadata'] as { scenario_id?: string };
+    return rowsById.get(id)?.act(call);
+  });
+  const scenarios = [...rowsById].map(([id, row]) => aCaller(id, row.scenario));
+  const { sessions } = await simulateOn(t, double.url, scenarios, { concurrency: rowsById.size });
+  for (const [nth, [name, row]] of Object.entries(rows).entries()) {
+    const session = sessions[nth] as SimulatedSessionReport;
+    t.match(session, row.is, `a sandbox that ${name}`);
+    row.also?.(t, session);
+  }
+  await double.untilNone();
+});
+
+void t.test('when all is over, no socket and no thread is left', async (t) => {
+  const left = (): string[] =>
+    process.getActiveResourcesInfo().filter((name) => /UDP|MESSAGEPORT|WORKER/i.test(name));
+  await until(`nothing is left, but ${left().join()}`, () => left().length === 0);
+  t.same(left(), []);
+});

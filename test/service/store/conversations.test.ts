@@ -1,0 +1,160 @@
+import t from 'tap';
+import { newClosing, newEval, newSpan, newSpans, noonMs, noonNs } from '../../helpers/store.ts';
+import { withStore } from '../../helpers/store.ts';
+
+void t.test('closing happens once: state, run, session and jobs, all or nothing', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  const both = await Promise.all([
+    store.conversations.close(newClosing(ownerId)),
+    store.conversations.close(newClosing(ownerId, { sessionId: 'another', atMs: noonMs + 70_000 })),
+  ]);
+  const run = 'Live traces 2026-11-20';
+  t.same(both, [
+    { run, evaluationsQueued: 2, alreadyClosed: false },
+    { run, evaluationsQueued: 0, alreadyClosed: true },
+  ]);
+  const sessionId = 'session of conversation-1';
+  t.match(await store.conversations.find(ownerId, 'conversation-1'), {
+    ...{ state: 'closed', closedAtMs: noonMs + 60_000, run, sessionId },
+  });
+  t.match(await store.sessions.find(ownerId, sessionId), {
+    ...{ kind: 'production', status: 'evaluating', run: { name: run }, outcomes: [] },
+    ...{ startedAtMs: noonMs, endedAtMs: noonMs + 1_000, sourceSessionId: 'conversation-1' },
+  });
+  t.equal(await store.sessions.find(ownerId, 'another'), undefined);
+  t.equal((await store.jobs.pending()).count, 2);
+});
+
+void t.test('a closing that fails leaves the conversation open', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  sink.keep([
+    newSpans(ownerId, [newSpan('1'), newSpan('2', { conversationId: 'conversation-2' })]),
+  ]);
+  const sessionId = 'the same';
+  await store.conversations.close(newClosing(ownerId, { sessionId }));
+  const second = newClosing(ownerId, { conversationId: 'conversation-2', sessionId });
+  await t.rejects(store.conversations.close(second), /the same is taken/);
+  t.equal((await store.conversations.find(ownerId, 'conversation-2'))?.state, 'open');
+  t.equal((await store.jobs.pending()).count, 2);
+});
+
+void t.test("an unknown conversation, and another owner's, is not closed", async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  t.equal(await store.conversations.close(newClosing(other)), undefined);
+  const unknown = newClosing(ownerId, { conversationId: 'unknown' });
+  t.equal(await store.conversations.close(unknown), undefined);
+  t.equal((await store.conversations.find(ownerId, 'conversation-1'))?.state, 'open');
+});
+
+void t.test('without evals it closes, joins its run, and stays unscored and unseen', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  const closed = await store.conversations.close(newClosing(ownerId, { evals: [] }));
+  t.match(closed, { run: 'Live traces 2026-11-20', evaluationsQueued: 0, alreadyClosed: false });
+  t.equal(await store.sessions.find(ownerId, 'session of conversation-1'), undefined);
+  t.same(await store.conversations.unscored(ownerId, 9), ['conversation-1']);
+});
+
+void t.test('an eval that is named twice is queued once', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  const evals = [newEval('a'), newEval('b'), newEval('a')];
+  t.match(await store.conversations.close(newClosing(ownerId, { evals })), {
+    evaluationsQueued: 2,
+  });
+});
+
+void t.test('the backlog is scored later, each in the run of its own date', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const dayNs = 86_400_000_000_000n;
+  const ids = ['today', 'yesterday', 'before midnight'];
+  const starts = [noonNs, noonNs - dayNs, noonNs + dayNs / 2n - 1n];
+  for (const [nth, conversationId] of ids.entries()) {
+    const startNs = starts[nth] ?? 0n;
+    const span = newSpan(conversationId, { conversationId, startNs, endNs: startNs });
+    sink.keep([newSpans(ownerId, [span])]);
+    const atMs = noonMs + nth;
+    await store.conversations.close(newClosing(ownerId, { conversationId, evals: [], atMs }));
+  }
+  t.same(await store.conversations.unscored(ownerId, 2), ['today', 'yesterday'], 'oldest first');
+  const results = [];
+  for (const conversationId of ids) {
+    results.push(await store.conversations.score(newClosing(ownerId, { conversationId })));
+  }
+  t.same(results, [
+    { run: 'Live traces 2026-11-20', queued: 2 },
+    { run: 'Live traces 2026-11-19', queued: 2 },
+    { run: 'Live traces 2026-11-20', queued: 2 },
+  ]);
+  t.same(await store.conversations.unscored(ownerId, 9), []);
+  t.equal(await store.conversations.score(newClosing(ownerId)), undefined, 'unknown');
+  const again = newClosing(ownerId, { conversationId: 'today', sessionId: 'x' });
+  t.equal(await store.conversations.score(again), undefined, 'scored already');
+  t.equal((await store.jobs.pending()).count, 6);
+});
+
+void t.test('an open conversation is not scored', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  t.same(await store.conversations.unscored(ownerId, 9), []);
+  t.equal(await store.conversations.score(newClosing(ownerId)), undefined);
+});
+
+void t.test(
+  'spans after closing are kept and late; the conversation stays as it was',
+  async (t) => {
+    const { store, sink, ownerId } = await withStore(t);
+    sink.keep([newSpans(ownerId, [newSpan('1')])]);
+    await store.conversations.close(newClosing(ownerId));
+    const before = await store.conversations.find(ownerId, 'conversation-1');
+    const late = newSpan('2', { startNs: noonNs - 5n, endNs: noonNs + 2n ** 50n });
+    const [kept] = sink.keep([
+      newSpans(ownerId, [late, newSpan('1')], { receivedAtMs: noonMs * 2 }),
+    ]);
+    t.same(kept, { inserted: 1, repeated: 1, late: 1 });
+    t.same(await store.conversations.find(ownerId, 'conversation-1'), before);
+    const spans = await store.conversations.spansOf(ownerId, 'conversation-1');
+    t.same(
+      spans.map((span) => [span.spanId, span.late]),
+      [
+        ['span-2', true],
+        ['span-1', false],
+      ],
+    );
+    const codes = (await store.ingestLog.list(ownerId, 9)).map(({ code }) => code);
+    t.same(codes.toSorted(), ['late_spans', 'repeated_spans']);
+  },
+);
+
+void t.test('idle conversations are found oldest first, closed ones not', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const arrive = (owner: string, conversationId: string, receivedAtMs: number) =>
+    sink.keep([newSpans(owner, [newSpan(conversationId, { conversationId })], { receivedAtMs })]);
+  arrive(ownerId, 'second', 20);
+  arrive(other, 'first', 10);
+  arrive(ownerId, 'closed', 5);
+  arrive(ownerId, 'third', 30);
+  await store.conversations.close(newClosing(ownerId, { conversationId: 'closed' }));
+  const found = async (ms: number, limit = 9): Promise<string[]> =>
+    (await store.conversations.idleBefore(ms, limit)).map(({ conversationId }) => conversationId);
+  t.same(await found(30), ['first', 'second'], 'the bound itself is not before');
+  t.same(await found(31, 1), ['first']);
+  t.same(await store.conversations.idleBefore(11, 9), [
+    { ownerId: other, conversationId: 'first' },
+  ]);
+});
+
+void t.test('idle closing leaves a conversation open to which a span came meanwhile', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  sink.keep([newSpans(ownerId, [newSpan('1')], { receivedAtMs: 100 })]);
+  const close = (idleBeforeMs: number) =>
+    store.conversations.close(newClosing(ownerId, { idleBeforeMs }));
+  t.equal(await close(100), undefined);
+  t.equal((await store.conversations.find(ownerId, 'conversation-1'))?.state, 'open');
+  t.match(await close(101), { alreadyClosed: false });
+  t.match(await close(1), { alreadyClosed: true });
+});

@@ -1,0 +1,149 @@
+/** What holds when processes die, and when several work on one file. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import t from 'tap';
+import { openFile } from '../../../src/service/store/open-file.ts';
+import { openStore } from '../../../src/service/store/open-store.ts';
+import { openSpanSink } from '../../../src/service/store/spans.ts';
+import { randomSeed, seededChance } from '../../../src/platform/random.ts';
+import {
+  newClosing,
+  newSession,
+  newSpan,
+  newSpans,
+  noonMs,
+  withStore,
+} from '../../helpers/store.ts';
+import { newOutcome, valueOf, withFile } from '../../helpers/store.ts';
+
+const program = join(import.meta.dirname, '../../helpers/keep-spans.ts');
+
+/** Runs the program until it has said `bytes`, kills it, and gives the lines that it had said. */
+async function killAfter(bytes: number, args: string[]): Promise<string[]> {
+  const child = spawn(process.execPath, [program, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+    if (text.length >= bytes) child.kill('SIGKILL');
+  });
+  const [, signal] = (await once(child, 'close')) as [number | null, string | null];
+  if (signal !== 'SIGKILL') throw new Error('the program ended by itself');
+  // The last line may be cut off.
+  return text.split('\n').slice(0, -1);
+}
+
+void t.test('kill -9: nothing acknowledged is lost, nothing is there twice', async (t) => {
+  const seed = randomSeed();
+  const chance = seededChance(seed);
+  const file = join(t.testdir(), 'store.db');
+  const store = await openStore({ file });
+  const ownerId = await store.owners.ensure('development');
+  // From here on nobody else has the file open: who comes next mends what the dead one left.
+  await store.close();
+  t.comment(`seed ${seed}`);
+  for (let round = 0; round < 10; round += 1) {
+    const acknowledged = await killAfter(chance.integer(1, 30_000), [file, ownerId, `${round}`]);
+    const db = openFile(file, { busyMs: 0 });
+    t.equal(valueOf(db, 'pragma integrity_check'), 'ok');
+    t.same(db.pragma('foreign_key_check'), []);
+    const kept = db
+      .prepare<[string], string>('select span_id from spans where span_id glob ?')
+      .pluck()
+      .all(`span-${round}-*`);
+    t.equal(new Set(kept).size, kept.length, 'each once');
+    const said = new Set(acknowledged);
+    for (const spanId of kept) said.delete(spanId);
+    t.same([...said], [], `of ${acknowledged.length} acknowledged none is lost`);
+    const odd = `select count(*) as n from conversations
+       where not exists (select 1 from spans where conversation_key = conversations.key)`;
+    t.equal(valueOf(db, odd), 0, 'no conversation without spans');
+    db.close();
+  }
+});
+
+void t.test('two stores on one file see what the other wrote, and close once', async (t) => {
+  const { file, store, sink, ownerId } = await withStore(t);
+  const other = await openStore({ file });
+  t.teardown(() => other.close());
+  t.equal(await other.owners.idOf('development'), ownerId);
+  const ids = Array.from({ length: 30 }, (_, nth) => `conversation-${nth}`);
+  sink.keep(ids.map((id) => newSpans(ownerId, [newSpan(id, { conversationId: id })])));
+  const closings = ids.flatMap((conversationId) => [
+    store.conversations.close(
+      newClosing(ownerId, { conversationId, sessionId: `${conversationId} x` }),
+    ),
+    other.conversations.close(
+      newClosing(ownerId, { conversationId, sessionId: `${conversationId} y` }),
+    ),
+  ]);
+  const results = await Promise.all(closings);
+  t.equal(results.filter((result) => result?.alreadyClosed === false).length, 30);
+  t.equal((await other.jobs.pending()).count, 60);
+  const taken = await Promise.all([
+    store.jobs.take('one', noonMs * 2, 1_000, 40),
+    other.jobs.take('two', noonMs * 2, 1_000, 40),
+  ]);
+  t.equal(new Set(taken.flat().map(({ id }) => id)).size, 60, 'each job by one worker');
+});
+
+void t.test('two processes that open a new file at once both find its tables', async (t) => {
+  const file = join(t.testdir(), 'store.db');
+  const stores = await Promise.all([openStore({ file }), openStore({ file })]);
+  const ids = await Promise.all(stores.map((store) => store.owners.ensure('development')));
+  t.equal(ids[0], ids[1]);
+  for (const store of stores) await store.close();
+});
+
+void t.test(
+  'reads go on while a long write holds the lock; writes wait without stopping',
+  async (t) => {
+    const { file, store, ownerId } = await withStore(t);
+    await store.sessions.add(newSession(ownerId, 'before'));
+    const long = withFile(t, file);
+    long.exec('begin immediate');
+    long.exec(`update sessions set status = 'failed'`);
+
+    const startedMs = performance.now();
+    let written = false;
+    const write = store.sessions.add(newSession(ownerId, 'after')).then(() => {
+      written = true;
+    });
+    const filter = { ownerId, kind: 'production', failedOnly: false, skip: 0, limit: 50 } as const;
+    for (let read = 0; read < 50; read += 1) {
+      const { sessions, total } = await store.sessions.page(filter);
+      if (total !== 1 || sessions[0]?.status !== 'completed') t.fail('saw what is not committed');
+    }
+    t.equal(written, false, 'the write waits');
+    t.ok(performance.now() - startedMs < 5_000, 'and does not stop the thread for its 10 s');
+    long.exec('commit');
+    await write;
+    t.equal((await store.sessions.page(filter)).total, 2);
+  },
+);
+
+void t.test('the sink keeps nothing when it cannot get the lock, and says so', async (t) => {
+  const { file, store, ownerId } = await withStore(t);
+  const sink = openSpanSink({ file, lockWaitMsMax: 1 });
+  t.teardown(() => sink.close());
+  const long = withFile(t, file);
+  long.exec('begin immediate');
+  const [one, two] = sink.keep([1, 2].map((id) => newSpans(ownerId, [newSpan(String(id))])));
+  t.match(one, /locked/);
+  t.match(two, /locked/);
+  long.exec('rollback');
+  t.equal(await store.conversations.find(ownerId, 'conversation-1'), undefined);
+  t.match(sink.keep([newSpans(ownerId, [newSpan('1')])]), [{ inserted: 1 }], 'and goes on');
+});
+
+void t.test('many writes at once each happen', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const ids = Array.from({ length: 200 }, (_, nth) => String(nth));
+  await Promise.all(
+    ids.map((id) => store.sessions.add(newSession(ownerId, id, { outcomes: [newOutcome(id)] }))),
+  );
+  const filter = { ownerId, kind: 'production', failedOnly: false, skip: 0, limit: 500 } as const;
+  t.equal((await store.sessions.page(filter)).sessions.length, 200);
+});

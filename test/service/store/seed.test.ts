@@ -1,0 +1,60 @@
+/** The store: a seed goes in as one, and leaves time for others. */
+import { createHash } from 'node:crypto';
+import t from 'tap';
+import type { Planting } from '../../../src/service/store/setup.ts';
+import { newAgent, newEval, newSession, newSimulated, withStore } from '../../helpers/store.ts';
+
+const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
+
+void t.test('a seed is planted as a whole or not at all', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  await store.owners.addKey(other, digest('taken'));
+  await store.evals.put(ownerId, newEval('before'));
+  const planting: Planting = {
+    ownerId,
+    afresh: true,
+    keys: [{ keyDigest: digest('new'), ownerName: 'third' }],
+    evals: [newEval('a')],
+    settings: { run_name: 'Planted' },
+    documents: [newAgent('shop', 'k')],
+    sessions: [newSession(ownerId, 'one'), newSimulated(ownerId, 'two')],
+    deletedSimulations: ['simulation-1'],
+  };
+  const keys = [...planting.keys, { keyDigest: digest('taken'), ownerName: undefined }];
+  t.equal(await store.plant({ ...planting, keys }), 1, 'the place of the key');
+  t.equal(await store.owners.byKey(digest('new')), undefined);
+  t.same(await store.evals.list(ownerId), [newEval('before')], 'nothing has changed');
+  const broken = { ...newSession(ownerId, 'three'), status: null as never };
+  await t.rejects(store.plant({ ...planting, sessions: [...planting.sessions, broken] }));
+  t.same(await store.evals.list(ownerId), [newEval('before')], 'nothing has changed');
+  t.equal(await store.sessions.find(ownerId, 'one'), undefined);
+  t.equal(await store.plant(planting), undefined);
+  t.same(await store.evals.list(ownerId), [newEval('a')], 'what was there is gone');
+  t.equal((await store.evals.settings(ownerId)).run_name, 'Planted');
+  t.equal((await store.sessions.find(ownerId, 'two'))?.simulation?.deleted, true);
+  t.equal((await store.documents.list(ownerId, 'agent', 9)).length, 1);
+  const third = await store.owners.idOf('third');
+  t.equal((await store.owners.byKey(digest('new')))?.ownerId, third);
+});
+
+void t.test('while a seed is planted, the thread has time for others', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const names = Array.from({ length: 4000 }, (_, nth) => `s-${nth}`);
+  const turn = { userInput: 'hi', userReason: undefined, agentResponse: 'ho' };
+  const turns = Array.from({ length: 3 }, (_, nth) => ({ ...turn, sequence: nth + 1 }));
+  let rounds = 0;
+  let over = false;
+  const round = (): void => {
+    rounds += 1;
+    if (!over) setImmediate(round);
+  };
+  round();
+  await store.plant({
+    ...{ ownerId, afresh: false, keys: [], evals: [], settings: {}, documents: [] },
+    ...{ sessions: names.map((id) => newSession(ownerId, id, { turns })), deletedSimulations: [] },
+  });
+  over = true;
+  t.ok(rounds >= 20, `${rounds} rounds of the event loop`);
+  t.equal((await store.sessions.turnsOf(ownerId, 's-999')).length, 3);
+});

@@ -1,0 +1,258 @@
+import t from 'tap';
+import type { SessionFilter, Store } from '../../../src/service/store/store.ts';
+import { newClosing, newOutcome, newSession, newSimulated, newSpan } from '../../helpers/store.ts';
+import { newEval, newSpans, noonMs, withStore } from '../../helpers/store.ts';
+
+/** All production sessions of an owner, unless changed. */
+function filterOf(ownerId: string, changes: Partial<SessionFilter> = {}): SessionFilter {
+  return { ownerId, kind: 'production', failedOnly: false, skip: 0, limit: 50, ...changes };
+}
+
+/** The ids on the only page; throws when the total says that there are more. */
+async function idsOf(store: Store, filter: SessionFilter): Promise<string[]> {
+  const { sessions, total } = await store.sessions.page(filter);
+  if (total !== sessions.length) throw new Error(`total ${total} of ${sessions.length} sessions`);
+  return sessions.map(({ id }) => id);
+}
+
+void t.test('a session is found as it was added, with its turns and outcomes', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const turns = [
+    { sequence: 1, userInput: 'hi', userReason: 'greets', agentResponse: 'ho' },
+    { sequence: 2, userInput: '', userReason: undefined, agentResponse: '\u{1F600}' },
+  ];
+  const outcomes = [newOutcome('b', 'fail'), newOutcome('a'), newOutcome('c', 'error')];
+  const added = newSimulated(ownerId, 'one', { turns: turns.toReversed(), outcomes });
+  await store.sessions.add(added);
+  const { turns: _, evals: __, runName: ___, ...session } = added;
+  t.same(await store.sessions.find(ownerId, 'one'), { ...session, run: undefined, outcomes });
+  t.same(await store.sessions.turnsOf(ownerId, 'one'), turns);
+  t.equal(await store.sessions.find('other', 'one'), undefined);
+  t.same(await store.sessions.turnsOf('other', 'one'), []);
+});
+
+void t.test('a known id is replaced: nothing of the session before stays', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const turns = [{ sequence: 1, userInput: 'hi', userReason: undefined, agentResponse: 'ho' }];
+  const first = { turns, outcomes: [newOutcome('a', 'fail')], evals: [newEval('z')] };
+  await store.sessions.add(newSession(ownerId, 'one', first));
+  await store.sessions.add(newSession(ownerId, 'one', { runName: 'Again' }));
+  t.same(await store.sessions.turnsOf(ownerId, 'one'), []);
+  t.equal((await store.jobs.pending()).count, 0);
+  const { sessions, total } = await store.sessions.page(filterOf(ownerId));
+  t.equal(total, 1);
+  t.match(sessions, [{ run: { name: 'Again' }, outcomes: [newOutcome('a')] }]);
+});
+
+void t.test('one id of two owners is two sessions', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  await store.sessions.add(newSession(ownerId, 'one'));
+  await store.sessions.add(newSession(other, 'one', { runName: 'Other' }));
+  t.equal((await store.sessions.find(ownerId, 'one'))?.run?.name, 'Uploads');
+  t.same(await idsOf(store, filterOf(other)), ['one']);
+  await store.sessions.add(newSession(other, 'two', { outcomes: [newOutcome('b', 'fail')] }));
+  for (const changes of [{ run: 'uploads' }, { eval: 'eval b' }, { failedOnly: true }]) {
+    const mine = await idsOf(store, filterOf(ownerId, changes));
+    t.same(mine, 'run' in changes ? ['one'] : [], 'no filter shows what is another’s');
+  }
+  await store.sessions.add(newSimulated(other, 'simulated'));
+  t.same(await idsOf(store, filterOf(ownerId, { kind: 'simulation', agent: 'shop' })), []);
+});
+
+void t.test('pages are newest first, then by id, and hold each session once', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const starts = { b: 5, a: 5, newest: 9, oldest: 1, c: 5 };
+  for (const [id, after] of Object.entries(starts)) {
+    await store.sessions.add(newSession(ownerId, id, { startedAtMs: noonMs + after }));
+  }
+  const pages = [];
+  for (let skip = 0; skip < 6; skip += 2) {
+    const { sessions, total } = await store.sessions.page(filterOf(ownerId, { skip, limit: 2 }));
+    t.equal(total, 5);
+    pages.push(sessions.map(({ id }) => id));
+  }
+  t.same(pages, [['newest', 'a'], ['b', 'c'], ['oldest']]);
+  for (const [id, runName] of [
+    ['y', 'Run 1'],
+    ['x', 'Run 2'],
+  ] as const) {
+    await store.sessions.add(newSession(ownerId, id, { runName }));
+  }
+  t.same(await idsOf(store, filterOf(ownerId, { run: 'run' })), ['x', 'y'], 'over runs, too');
+  const beyond = await store.sessions.page(filterOf(ownerId, { skip: 9 }));
+  t.same(beyond, { sessions: [], total: 7 });
+});
+
+void t.test('production leaves out sessions without results, simulations do not', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const none = { outcomes: [] };
+  const error = { outcomes: [newOutcome('a', 'error')] };
+  await store.sessions.add(newSession(ownerId, 'scored'));
+  await store.sessions.add(newSession(ownerId, 'unscored', none));
+  await store.sessions.add(newSession(ownerId, 'errored', error));
+  await store.sessions.add(newSimulated(ownerId, 'simulated', none));
+  await store.sessions.add(newSimulated(ownerId, 'simulated, errored', error));
+  t.same(await idsOf(store, filterOf(ownerId)), ['scored']);
+  const simulated = await idsOf(store, filterOf(ownerId, { kind: 'simulation' }));
+  t.same(simulated, ['simulated', 'simulated, errored']);
+});
+
+void t.test('names are searched whatever the case, beyond ASCII, without wildcards', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const runs = ['Größe 100%', 'GROSSE snake_case', 'ΟΔΟΣΤΡΩΜΑ', 'Cafe\u0301 Żółw', 'plain'];
+  for (const runName of runs) await store.sessions.add(newSession(ownerId, runName, { runName }));
+  const cases: [string, string[]][] = [
+    ['GRÖSSE', ['Größe 100%']],
+    ['größe', ['Größe 100%']],
+    ['GRÖẞE', ['Größe 100%']],
+    ['%', ['Größe 100%']],
+    ['_', ['GROSSE snake_case']],
+    ['grosse', ['GROSSE snake_case']],
+    ['οδοσ', ['ΟΔΟΣΤΡΩΜΑ']],
+    ['ΟΔΟΣ', ['ΟΔΟΣΤΡΩΜΑ']],
+    ['caf\u00E9', ['Cafe\u0301 Żółw']],
+    ['ŻÓŁ', ['Cafe\u0301 Żółw']],
+    ['P%N', []],
+    ["'; drop table runs; --", []],
+  ];
+  for (const [run, expected] of cases) {
+    t.same(await idsOf(store, filterOf(ownerId, { run })), expected, run);
+  }
+  t.equal(
+    (await idsOf(store, filterOf(ownerId, { run: '' }))).length,
+    5,
+    'every name holds nothing',
+  );
+});
+
+void t.test('agent is searched in its name and in its URL', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const agents = [
+    { name: 'Müller', url: 'https://one.example' },
+    { name: 'Shop', url: 'https://MÜLLER.example/v1' },
+    { name: 'Shop', url: 'https://three.example' },
+  ];
+  for (const [nth, agent] of agents.entries()) {
+    await store.sessions.add(newSimulated(ownerId, String(nth), { agent }));
+  }
+  await store.sessions.add(newSimulated(ownerId, 'none', { agent: undefined }));
+  const found = (agent: string) => idsOf(store, filterOf(ownerId, { kind: 'simulation', agent }));
+  t.same(await found('müller'), ['0', '1']);
+  t.same(await found('shop'), ['1', '2']);
+  t.same(await found('shophttps'), [], 'not across the two');
+});
+
+void t.test('eval selects sessions that it scored, and never narrows their outcomes', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const tone = { evalName: 'Freundlicher Tön' };
+  const outcomes = {
+    both: [newOutcome('a', 'fail'), { ...newOutcome('b'), ...tone }],
+    other: [newOutcome('a')],
+    errored: [newOutcome('a'), { ...newOutcome('b', 'error'), ...tone }],
+  };
+  for (const [id, found] of Object.entries(outcomes)) {
+    await store.sessions.add(newSession(ownerId, id, { outcomes: found }));
+  }
+  const page = await store.sessions.page(filterOf(ownerId, { eval: 'TÖN' }));
+  t.equal(page.total, 1);
+  t.match(page.sessions, [{ id: 'both', outcomes: outcomes.both }]);
+  const failed = filterOf(ownerId, { eval: 'tön', failedOnly: true });
+  t.same(await idsOf(store, failed), ['both'], 'the failing eval may be another');
+  t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval A' })), ['both', 'errored', 'other']);
+});
+
+void t.test('failedOnly selects sessions with a failing outcome', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const failing = [newOutcome('a'), newOutcome('b', 'fail')];
+  for (const [add, kind] of [
+    [newSession, 'production'],
+    [newSimulated, 'simulation'],
+  ] as const) {
+    await store.sessions.add(add(ownerId, `${kind} good`));
+    await store.sessions.add(add(ownerId, `${kind} bad`, { outcomes: failing }));
+    const error = [newOutcome('a', 'error')];
+    await store.sessions.add(add(ownerId, `${kind} errored`, { outcomes: error }));
+    const { sessions, total } = await store.sessions.page(
+      filterOf(ownerId, { kind, failedOnly: true }),
+    );
+    t.equal(total, 1);
+    t.match(sessions, [{ id: `${kind} bad`, outcomes: failing }]);
+    t.equal(sessions[0]?.outcomes.length, 2, 'the view narrows; the summary is of all');
+  }
+});
+
+void t.test('both bounds of the start are included', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  for (const after of [1, 2, 3]) {
+    const startedAtMs = noonMs + after;
+    await store.sessions.add(newSession(ownerId, String(after), { startedAtMs }));
+  }
+  const [startedAfterMs, startedBeforeMs] = [noonMs + 2, noonMs + 2];
+  t.same(await idsOf(store, filterOf(ownerId, { startedAfterMs })), ['3', '2']);
+  t.same(await idsOf(store, filterOf(ownerId, { startedBeforeMs })), ['2', '1']);
+  t.same(await idsOf(store, filterOf(ownerId, { startedAfterMs, startedBeforeMs })), ['2']);
+});
+
+void t.test('filters hold together, not each for itself', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const bad = { outcomes: [newOutcome('a', 'fail')] };
+  await store.sessions.add(newSession(ownerId, 'wanted', { runName: 'Nightly', ...bad }));
+  await store.sessions.add(newSession(ownerId, 'good', { runName: 'Nightly' }));
+  await store.sessions.add(newSession(ownerId, 'elsewhere', { runName: 'Daily', ...bad }));
+  const early = { startedAtMs: noonMs - 1, runName: 'Nightly', ...bad };
+  await store.sessions.add(newSession(ownerId, 'early', early));
+  const filter = { run: 'night', eval: 'eval a', failedOnly: true, startedAfterMs: noonMs };
+  t.same(await idsOf(store, filterOf(ownerId, filter)), ['wanted']);
+});
+
+void t.test('a deleted simulation keeps its sessions and its name', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  await store.sessions.add(newSimulated(ownerId, 'one'));
+  t.equal(await store.sessions.deleteSimulation('other', 'simulation-1'), false);
+  t.equal(await store.sessions.deleteSimulation(ownerId, 'simulation-1'), true);
+  t.equal(await store.sessions.deleteSimulation(ownerId, 'simulation-1'), false);
+  await store.sessions.add(newSimulated(ownerId, 'two'));
+  const { sessions } = await store.sessions.page(filterOf(ownerId, { kind: 'simulation' }));
+  const simulation = { id: 'simulation-1', name: 'Nightly', deleted: true };
+  t.match(sessions, [
+    { id: 'one', simulation },
+    { id: 'two', simulation },
+  ]);
+});
+
+void t.test('sessions of one run bear its id; of live traces and of uploads alike', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const outcomes = [newOutcome('b')];
+  const runName = 'Live traces 2026-11-20';
+  await store.sessions.add(newSession(ownerId, 'uploaded', { runName, outcomes }));
+  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  await store.conversations.close(newClosing(ownerId));
+  for (const job of await store.jobs.take('worker', noonMs * 2, 1_000, 9)) {
+    await store.jobs.finish('worker', job, newOutcome(job.definition.id), noonMs);
+  }
+  const { sessions } = await store.sessions.page(filterOf(ownerId));
+  t.equal(sessions.length, 2);
+  t.ok(sessions[0]?.run?.id);
+  t.same(sessions[0]?.run, sessions[1]?.run);
+});
+
+void t.test('page and total are of one state, whatever is written meanwhile', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  let adding = true;
+  const add = async (): Promise<void> => {
+    for (let nth = 0; adding && nth < 500; nth += 1) {
+      await store.sessions.add(newSession(ownerId, `session-${nth}`));
+    }
+  };
+  const added = add();
+  let last = 0;
+  for (let read = 0; read < 60; read += 1) {
+    const { sessions, total } = await store.sessions.page(filterOf(ownerId, { limit: 500 }));
+    if (sessions.length !== total) t.fail(`${sessions.length} sessions, total ${total}`);
+    last = total;
+  }
+  adding = false;
+  await added;
+  t.ok(last > 0, `${last} sessions were added meanwhile`);
+});

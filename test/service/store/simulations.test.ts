@@ -1,0 +1,49 @@
+/** Runs of simulated users in the store: kept with their key, each of their sessions once. */
+import t from 'tap';
+import { newSimulated, newSimulation, withStore } from '../../helpers/store.ts';
+
+void t.test('a run is found with what it was asked with; its key goes when it ends', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const { simulations } = store;
+  const id = await simulations.add(newSimulation(ownerId, { samples: 3 }));
+  t.equal(id, 'asked-0');
+  t.equal(await simulations.add(newSimulation(ownerId)), 'asked-1', 'the second of its seed');
+  t.match(await simulations.find(ownerId, id), { id, samples: 3, state: 'running', repeat: 0 });
+  t.equal(await simulations.find(other, id), undefined);
+  t.same(
+    (await simulations.list(ownerId, 10)).map((one) => [one.id, one.repeat]),
+    [
+      ['asked-1', 1],
+      ['asked-0', 0],
+    ],
+  );
+  t.equal(await simulations.apiKeyOf(ownerId, id), 'k');
+  t.equal(await simulations.apiKeyOf(other, id), undefined);
+  t.notMatch(JSON.stringify(await simulations.find(ownerId, id)), /"k"/);
+
+  t.equal(await simulations.end(other, id, 'cancelled'), false, 'by its owner alone');
+  t.equal(await simulations.end(ownerId, id, 'ended'), true);
+  t.equal(await simulations.end(ownerId, id, 'cancelled'), false, 'once');
+  t.equal(await simulations.stateOf(ownerId, id), 'ended');
+  t.equal(await simulations.apiKeyOf(ownerId, id), undefined);
+  t.same(
+    (await simulations.running()).map((one) => one.id),
+    ['asked-1'],
+  );
+});
+
+void t.test('a session is kept once, and only while its run is there', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const id = await store.simulations.add(newSimulation(ownerId));
+  const simulation = { id, name: 'Nightly', deleted: false };
+  const session = { ...newSimulated(ownerId, 'one'), simulation };
+  t.equal(await store.simulations.keep(session), true);
+  t.equal(await store.simulations.keep({ ...session, persona: 'Another' }), false);
+  const kept = await store.simulations.sessionsOf(ownerId, id);
+  t.match(kept, [{ id: 'one', persona: session.persona }], 'what was kept first stands');
+  t.equal(kept.length, 1);
+  await store.empty(ownerId);
+  t.equal(await store.simulations.keep(session), false);
+  t.equal(await store.sessions.find(ownerId, 'one'), undefined);
+});

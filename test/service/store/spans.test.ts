@@ -1,0 +1,166 @@
+import t from 'tap';
+import { newClosing, newSpan, newSpans, noonMs, noonNs, withStore } from '../../helpers/store.ts';
+
+void t.test('a span is kept as it came, to the nanosecond', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const span = newSpan('1', {
+    startNs: 1_763_640_000_123_456_789n,
+    endNs: 2n ** 63n - 1n,
+    parentSpanId: 'span-0',
+    failed: true,
+    inputMessages: '[{"role": cut off \u0000 \u{1F600}',
+    outputMessages: undefined,
+    attributes: { 'gen_ai.usage.input_tokens': 12, 'gen_ai.nested': { a: [1, null, 'ü'] } },
+  });
+  const request = newSpans(ownerId, [span]);
+  t.same(sink.keep([request]), [{ inserted: 1, repeated: 0, late: 0 }]);
+  const kept = { ...span, receivedAtMs: request.receivedAtMs, late: false };
+  t.strictSame(await store.conversations.spansOf(ownerId, 'conversation-1'), [kept]);
+});
+
+void t.test(
+  'spans are read in the order of their starts, whatever order they came in',
+  async (t) => {
+    const { store, sink, ownerId } = await withStore(t);
+    const at = (id: string, after: bigint) => newSpan(id, { startNs: noonNs + after });
+    sink.keep([newSpans(ownerId, [at('c', 3n), at('a', 1n)]), newSpans(ownerId, [at('b', 2n)])]);
+    const spans = await store.conversations.spansOf(ownerId, 'conversation-1');
+    t.same(
+      spans.map(({ spanId }) => spanId),
+      ['span-a', 'span-b', 'span-c'],
+    );
+  },
+);
+
+void t.test('a span that comes again changes nothing, whatever its conversation', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  const before = await store.conversations.find(ownerId, 'conversation-1');
+  const again = newSpan('1', { endNs: noonNs + 9_000_000_000n, name: 'changed' });
+  const elsewhere = newSpan('1', { conversationId: 'conversation-2' });
+  const later = { receivedAtMs: noonMs + 99_000 };
+  const results = sink.keep([
+    newSpans(ownerId, [again], later),
+    newSpans(ownerId, [elsewhere], later),
+  ]);
+  t.same(results, Array(2).fill({ inserted: 0, repeated: 1, late: 0 }));
+  t.same(await store.conversations.find(ownerId, 'conversation-1'), before);
+  t.equal(await store.conversations.find(ownerId, 'conversation-2'), undefined);
+  t.match(await store.ingestLog.list(ownerId, 9), [
+    { code: 'span_id_taken', level: 'warn' },
+    { code: 'repeated_spans', level: 'info' },
+  ]);
+});
+
+void t.test('a new conversation has the bounds of its new spans alone', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  sink.keep([newSpans(ownerId, [newSpan('old', { startNs: 1n, endNs: 2n ** 60n })])]);
+  const conversationId = 'conversation-2';
+  const known = newSpan('old', { conversationId, startNs: 1n, endNs: 2n ** 62n });
+  sink.keep([newSpans(ownerId, [known, newSpan('new', { conversationId })])]);
+  t.match(await store.conversations.find(ownerId, conversationId), {
+    firstStartNs: noonNs,
+    lastEndNs: noonNs + 1_000_000_000n,
+  });
+});
+
+void t.test('span ids of two owners are two things', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const results = sink.keep([newSpans(ownerId, [newSpan('1')]), newSpans(other, [newSpan('1')])]);
+  t.same(results, Array(2).fill({ inserted: 1, repeated: 0, late: 0 }));
+  sink.keep([newSpans(other, [newSpan('2')])]);
+  t.equal((await store.conversations.spansOf(ownerId, 'conversation-1')).length, 1);
+  t.equal((await store.conversations.spansOf(other, 'conversation-1')).length, 2);
+});
+
+void t.test('a conversation knows its first start, last end and last arrival', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const times = (id: string, startNs: bigint, endNs: bigint) => newSpan(id, { startNs, endNs });
+  sink.keep([
+    newSpans(ownerId, [times('1', noonNs, noonNs + 5n)], { receivedAtMs: 20 }),
+    newSpans(ownerId, [times('2', noonNs - 7n, noonNs + 1n)], { receivedAtMs: 10 }),
+  ]);
+  t.same(await store.conversations.find(ownerId, 'conversation-1'), {
+    conversationId: 'conversation-1',
+    state: 'open',
+    firstStartNs: noonNs - 7n,
+    lastEndNs: noonNs + 5n,
+    lastReceivedAtMs: 20,
+    closedAtMs: undefined,
+    run: undefined,
+    sessionId: undefined,
+  });
+});
+
+void t.test('a span without times does not pull its conversation to 1970', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  sink.keep([newSpans(ownerId, [newSpan('1', { startNs: 0n, endNs: 0n })])]);
+  const closed = await store.conversations.close(newClosing(ownerId));
+  t.equal(closed?.run, 'Live traces 2026-11-20');
+});
+
+void t.test('times out of range are kept as the nearest that can be', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const [kept] = sink.keep([newSpans(ownerId, [newSpan('1', { startNs: -5n, endNs: 2n ** 64n })])]);
+  t.match(kept, { inserted: 1 });
+  const [span] = await store.conversations.spansOf(ownerId, 'conversation-1');
+  t.equal(span?.startNs, 0n);
+  t.equal(span?.endNs, 2n ** 63n - 1n);
+});
+
+void t.test('tags are kept once a conversation, and no more than it may have', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const tag = (key: string, value: string) => ({ conversationId: 'conversation-1', key, value });
+  const few = [tag('env', 'prod'), tag('env', 'test'), tag('env', 'prod')];
+  sink.keep([newSpans(ownerId, [newSpan('1')], { tags: few })]);
+  t.same(await store.conversations.tagsOf(ownerId, 'conversation-1'), [
+    { key: 'env', value: 'prod' },
+    { key: 'env', value: 'test' },
+  ]);
+  const many = Array.from({ length: 300 }, (_, nth) => tag('n', String(nth)));
+  sink.keep([newSpans(ownerId, [newSpan('2')], { tags: [...few, ...many] })]);
+  sink.keep([newSpans(ownerId, [newSpan('3')], { tags: few })]);
+  t.equal((await store.conversations.tagsOf(ownerId, 'conversation-1')).length, 256);
+  const notes = await store.ingestLog.list(ownerId, 9);
+  t.same(
+    notes.map(({ code, about }) => [code, about['count']]),
+    [['tags_left_out', 46]],
+    'told once: known tags need no room',
+  );
+});
+
+void t.test('a trace leads to the conversation of its first span', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const spans = [
+    newSpan('1', { traceId: 'shared' }),
+    newSpan('2', { traceId: 'shared', conversationId: 'conversation-2' }),
+  ];
+  sink.keep([newSpans(ownerId, spans)]);
+  const known = new Map([['shared', 'conversation-1']]);
+  t.same(sink.conversationsOf(ownerId, ['shared', 'unknown']), known);
+  const other = await store.owners.ensure('other');
+  t.same(sink.conversationsOf(other, ['shared']), new Map());
+});
+
+void t.test('a request that cannot be kept leaves nothing, its neighbours all', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  const bad = [newSpan('2'), newSpan('3', { attributes: circle })];
+  const results = sink.keep([
+    newSpans(ownerId, [newSpan('1')]),
+    newSpans(ownerId, bad),
+    newSpans('nobody', [newSpan('4')]),
+    newSpans(ownerId, [newSpan('5')]),
+  ]);
+  t.same(
+    results.map((result) => result instanceof Error),
+    [false, true, true, false],
+  );
+  const spans = await store.conversations.spansOf(ownerId, 'conversation-1');
+  t.same(
+    spans.map(({ spanId }) => spanId),
+    ['span-1', 'span-5'],
+  );
+});

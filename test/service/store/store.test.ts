@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import t from 'tap';
+import { firstTables } from '../../../src/service/store/migrations/001-first-tables.ts';
+import { openFile } from '../../../src/service/store/open-file.ts';
+import { openStore } from '../../../src/service/store/open-store.ts';
+import { newAgent } from '../../helpers/store.ts';
+import {
+  newEval,
+  newSession,
+  newSimulated,
+  newSimulation,
+  newSpan,
+  newSpans,
+  noonMs,
+} from '../../helpers/store.ts';
+import { newClosing, valueOf, withFile, withStore } from '../../helpers/store.ts';
+
+const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
+
+void t.test('an owner is made once for a name, and stays the same', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  t.equal(await store.owners.ensure('development'), ownerId);
+  t.equal(await store.owners.idOf('development'), ownerId);
+  t.not(await store.owners.ensure('other'), ownerId);
+  t.equal(await store.owners.idOf('nobody'), undefined);
+});
+
+void t.test('a key leads to its owner, until it is removed, and to no other', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  t.equal(await store.owners.addKey(ownerId, digest('one')), true);
+  t.equal(await store.owners.addKey(ownerId, digest('one')), true, 'safe to repeat');
+  t.equal(
+    await store.owners.addKey(other, digest('one')),
+    false,
+    "another's key is not taken over",
+  );
+  t.same(await store.owners.byKey(digest('one')), { ownerId, keyDigest: digest('one') });
+  t.equal(await store.owners.byKey(digest('two')), undefined);
+  t.equal(await store.owners.removeKey(other, digest('one')), false);
+  t.equal(await store.owners.removeKey(ownerId, digest('one')), true);
+  t.equal(await store.owners.byKey(digest('one')), undefined);
+});
+
+void t.test('configured keys are the last ones alone; what was added stays', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const other = await store.owners.ensure('other');
+  const configure = (...keys: string[]) =>
+    store.owners.configureKeys(keys.map((key) => ({ ownerId, keyDigest: digest(key) })));
+  const known = async (...keys: string[]) => {
+    const found = await Promise.all(keys.map((key) => store.owners.byKey(digest(key))));
+    return keys.filter((_, nth) => found[nth] !== undefined);
+  };
+  await store.owners.addKey(other, digest('added'));
+  t.equal(await configure('one', 'two'), true);
+  await store.owners.addKey(ownerId, digest('two'));
+  t.equal(await configure('three'), true);
+  t.same(await known('added', 'one', 'two', 'three'), ['added', 'two', 'three']);
+  t.equal(await configure('four', 'added'), false, "another's key");
+  t.same(await known('three', 'four'), ['three'], 'and nothing is changed');
+});
+
+void t.test('evals are listed in the order in which they came; put replaces', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  for (const id of ['b', 'a']) await store.evals.put(ownerId, newEval(id));
+  await store.evals.put(ownerId, newEval('b', { name: 'Better', required: false }));
+  t.same(await store.evals.list(ownerId), [
+    newEval('b', { name: 'Better', required: false }),
+    newEval('a'),
+  ]);
+  t.equal(await store.evals.remove(ownerId, 'b'), true);
+  t.equal(await store.evals.remove(ownerId, 'b'), false);
+  t.same(await store.evals.list(ownerId), [newEval('a')]);
+  t.same(await store.evals.list(await store.owners.ensure('other')), []);
+});
+
+void t.test(
+  'documents are by owner, kind and id; the key of a sandbox is in no list',
+  async (t) => {
+    const { file, store, ownerId } = await withStore(t);
+    const { documents } = store;
+    const other = await store.owners.ensure('other');
+    const calm = { id: 'one', name: 'Calm' };
+    await documents.put(ownerId, newAgent('one', 'the-key-of-the-sandbox'));
+    await documents.put(ownerId, { kind: 'persona', document: { ...calm, language: 'en' } });
+    await documents.put(ownerId, { kind: 'persona', document: { id: 'two', name: 'Two' } });
+    await documents.put(ownerId, { kind: 'persona', document: calm });
+    t.same(await documents.list(ownerId, 'persona', 9), [calm, { id: 'two', name: 'Two' }]);
+    t.same(await documents.list(ownerId, 'persona', 1), [calm]);
+    t.same(await documents.list(ownerId, 'agent', 9), [newAgent('one', 'x').document]);
+    t.same(await documents.list(other, 'agent', 9), []);
+    t.equal(await documents.apiKeyOf(ownerId, 'one'), 'the-key-of-the-sandbox');
+    t.equal(await documents.apiKeyOf(other, 'one'), undefined);
+    await documents.put(ownerId, newAgent('one', undefined));
+    t.equal(await documents.apiKeyOf(ownerId, 'one'), undefined, 'replaced as a whole');
+    t.equal(await documents.remove(other, 'persona', 'one'), false);
+    t.equal(await documents.remove(ownerId, 'persona', 'one'), true);
+    t.equal((await documents.list(ownerId, 'agent', 9)).length, 1, 'another kind of that id stays');
+    for (const name of [file, `${file}-wal`, `${file}-shm`]) {
+      t.equal(statSync(name).mode & 0o777, 0o600, 'nobody else may read it');
+    }
+  },
+);
+
+void t.test('settings change in what is given, and start as the interface says', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  t.same(await store.evals.settings(ownerId), { evals: [], run_name: 'Live traces' });
+  await store.evals.putSettings(ownerId, { evals: ['a', 'gone'] });
+  await store.evals.putSettings(ownerId, { run_name: 'Shop' });
+  t.same(await store.evals.settings(ownerId), { evals: ['a', 'gone'], run_name: 'Shop' });
+});
+
+void t.test('the ingest log is newest first and bounded for each owner', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const note = (code: string) => ({
+    level: 'warn' as const,
+    code,
+    message: 'what to do',
+    about: { conversation_id: 'conversation-1', count: 3 },
+  });
+  const other = await store.owners.ensure('other');
+  await store.ingestLog.add(other, noonMs, [note('of_other')]);
+  for (let batch = 0; batch < 101; batch += 1) {
+    const notes = Array.from({ length: 100 }, (_, nth) => note(`${batch}_${nth}`));
+    sink.keep([newSpans(ownerId, [], { notes, receivedAtMs: noonMs + batch })]);
+  }
+  await store.ingestLog.add(ownerId, noonMs + 200, [note('last')]);
+  await store.ingestLog.add(other, noonMs, [note('of_other')]);
+  const notes = await store.ingestLog.list(ownerId, 20_000);
+  t.equal(notes.length, 10_000);
+  t.same(notes[0], { ...note('last'), atMs: noonMs + 200 });
+  t.equal(notes.at(-1)?.code, '1_1', 'the oldest were forgotten');
+  t.equal((await store.ingestLog.list(ownerId, 3)).length, 3);
+  t.same(
+    (await store.ingestLog.list(other, 9)).map(({ code }) => code),
+    ['of_other', 'of_other'],
+  );
+});
+
+void t.test('one request leaves a bounded number of notes, each of bounded length', async (t) => {
+  const { store, ownerId } = await withStore(t);
+  const note = { level: 'info' as const, code: 'x', message: 'y'.repeat(5_000), about: {} };
+  await store.ingestLog.add(ownerId, noonMs, Array<typeof note>(5_000).fill(note));
+  const [last, ...others] = await store.ingestLog.list(ownerId, 10_000);
+  t.match(last, { code: 'notes_left_out', about: { notes: 4_800 } });
+  t.equal(others.length, 200);
+  t.equal(others[0]?.message.length, 2_000);
+});
+
+void t.test(
+  'empty forgets all of an owner but itself and its keys, and nothing else',
+  async (t) => {
+    const { file, store, sink, ownerId } = await withStore(t);
+    const other = await store.owners.ensure('other');
+    for (const owner of [ownerId, other]) {
+      await store.owners.addKey(owner, digest(owner));
+      const tags = [{ conversationId: 'conversation-1', key: 'k', value: 'v' }];
+      sink.keep([newSpans(owner, [newSpan('1')], { tags })]);
+      await store.evals.put(owner, newEval('a'));
+      await store.evals.putSettings(owner, { evals: ['a'] });
+      await store.documents.put(owner, newAgent('shop', 'k'));
+      await store.ingestLog.add(owner, noonMs, [
+        { level: 'info', code: 'c', message: 'm', about: {} },
+      ]);
+      await store.conversations.close(newClosing(owner));
+      const turns = [{ sequence: 1, userInput: 'hi', userReason: undefined, agentResponse: 'ho' }];
+      await store.sessions.add(newSession(owner, 'uploaded', { turns }));
+      await store.sessions.add(newSimulated(owner, 'simulated'));
+      await store.simulations.add(newSimulation(owner));
+    }
+    const db = withFile(t, file);
+    const rows = (): Record<string, number> => {
+      const query = `select name from sqlite_schema where type = 'table'`;
+      const tables = db.prepare<[], string>(query).pluck().all();
+      const filled = tables.filter((name) => !/^(sqlite_sequence|owners|keys)$/.test(name));
+      return Object.fromEntries(
+        filled.map((name) => [name, Number(valueOf(db, `select count(*) from ${name}`))]),
+      );
+    };
+    const before = rows();
+    for (const [table, count] of Object.entries(before)) t.ok(count > 0, `${table} was filled`);
+    await store.empty(ownerId);
+    for (const [table, count] of Object.entries(rows())) {
+      t.equal(count, (before[table] ?? 0) / 2, `half of ${table} is left`);
+    }
+    t.equal((await store.owners.byKey(digest(ownerId)))?.ownerId, ownerId);
+    t.equal((await store.conversations.find(other, 'conversation-1'))?.state, 'closed');
+  },
+);
+
+void t.test('what was kept is there when the file is opened again', async (t) => {
+  const file = join(t.testdir(), 'store.db');
+  const first = await openStore({ file });
+  const ownerId = await first.owners.ensure('development');
+  await first.sessions.add(newSession(ownerId, 'one'));
+  await first.close();
+  const second = await openStore({ file });
+  t.equal((await second.sessions.find(ownerId, 'one'))?.id, 'one');
+  await second.close();
+});
+
+void t.test('commits reach the disk, but for a file that ends with its service', async (t) => {
+  const { file, store, ownerId } = await withStore(t);
+  await store.evals.put(ownerId, newEval('a'));
+  t.ok(statSync(`${file}-wal`).size > 0);
+  const db = withFile(t, file);
+  t.equal(valueOf(db, 'pragma page_size'), 4096);
+  t.equal(valueOf(db, 'pragma journal_mode'), 'wal');
+  // A setting of the connection, not of the file: asked of one that is opened as the store's are.
+  for (const [isTemporary, setting] of [
+    [false, 2],
+    [true, 0],
+  ] as const) {
+    const own = openFile(file, { busyMs: 0, isTemporary });
+    t.equal(own.pragma('synchronous', { simple: true }), setting, `temporary: ${isTemporary}`);
+    own.close();
+  }
+});
+
+void t.test('a file of another program, of a newer kit, or no database is refused', async (t) => {
+  const folder = t.testdir();
+  const file = (name: string): string => join(folder, name);
+  using foreign = new DatabaseSync(file('foreign.db'));
+  foreign.exec('create table theirs (x)');
+  await t.rejects(openStore({ file: file('foreign.db') }), /not a store of this program/);
+  // Byte 18 of the header says whether the file has a log of writes: 1 for no, 2 for yes.
+  t.equal(readFileSync(file('foreign.db'))[18], 1, 'untouched');
+
+  await (await openStore({ file: file('newer.db') })).close();
+  using newer = new DatabaseSync(file('newer.db'));
+  newer.exec('pragma user_version = 99');
+  await t.rejects(openStore({ file: file('newer.db') }), /of version 99, this program knows \d/);
+
+  writeFileSync(file('text.db'), 'no database at all, but a text of some length');
+  await t.rejects(openStore({ file: file('text.db') }), /not a database/);
+});
+
+void t.test('a file of the first tables gets the newer ones, and its outcomes stay', async (t) => {
+  const file = join(t.testdir(), 'old.db');
+  const old = new DatabaseSync(file);
+  old.exec(`${firstTables}
+    pragma application_id = 1935833195;
+    pragma user_version = 1;
+    insert into owners values ('o', 'development');
+    insert into eval_names values (1, 'o', 'Eval a', 'eval a');
+    insert into sessions (key, owner_id, id, kind, status, started_at_ms, ended_at_ms)
+      values (1, 'o', 'one', 'production', 'completed', 0, 0);
+    insert into outcomes values (1, 'a', 0, 1, 'general', 'session_level', 'fail', 'why', null);`);
+  old.close();
+  const store = await openStore({ file });
+  t.teardown(() => store.close());
+  t.match((await store.sessions.find('o', 'one'))?.outcomes, [{ outcome: 'fail', required: true }]);
+});

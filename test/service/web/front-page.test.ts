@@ -1,0 +1,106 @@
+/** What one who has an address and nothing else gets to know: `/`, `/__admin`, wrong methods. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { startService } from '../../../src/service/index.ts';
+import { isRefusal, withService } from '../../helpers/service.ts';
+import { root } from '../../helpers/source-tree.ts';
+
+const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+void t.test('/ says what this is and where traces go, to programs as JSON', async (t) => {
+  const { send, admin, service } = await withService(t, { apiKeyHeader: 'X-My-Key' });
+  for (const accept of ['*/*', 'application/json', 'text/plain', 'text/html;q=0, */*', 'a;q=b,,']) {
+    const answer = await send('GET /', { key: null, headers: { accept } });
+    t.equal(answer.status, 200, accept);
+    t.equal(answer.headers.get('content-type'), 'application/json', accept);
+    t.match(answer.json, { service: 'sandbox-kit', key_header: 'x-my-key' });
+    t.match(answer.text, /POST \/v1\/traces.*\/__admin.*docs\/service\.md/s);
+    t.notOk(answer.text.includes(service.apiKey), 'no key');
+    t.match(answer.headers.get('vary'), /accept/i);
+  }
+  t.equal((await send('HEAD /?x=1', { key: null })).status, 200);
+  t.match(await admin('GET /requests'), { seen: 0 }, 'looking changes nothing');
+});
+
+void t.test('/ is a page for browsers, which fetches nothing', async (t) => {
+  const { send, service } = await withService(t);
+  for (const accept of [browser, 'text/html', 'TEXT/HTML', 'application/json;q=0.1, text/*']) {
+    const { status, headers, text } = await send('GET /', { key: null, headers: { accept } });
+    t.equal(status, 200, accept);
+    t.equal(headers.get('content-type'), 'text/html; charset=utf-8', accept);
+    t.match(headers.get('content-security-policy'), /default-src 'none'/);
+    t.match(text, /<title>sandbox-kit.*x-service-api-key.*\/v1\/traces.*docs\/service\.md/s);
+    t.notOk(text.includes(service.apiKey), 'no key');
+    t.notMatch(text, /<(script|link|img)/);
+  }
+});
+
+void t.test('/ tells an exporter that sends to it where to send', async (t) => {
+  const { send } = await withService(t);
+  const answer = await send('POST /', { body: { resourceSpans: [] } });
+  isRefusal(t, answer, 405, /POST.*only GET, HEAD.*traces go to \/v1\/traces/);
+  t.equal(answer.headers.get('allow'), 'GET, HEAD');
+  isRefusal(t, await send('GET /v1'), 404, /GET \/v1/);
+});
+
+void t.test('/ and /__admin tell strangers nothing', async (t) => {
+  const { send } = await withService(t);
+  for (const path of ['/', '/__admin', '/__admin/']) {
+    const headers = { origin: 'https://evil.example' };
+    isRefusal(t, await send(`GET ${path}`, { headers }), 403);
+  }
+  const key = 'the-key-of-this-service';
+  const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
+  t.teardown(() => service.stop());
+  for (const path of ['/', '/__admin', '/__admin/', '/__admin/evals']) {
+    const method = path === '/__admin/evals' ? 'PATCH' : 'GET';
+    const refused = await fetch(service.url + path, { method });
+    t.equal(refused.status, 401, path);
+    t.equal(refused.headers.get('allow'), null);
+    const headers = { 'x-service-api-key': key };
+    t.equal((await fetch(service.url + path, { headers })).status, 200, path);
+  }
+});
+
+interface Listed {
+  routes: { route: string; what: string }[];
+}
+
+void t.test('/__admin lists every control route, as the documentation does', async (t) => {
+  const { admin, send } = await withService(t);
+  const { routes } = (await admin('GET ')) as Listed;
+  t.same(await admin('GET /'), { routes });
+  const document = readFileSync(join(root, 'docs/service.md'), 'utf8');
+  t.ok(routes.length > 30, `${routes.length} routes`);
+  for (const { route, what } of routes) {
+    t.match(what, /\w/, `${route} is described in src/service/admin/route-list.ts`);
+    const [method = '', path = ''] = route.split(' ');
+    const short = path.replace('/__admin', '').replace(/\/\{id\}.*/, '');
+    t.ok(document.includes(short), `${short} stands in docs/service.md`);
+    const answer = await send(`${method} ${path.replace('{id}', 'x')}`);
+    t.not(answer.status, 405, route);
+    t.notMatch(answer.json, { message: /there is no (GET|POST|PUT|DELETE) / }, route);
+  }
+});
+
+void t.test('a control route answers other methods with those that it has', async (t) => {
+  const { send } = await withService(t);
+  const rows: [route: string, allow: string][] = [
+    ['GET /drain', 'POST'],
+    ['POST /settings', 'GET, HEAD, PUT'],
+    ['PATCH /evals/x', 'DELETE, GET, HEAD'],
+    ['DELETE /clock', 'GET, HEAD, POST, PUT'],
+    ['OPTIONS /requests', 'DELETE, GET, HEAD'],
+    ['POST /', 'GET, HEAD'],
+  ];
+  for (const [route, allow] of rows) {
+    const [method = '', path = ''] = route.split(' ');
+    const answer = await send(`${method} /__admin${path}`, {
+      body: method === 'GET' ? undefined : {},
+    });
+    isRefusal(t, answer, 405, new RegExp(`no ${method} here, only ${allow}`));
+    t.equal(answer.headers.get('allow'), allow, route);
+  }
+  isRefusal(t, await send('GET /__admin/evalz'), 404, /GET \/__admin lists what there is/);
+});

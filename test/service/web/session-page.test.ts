@@ -1,0 +1,29 @@
+/** The page of a session: what instrumentations leave out is said to be missing, not shown as null. */
+import t from 'tap';
+import { aSpan } from '../../helpers/otlp.ts';
+import { anEval, withService } from '../../helpers/service.ts';
+
+void t.test('a tool call without a result, or without arguments, says so', async (t) => {
+  const { admin, trace, end, drain, production } = await withService(t);
+  await admin('POST /evals', anEval('says', 'way'));
+  await admin('PUT /settings', { evals: ['says'] });
+  const parts = [
+    { type: 'tool_call', id: 'a', name: 'find', arguments: { order: 7 } },
+    { type: 'tool_call', id: 'b', name: 'log' },
+    { type: 'text', content: 'It is on its way.' },
+  ];
+  const output = JSON.stringify([{ role: 'assistant', parts }]);
+  await trace(aSpan({ attributes: { 'gen_ai.output.messages': output } }));
+  const tool = { 'gen_ai.tool.name': 'said', 'gen_ai.tool.call.result': 'null' };
+  await trace(aSpan({ operation: 'execute_tool', attributes: tool }));
+  await end('conv-1');
+  await drain();
+  const [item] = (await production()).items;
+  const page = await (await fetch(item?.url ?? '')).text();
+  const details = [...page.matchAll(/<details>([^]*?)<\/details>/g)].map(([, one = '']) => one);
+  const of = (name: string): string =>
+    details.find((one) => one.includes(`<summary>${name}</summary>`)) ?? 'nothing';
+  t.match(of('find'), /&quot;order&quot;: 7[^]*no result recorded/);
+  t.match(of('log'), /no arguments recorded[^]*no result recorded/);
+  t.match(of('said'), /<pre>null<\/pre>/, 'what was recorded is shown');
+});

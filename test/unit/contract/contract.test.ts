@@ -1,0 +1,144 @@
+import t from 'tap';
+import {
+  brief,
+  explain,
+  isMessage,
+  ISO_8601,
+  schemas,
+  valueAt,
+  violations,
+  type MessageName,
+} from '../../../src/contract/index.ts';
+
+interface Described {
+  title: MessageName;
+  $id: string;
+  $comment: string;
+  description: string;
+  examples: unknown[];
+  'x-near-misses': { breaks: string; value: unknown }[];
+}
+
+const all = Object.values(schemas) as unknown as Described[];
+
+void t.test('every schema says its name, its section, what it is, and shows itself', (t) => {
+  for (const schema of all) {
+    t.match(schema.$id, /^[a-z-]+\.schema\.json$/, schema.title);
+    t.match(schema.$comment, /^(spec \d|ours|our extension)/, `${schema.title}: $comment`);
+    t.ok(schema.description.length > 20, `${schema.title}: description`);
+    t.ok(schema.examples.length > 0, `${schema.title}: examples`);
+    t.ok(schema['x-near-misses'].length > 0, `${schema.title}: near-misses`);
+  }
+  t.end();
+});
+
+void t.test('every example conforms', (t) => {
+  for (const { title, examples } of all) {
+    for (const example of examples) t.strictSame(violations(title, example), [], title);
+  }
+  t.end();
+});
+
+void t.test('every near-miss breaks the schema at the place that it names', (t) => {
+  for (const { title, 'x-near-misses': misses } of all) {
+    for (const { breaks, value } of misses) {
+      const found = violations(title, value).map(({ pointer }) => pointer);
+      t.ok(found.includes(breaks), `${title} ${breaks}: found ${found.join(' ')}`);
+      t.notOk(isMessage(title, value), title);
+    }
+  }
+  t.end();
+});
+
+void t.test('a violation says where, what was expected and what came', (t) => {
+  const reply = { choices: [{ message: { role: 'assistant', content: null } }], metadata: 7 };
+  t.strictSame(violations('ChatResponse', reply), [
+    { pointer: '/choices/0/message/content', expected: 'a string', received: 'null' },
+    { pointer: '/metadata', expected: 'an object', received: '7' },
+  ]);
+  t.equal(
+    explain(violations('ChatRequest', {})),
+    '/messages must be an array, got nothing',
+    'the first as a sentence',
+  );
+  t.match(explain(violations('ChatRequest', 'hello')), /^the body must be an object, got "hello"$/);
+  const many = { messages: [1, 2, 3, 4, 5].map((content) => ({ role: 'user', content })) };
+  t.match(explain(violations('ChatRequest', many)), /; and 2 more$/, 'three in full, then a count');
+  t.end();
+});
+
+void t.test('no violation shows a key', (t) => {
+  const agent = { name: 'A', url: 'https://a.example' };
+  for (const [name, value] of [
+    ['TestedAgent', { ...agent, api_key: 'my secret' }],
+    ['TestedAgent', { ...agent, apiKey: 'my-secret' }],
+    ['TestedAgent', [{ api_key: 'my-secret' }]],
+    ['SeedDocument', { agents: { api_key: 'my-secret' } }],
+    ['KeyGrant', { key: 'secret' }],
+  ] as const) {
+    t.notOk(isMessage(name, value));
+    t.notMatch(JSON.stringify(violations(name, value)), /secret/);
+    t.match(explain(violations(name, value)), /not shown/);
+  }
+  t.end();
+});
+
+void t.test('what a part of another schema wants is told like its own', (t) => {
+  const call = { type: 'start_call', audio_config: 'opus' };
+  t.equal(violations('StartCall', call)[0]?.expected, 'an object');
+  const seed = violations('SeedDocument', { scenarios: [{ id: 'a', name: 'A' }] });
+  t.same(seed, [{ pointer: '/scenarios/0/user', expected: 'an object', received: 'nothing' }]);
+  const health = { status: 'healthy', timestamp: '2026-01-01', metrics: { cpu_usage: 101 } };
+  t.equal(violations('Health', health)[0]?.expected, 'a number from 0 to 100');
+  t.end();
+});
+
+void t.test('ISO 8601 in all its forms, and nothing that only looks like it', (t) => {
+  const right = [
+    '2026-11-20T09:30:00Z',
+    '2026-11-20T09:30:00.123456789+01:00',
+    '2026-11-20T09:30:00,5Z',
+    '2026-11-20T09:30:00',
+    '2026-11-20T09:30+0100',
+    '2026-11-20',
+    '20261120T093000Z',
+    '2026-W47-5',
+    '2026-324',
+    '2024-02-29T23:59:60Z',
+  ];
+  const wrong = [
+    '2026-11-20 09:30:00Z',
+    '20 Nov 2026',
+    'Fri, 20 Nov 2026 09:30:00 GMT',
+    '1795167000',
+    '2026-13-01T00:00:00Z',
+    '2026-02-30T00:00:00Z',
+    '2026-11-31',
+    '2026-11-20T25:00:00Z',
+    '2026-11-20T09:60:00Z',
+    '2026-11-20T09:30:00Z\n',
+    'now',
+    '',
+  ];
+  for (const text of right) t.match(text, ISO_8601, text);
+  for (const text of wrong) t.notMatch(text, ISO_8601, JSON.stringify(text));
+  t.end();
+});
+
+void t.test('a pointer leads through arrays and escaped names, and nowhere else', (t) => {
+  const value = { a: [{ 'b/c': { 'd~e': 1 } }] };
+  t.equal(valueAt(value, '/a/0/b~1c/d~0e'), 1);
+  t.equal(valueAt(value, '/a/1'), undefined);
+  t.equal(valueAt('text', '/length'), undefined);
+  t.equal(valueAt(value, '/constructor'), undefined);
+  t.end();
+});
+
+void t.test('a value is told in one short line', (t) => {
+  t.equal(brief(undefined), 'nothing');
+  t.equal(brief(null), 'null');
+  const long = brief('x'.repeat(500));
+  t.equal(long.length, 60);
+  t.match(long, /\.\.\.$/);
+  t.end();
+});

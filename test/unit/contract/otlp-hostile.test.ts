@@ -1,0 +1,119 @@
+import t from 'tap';
+import {
+  decodeTraceRequest,
+  OtlpError,
+  otlpLimits,
+  readTraceRequest,
+  type TraceExportRequest,
+} from '../../../src/contract/index.ts';
+import { seededChance } from '../../../src/platform/random.ts';
+import { field, protobufOf } from '../../helpers/otlp-wire.ts';
+import { damaged, randomJson } from '../../helpers/random-json.ts';
+import { anyValueOf, requestOf, richRequest, spanOf } from '../../helpers/span-sketch.ts';
+
+/** A request with one attribute, whose value nests `levels` lists. */
+function nestedRequest(levels: number): TraceExportRequest {
+  let value: unknown = 'x';
+  for (let level = 0; level < levels; level++) value = [value];
+  const attributes = [{ key: 'k', value: anyValueOf(value) }];
+  return requestOf([spanOf({ id: 'a1', wire: { attributes } })]);
+}
+
+void t.test('values nest as deep as protobuf allows, in both encodings, and no deeper', (t) => {
+  const deepest = nestedRequest(47);
+  t.same(decodeTraceRequest(protobufOf(deepest)), readTraceRequest(deepest));
+  const tooDeep = { message: /nests values more than 100 messages deep/ };
+  const deeper = nestedRequest(48);
+  t.throws(() => readTraceRequest(deeper), tooDeep);
+  t.throws(() => decodeTraceRequest(protobufOf(deeper)), tooDeep);
+  t.end();
+});
+
+void t.test('bombs of nesting are refused, whatever they are made of', (t) => {
+  let inner = field(1, 'x');
+  for (let level = 0; level < 3000; level++) inner = field(5, field(1, inner));
+  const lists = field(1, field(2, field(2, field(9, field(2, inner)))));
+  t.throws(() => decodeTraceRequest(lists), OtlpError);
+  t.throws(() => decodeTraceRequest(Buffer.alloc(1_000_000, 0x0b)), OtlpError, 'groups');
+  const open = '{"kvlistValue":{"values":[{"key":"k","value":';
+  const value = `${open.repeat(3000)}{}${'}]}}'.repeat(3000)}`;
+  const span = `{"attributes":[{"key":"k","value":${value}}]}`;
+  const json: unknown = JSON.parse(`{"resourceSpans":[{"scopeSpans":[{"spans":[${span}]}]}]}`);
+  t.throws(() => readTraceRequest(json), OtlpError);
+  t.end();
+});
+
+void t.test('millions of empty spans are refused before they become anything', (t) => {
+  const { spansMax, messagesMax } = otlpLimits;
+  const emptySpans = (count: number): Buffer => {
+    return field(1, field(2, Buffer.from('1200'.repeat(count), 'hex')));
+  };
+  t.equal(decodeTraceRequest(emptySpans(spansMax)).spans.length, spansMax);
+  const tooMany = { message: /more than 100000 spans: send smaller batches/ };
+  t.throws(() => decodeTraceRequest(emptySpans(spansMax + 1)), tooMany);
+  const bomb = emptySpans(5_000_000);
+  const before = process.memoryUsage().rss;
+  t.throws(() => decodeTraceRequest(bomb), tooMany);
+  t.ok(process.memoryUsage().rss - before < 50_000_000, 'five million take no room');
+  const spans = Array.from({ length: spansMax + 1 }, () => ({}));
+  t.throws(() => readTraceRequest({ resourceSpans: [{ scopeSpans: [{ spans }] }] }), tooMany);
+  const attributes = Buffer.from('4a00'.repeat(messagesMax), 'hex');
+  t.throws(() => decodeTraceRequest(field(1, field(2, field(2, attributes)))), {
+    message: /more than 1000000 attributes and values/,
+  });
+  t.end();
+});
+
+void t.test('protobuf that is cut off anywhere is refused, or is a shorter request', (t) => {
+  const bytes = protobufOf(richRequest());
+  for (let length = 0; length < bytes.length; length++) {
+    try {
+      decodeTraceRequest(bytes.subarray(0, length));
+    } catch (error) {
+      if (!(error instanceof OtlpError)) t.fail(`${length} bytes: ${String(error)}`);
+    }
+  }
+  t.throws(() => decodeTraceRequest(bytes.subarray(0, -1)), {
+    message: /not a protobuf ExportTraceServiceRequest: cut off or damaged at byte \d+/,
+  });
+  t.throws(() => decodeTraceRequest(Buffer.from('{"resourceSpans":[]}')), OtlpError, 'JSON');
+  const badText = field(1, field(2, field(2, field(5, Buffer.from([0xff])))));
+  t.throws(() => decodeTraceRequest(badText), { message: /not UTF-8/ });
+  t.end();
+});
+
+/** Now and then, random JSON is none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+void t.test('damaged protobuf and JSON of any shape is read or refused, nothing else', (t) => {
+  const seed = 'otlp-1';
+  const chance = seededChance(seed);
+  const bytes = protobufOf(richRequest());
+  const text = JSON.stringify(richRequest());
+  const attempt = (what: string, read: () => unknown): void => {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof OtlpError)) t.fail(`${what} of seed ${seed}: ${String(error)}`);
+    }
+  };
+  for (let round = 0; round < 2000; round++) {
+    const copy = Buffer.from(bytes);
+    for (let flips = chance.integer(1, 5); flips > 0; flips--) {
+      copy[chance.integer(0, copy.length - 1)] = chance.integer(0, 255);
+    }
+    attempt(`protobuf ${round}`, () => decodeTraceRequest(copy));
+    const noise = Buffer.from(Array.from({ length: 40 }, () => chance.integer(0, 255)));
+    attempt(`noise ${round}`, () => decodeTraceRequest(noise));
+    attempt(`JSON ${round}`, () => readTraceRequest(JSON.parse(damaged(text, chance))));
+    const anyJson = parsed(randomJson(chance));
+    attempt(`any JSON ${round}`, () => readTraceRequest(anyJson));
+  }
+  t.end();
+});

@@ -1,0 +1,198 @@
+import t from 'tap';
+import {
+  decodeTraceRequest,
+  encodeStatus,
+  encodeTraceResponse,
+  isMessage,
+  OtlpError,
+  readTraceRequest,
+  schemas,
+  type AnyValue,
+  type Span,
+  type TraceSpan,
+} from '../../../src/contract/index.ts';
+import { field, protobufOf, varint } from '../../helpers/otlp-wire.ts';
+import { requestOf, richRequest, spanOf, values } from '../../helpers/span-sketch.ts';
+
+void t.test('JSON and protobuf of one request read the same', (t) => {
+  const request = richRequest();
+  t.ok(isMessage('TraceExportRequest', request));
+  const fromJson = readTraceRequest(JSON.parse(JSON.stringify(request)));
+  t.strictSame(decodeTraceRequest(protobufOf(request)), fromJson);
+  const [first, second, third] = fromJson.spans;
+  t.match(first, {
+    traceId: `${'0'.repeat(31)}f`,
+    spanId: `${'0'.repeat(14)}a1`,
+    parentSpanId: `${'0'.repeat(14)}b2`,
+    name: 'chat',
+    scope: 'test',
+    statusCode: 2,
+    resource: { 'service.name': 'shop' },
+  });
+  t.strictSame(first?.attributes, {
+    'gen_ai.operation.name': 'chat',
+    ...values,
+    unsafe: '9223372036854775807',
+    unsafeNegative: '-9223372036854775808',
+  });
+  t.equal(second?.resource, first?.resource, 'one object for all spans of a resource');
+  t.equal(second?.endNs, 18_446_744_073_709_551_615n, 'unsigned');
+  t.match(third, { statusCode: 1, resource: { 'host.name': 'h' } });
+  t.end();
+});
+
+void t.test('bytes read the same as base64 of any kind', (t) => {
+  for (const bytesValue of ['+/8=', '-_8', '-_8=']) {
+    const read = attribute({ bytesValue });
+    t.equal(read, '+/8=', bytesValue);
+  }
+  const request = requestOf([withValue({ bytesValue: '+/8=' })]);
+  t.equal(decodeTraceRequest(protobufOf(request)).spans[0]?.attributes['x'], '+/8=');
+  t.end();
+});
+
+function withValue(value: AnyValue): Span {
+  return spanOf({ id: 'a1', wire: { attributes: [{ key: 'x', value }] } });
+}
+
+/** What an attribute of this value reads as. */
+function attribute(value: object): unknown {
+  return readTraceRequest(requestOf([withValue(value as AnyValue)])).spans[0]?.attributes['x'];
+}
+
+void t.test('integers come as strings and as numbers, and lose nothing that they had', (t) => {
+  t.equal(attribute({ intValue: 30 }), 30);
+  t.equal(attribute({ intValue: '30' }), 30);
+  t.equal(attribute({ intValue: '-9007199254740993' }), '-9007199254740993');
+  t.equal(attribute({ intValue: 2 ** 60 }), '1152921504606846976');
+  t.equal(attribute({ doubleValue: 'NaN' }), 'NaN');
+  t.equal(attribute({ doubleValue: 3 }), 3);
+  t.equal(attribute({}), null, 'the empty value');
+  for (const intValue of ['12.5', 12.5, '', 'x', '9223372036854775808', '1'.repeat(5000), true]) {
+    t.throws(() => attribute({ intValue }), OtlpError, String(intValue).slice(0, 30));
+  }
+  t.end();
+});
+
+void t.test('times keep their nanoseconds', (t) => {
+  const at = (startTimeUnixNano: unknown): bigint | undefined => {
+    const wire = { startTimeUnixNano } as Partial<Span>;
+    return readTraceRequest(requestOf([spanOf({ id: 'a1', wire })])).spans[0]?.startNs;
+  };
+  t.equal(at('1795168800123456789'), 1_795_168_800_123_456_789n);
+  t.equal(at(1_795_168_800), 1_795_168_800n, 'a number');
+  t.equal(at(undefined), 0n);
+  t.equal(at(null), 0n);
+  for (const wrong of ['2026-11-20T10:00:00Z', '-1', -1, '18446744073709551616', {}, 1.5]) {
+    t.throws(() => at(wrong), { message: /startTimeUnixNano must be nanoseconds/ });
+  }
+  const rows: [wrong: unknown, shown: string][] = [
+    ['soon', '"soon"'],
+    ['2026-11-20T10:00:00.000000000+00:00', '"2026-11-20T10:00:00.0000"...'],
+    [1.5, '1.5'],
+    [{ seconds: 1 }, 'an object'],
+    [true, 'a boolean'],
+  ];
+  for (const [wrong, shown] of rows) {
+    const place = 'resourceSpans[0].scopeSpans[0].spans[0].startTimeUnixNano';
+    const expected = 'nanoseconds since the Unix epoch, digits in a string';
+    t.throws(() => at(wrong), { message: `${place} must be ${expected}, got ${shown}` });
+  }
+  t.end();
+});
+
+void t.test('missing parts, null and unknown fields are fine', (t) => {
+  for (const empty of [{}, { resourceSpans: [] }, { resourceSpans: null }, { other: 1 }]) {
+    t.strictSame(readTraceRequest(empty), { spans: [], ignoredKeys: [] });
+  }
+  t.strictSame(decodeTraceRequest(new Uint8Array()), { spans: [], ignoredKeys: [] });
+  const bare: TraceSpan = {
+    traceId: '',
+    spanId: 'abcdef',
+    parentSpanId: '',
+    name: '',
+    startNs: 0n,
+    endNs: 0n,
+    statusCode: 0,
+    attributes: {},
+    resource: {},
+    scope: '',
+  };
+  const json = { resourceSpans: [{ scopeSpans: [{ spans: [{ spanId: 'AbCdEf', flags: 1 }] }] }] };
+  t.strictSame(readTraceRequest(json).spans, [bare]);
+  const wire = field(1, field(2, field(2, field(2, Buffer.from('abcdef', 'hex')))));
+  t.strictSame(decodeTraceRequest(wire).spans, [bare]);
+  t.end();
+});
+
+void t.test('ids of any case are lower-case', (t) => {
+  const wire = { traceId: 'ABCDEF'.padStart(32, '0'), parentSpanId: 'ABCDEF'.padStart(16, '0') };
+  const [span] = readTraceRequest(requestOf([spanOf({ id: 'a1', wire })])).spans;
+  t.match(span, { traceId: /^0+abcdef$/, parentSpanId: /^0+abcdef$/ });
+  t.end();
+});
+
+void t.test('a status code that the protocol does not have is unset', (t) => {
+  const { spans } = readTraceRequest(requestOf([spanOf({ id: 'a1', status: 7 })]));
+  t.equal(spans[0]?.statusCode, 0);
+  t.end();
+});
+
+void t.test('keys in snake_case are ignored, and told', (t) => {
+  t.strictSame(readTraceRequest({ resource_spans: [] }), {
+    spans: [],
+    ignoredKeys: ['resource_spans'],
+  });
+  const value = { string_value: 'chat' };
+  const span = { trace_id: 'x', spanId: 'a', attributes: [{ key: 'k', value }] };
+  const read = readTraceRequest({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
+  t.strictSame(read.ignoredKeys, ['trace_id', 'string_value']);
+  t.equal(read.spans[0]?.attributes['k'], null);
+  t.end();
+});
+
+void t.test('what is wrong is told by its place and kind, never by its value', (t) => {
+  const place = 'resourceSpans[0].scopeSpans[0].spans[0]';
+  const message = (wire: object): string => {
+    try {
+      readTraceRequest(requestOf([spanOf({ id: 'a1', wire })]));
+    } catch (error) {
+      return error instanceof OtlpError ? error.message : 'not an OtlpError';
+    }
+    return 'accepted';
+  };
+  t.equal(message({ traceId: 7 }), `${place}.traceId must be a string, got a number`);
+  t.equal(
+    message({ attributes: [{ key: 'k', value: { stringValue: { secret: 'text' } } }] }),
+    `${place}.attributes[0].value.stringValue must be a string, got an object`,
+  );
+  t.equal(
+    message({ status: { code: 'STATUS_CODE_ERROR' } }),
+    `${place}.status.code must be 0, 1 or 2 (OTLP/JSON has numbers here, no names), got a string`,
+  );
+  t.equal(message({ attributes: {} }), `${place}.attributes must be an array, got an object`);
+  t.throws(() => readTraceRequest([]), { message: 'the body must be an object, got an array' });
+  t.throws(() => readTraceRequest(null), { message: 'the body must be an object, got null' });
+  t.end();
+});
+
+void t.test('what the schema refuses by type is refused here, and its examples are read', (t) => {
+  const { examples, 'x-near-misses': misses } = schemas.TraceExportRequest;
+  for (const example of examples) t.doesNotThrow(() => readTraceRequest(example));
+  for (const { breaks, value } of misses) {
+    t.throws(() => readTraceRequest(value), OtlpError, breaks);
+  }
+  t.end();
+});
+
+void t.test('a field in a wire type of its own is skipped', (t) => {
+  const request = Buffer.concat([varint((1 << 3) | 0), varint(5), protobufOf(richRequest())]);
+  t.equal(decodeTraceRequest(request).spans.length, 3);
+  t.end();
+});
+
+void t.test('the answer to a request is empty; a refusal is a google.rpc.Status', (t) => {
+  t.equal(encodeTraceResponse().length, 0);
+  t.same(Buffer.from(encodeStatus('too large')), field(2, 'too large'));
+  t.end();
+});

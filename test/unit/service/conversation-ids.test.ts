@@ -1,0 +1,149 @@
+import t from 'tap';
+import { decodeTraceRequest } from '../../../src/contract/index.ts';
+import { protobufOf } from '../../helpers/otlp-wire.ts';
+import {
+  accepted,
+  codes,
+  conversation,
+  conversationsOf,
+  noteOf,
+  operation,
+  plain,
+  read,
+  readRequest,
+} from '../../helpers/read-spans.ts';
+import { requestOf, spanOf } from '../../helpers/span-sketch.ts';
+
+void t.test('no conversation id anywhere is refused, with the cure', (t) => {
+  const result = read([{ id: 'a1' }, { id: 'a2' }]);
+  t.match(result, {
+    refused: { code: 'no_conversation_id', message: /X-Conversation-Id/ },
+    notes: [{ level: 'error', code: 'no_conversation_id' }],
+  });
+  t.end();
+});
+
+void t.test('a stored trace saves no request in which nothing carries an id', (t) => {
+  const knownTraces = (): Map<string, string> => new Map([[`${'0'.repeat(31)}f`, 'stored']]);
+  t.match(read([{ id: 'a1' }], { knownTraces }), { refused: { code: 'no_conversation_id' } });
+  t.end();
+});
+
+void t.test('an id on an ignored span alone does not count', (t) => {
+  const attributes = [{ key: 'gen_ai.conversation.id', value: { stringValue: 'c' } }];
+  const ignored = spanOf({ id: 'b1', wire: { attributes } });
+  const child = { id: 'a1', parent: 'b1' };
+  t.match(read([ignored, child]), { refused: { code: 'no_conversation_id' } });
+  const beside = { id: 'a2', trace: 'e', attributes: conversation('other') };
+  t.strictSame(conversationsOf(read([ignored, child, beside])), { a1: 'c', a2: 'other' });
+  t.end();
+});
+
+void t.test('the own id goes before the header, the header before the trace', (t) => {
+  const spans = [
+    { id: 'a1', attributes: conversation('own') },
+    { id: 'a2', parent: 'a1' },
+  ];
+  const result = read(spans, { headerConversationId: 'header' });
+  t.strictSame(conversationsOf(result), { a1: 'own', a2: 'header' });
+  t.strictSame(conversationsOf(read(spans.slice(1), { headerConversationId: 'h' })), { a2: 'h' });
+  t.end();
+});
+
+void t.test('an id on the root alone holds for its trace, whichever span comes first', (t) => {
+  const root = { id: 'a1', attributes: conversation('c') };
+  const children = [
+    { id: 'a3', parent: 'a2' },
+    { id: 'a2', parent: 'a1' },
+  ];
+  const expected = { a1: 'c', a2: 'c', a3: 'c' };
+  t.strictSame(conversationsOf(read([root, ...children])), expected);
+  t.strictSame(conversationsOf(read([...children, root])), expected);
+  t.end();
+});
+
+void t.test('the nearest ancestor goes first, through spans that are ignored', (t) => {
+  const spans = [
+    { id: 'a1', attributes: conversation('far') },
+    { id: 'a2', parent: 'a1', attributes: conversation('near') },
+    spanOf({ id: 'b1', parent: 'a2', wire: plain }),
+    { id: 'a3', parent: 'b1' },
+    { id: 'a4', parent: 'a1' },
+    { id: 'a5', parent: '77' },
+  ];
+  t.match(conversationsOf(read(spans)), { a3: 'near', a4: 'far', a5: 'far' });
+  t.end();
+});
+
+void t.test('parents that go round in a circle end', (t) => {
+  const spans = [
+    { id: 'a1', parent: 'a2' },
+    { id: 'a2', parent: 'a1' },
+    { id: 'a3', parent: 'a3' },
+    { id: 'a4', trace: 'e', attributes: conversation('c') },
+  ];
+  t.strictSame(conversationsOf(read(spans)), { a4: 'c' });
+  t.end();
+});
+
+void t.test('what is stored of a trace comes last, and is asked once for what is left', (t) => {
+  const asked: string[][] = [];
+  const known = '0'.repeat(31);
+  const knownTraces = (traceIds: readonly string[]): Map<string, string> => {
+    asked.push([...traceIds]);
+    return new Map([[`${known}d`, 'stored']]);
+  };
+  const spans = [
+    { id: 'a1', trace: 'c', attributes: conversation('own') },
+    { id: 'a2', trace: 'd' },
+    { id: 'a3', trace: 'd' },
+    { id: 'a4', trace: 'e' },
+  ];
+  const result = read(spans, { knownTraces });
+  t.strictSame(conversationsOf(result), { a1: 'own', a2: 'stored', a3: 'stored' });
+  t.strictSame(asked, [[`${known}d`, `${known}e`]]);
+  t.match(noteOf(result, 'unresolved_conversation'), {
+    level: 'error',
+    about: { span_id: /a4$/, count: 1 },
+  });
+  t.end();
+});
+
+void t.test('a conversation id is a string of 1 to 1024 characters, on the span', (t) => {
+  for (const id of ['', '  ', 7, ['c'], 'c'.repeat(1025)]) {
+    const result = read([{ id: 'a1', attributes: { 'gen_ai.conversation.id': id } }]);
+    t.match(codes(result), ['malformed_conversation_id', 'no_conversation_id'], typeof id);
+    t.match(result, { refused: { message: /1 to 1024 characters/ } });
+  }
+  const header = read([{ id: 'a1' }], { headerConversationId: '' });
+  t.match(codes(header), ['malformed_conversation_id', 'no_conversation_id']);
+  t.match(codes(read([{ id: 'a1' }], {}, conversation('c'))), [
+    'conversation_id_on_resource',
+    'no_conversation_id',
+  ]);
+  const longest = 'c'.repeat(1024);
+  t.strictSame(conversationsOf(read([{ id: 'a1', attributes: conversation(longest) }])), {
+    a1: longest,
+  });
+  t.end();
+});
+
+void t.test('what the AI SDK sends: no id but the header, messages as JSON text', (t) => {
+  const spans = [
+    { id: 'a3', parent: 'a2', attributes: operation('chat') },
+    { id: 'a4', parent: 'a2', attributes: operation('execute_tool') },
+    { id: 'a2', parent: 'a1', attributes: operation('agent_step') },
+    { id: 'a1', attributes: { ...operation('invoke_agent'), 'server.address': 'localhost' } },
+  ];
+  t.match(read(spans), { refused: { code: 'no_conversation_id' } });
+  const result = accepted(read(spans, { headerConversationId: 'h' }));
+  t.equal(result.spans.length, 4);
+  t.match(result.tags, [{ conversationId: 'h', key: 'server.address' }]);
+  const wire = protobufOf(requestOf(spans.map(spanOf), {}));
+  t.strictSame(
+    readRequest(decodeTraceRequest(wire), { headerConversationId: 'h' }),
+    result,
+    'the same as protobuf',
+  );
+  t.end();
+});

@@ -1,0 +1,249 @@
+import t from 'tap';
+import { readTraceRequest, type Span } from '../../../src/contract/index.ts';
+import { noteRows } from '../../../src/service/ingest/notes.ts';
+import {
+  accepted,
+  codes,
+  conversation,
+  conversationsOf,
+  noteOf,
+  operation,
+  plain,
+  read,
+  readRequest,
+} from '../../helpers/read-spans.ts';
+import { spanOf, startMs } from '../../helpers/span-sketch.ts';
+
+void t.test('a span is read whole', (t) => {
+  const attributes = {
+    ...conversation('c-1'),
+    'gen_ai.input.messages': '[{"role":"user"}]',
+    'gen_ai.output.messages': '[]',
+    'gen_ai.request.model': 'm',
+    'gen_ai.usage.input_tokens': 12,
+    'customer.tier': 'gold',
+  };
+  const { spans, tags, notes, ownerId, receivedAtMs } = accepted(
+    read([{ id: 'a1', parent: 'b1', status: 2, attributes }]),
+  );
+  t.strictSame(spans, [
+    {
+      conversationId: 'c-1',
+      traceId: `${'0'.repeat(31)}f`,
+      spanId: `${'0'.repeat(14)}a1`,
+      parentSpanId: `${'0'.repeat(14)}b1`,
+      operation: 'chat',
+      name: 'chat',
+      startNs: BigInt(startMs) * 1_000_000n,
+      endNs: BigInt(startMs + 1000) * 1_000_000n,
+      failed: true,
+      inputMessages: '[{"role":"user"}]',
+      outputMessages: '[]',
+      attributes: { 'gen_ai.request.model': 'm', 'gen_ai.usage.input_tokens': 12 },
+    },
+  ]);
+  t.strictSame(tags, [{ conversationId: 'c-1', key: 'customer.tier', value: 'gold' }]);
+  t.strictSame(notes, []);
+  t.strictSame({ ownerId, receivedAtMs }, { ownerId: 'owner-1', receivedAtMs: startMs });
+  t.end();
+});
+
+void t.test('only status ERROR is a failure', (t) => {
+  const statuses = [undefined, 0, 1, 2, 9];
+  const spans = statuses.map((status, index) => ({
+    id: `a${index}`,
+    ...(status !== undefined && { status }),
+    attributes: conversation('c'),
+  }));
+  const { spans: rows } = accepted(read(spans));
+  t.strictSame(
+    rows.map(({ failed }) => failed),
+    [false, false, false, true, false],
+  );
+  t.end();
+});
+
+void t.test('spans without an operation are ignored, and nothing relevant is no mistake', (t) => {
+  const spans = [
+    spanOf({ id: 'a1', wire: plain }),
+    spanOf({ id: 'a2', attributes: operation('') }),
+    spanOf({ id: 'a3', attributes: operation(7) }),
+    spanOf({ id: 'a4', wire: { attributes: [{ key: 'gen_ai.system', value: {} }] } }),
+  ];
+  const { spans: rows, tags, notes } = accepted(read(spans));
+  t.strictSame([rows, tags], [[], []]);
+  t.strictSame(codes({ notes }), ['ignored_spans', 'malformed_operation', 'older_conventions']);
+  t.match(noteOf({ notes }, 'malformed_operation'), { level: 'warn', about: { count: 2 } });
+  t.strictSame(codes(read([])), ['empty_request']);
+  t.strictSame(codes(readRequest(readTraceRequest({ resource_spans: [] }))), ['ignored_keys']);
+  t.end();
+});
+
+void t.test('operations that make no turn are kept, and told', (t) => {
+  const result = read([
+    { id: 'a1', attributes: { ...conversation('c'), ...operation('generate_content') } },
+  ]);
+  t.equal(accepted(result).spans[0]?.operation, 'generate_content');
+  t.match(noteOf(result, 'operation_without_turn'), { about: { operation: 'generate_content' } });
+  t.end();
+});
+
+void t.test('malformed ids lose their span alone; all of them malformed is refused', (t) => {
+  const attributes = conversation('c');
+  const wrong: Partial<Span>[] = [
+    { traceId: '0'.repeat(32) },
+    { spanId: '0'.repeat(16) },
+    { traceId: 'W47/95gDgQPSabYzgT/GDA==' },
+    { spanId: 'abc' },
+    { spanId: 'g'.repeat(16) },
+    { traceId: '' },
+  ];
+  for (const wire of wrong) {
+    const bad = spanOf({ id: 'b1', attributes, wire });
+    const mixed = read([bad, { id: 'a1', attributes }]);
+    t.strictSame(conversationsOf(mixed), { a1: 'c' });
+    t.strictSame(codes(mixed), ['malformed_ids', 'no_messages']);
+    t.match(read([bad]), { refused: { code: 'malformed_body', message: /hexadecimal/ } });
+  }
+  t.end();
+});
+
+void t.test('a parent that is none makes a root', (t) => {
+  const parentOf = (parentSpanId: string): unknown => {
+    const result = read([
+      spanOf({ id: 'a1', attributes: conversation('c'), wire: { parentSpanId } }),
+    ]);
+    const isNoted = codes(result).includes('malformed_parent_id');
+    return [accepted(result).spans[0]?.parentSpanId, isNoted];
+  };
+  t.strictSame(parentOf(''), [undefined, false]);
+  t.strictSame(parentOf('0'.repeat(16)), [undefined, false]);
+  t.strictSame(parentOf('xyz'), [undefined, true]);
+  t.strictSame(parentOf('ABCDEF0123456789'), ['abcdef0123456789', false]);
+  t.end();
+});
+
+void t.test('of a span id that stands twice in a request, the first is kept', (t) => {
+  const result = read([
+    { id: 'a1', attributes: { ...conversation('first'), x: '1' } },
+    { id: 'a1', trace: 'e', attributes: { ...conversation('second'), x: '2' } },
+  ]);
+  t.strictSame(conversationsOf(result), { a1: 'first' });
+  t.strictSame(accepted(result).tags, [{ conversationId: 'first', key: 'x', value: '1' }]);
+  t.match(noteOf(result, 'repeated_span_id'), { about: { count: 1 } });
+  t.end();
+});
+
+void t.test('messages are kept as text, whichever way they come', (t) => {
+  const messages = [{ role: 'user', parts: [{ type: 'text', content: 'Hi' }] }];
+  const inputOf = (value: unknown): unknown => {
+    const attributes = { ...conversation('c'), 'gen_ai.input.messages': value };
+    const result = read([{ id: 'a1', attributes }]);
+    const [row] = accepted(result).spans;
+    return [row?.inputMessages, codes(result)];
+  };
+  const text = JSON.stringify(messages);
+  t.strictSame(inputOf(text), [text, []]);
+  t.strictSame(inputOf(messages), [text, []]);
+  t.strictSame(inputOf('[{"role":'), ['[{"role":', ['malformed_messages']]);
+  t.strictSame(inputOf('{"role":"user"}'), ['{"role":"user"}', ['malformed_messages']]);
+  t.strictSame(inputOf({ role: 'user' }), ['{"role":"user"}', ['malformed_messages']]);
+  t.strictSame(inputOf(5), ['5', ['malformed_messages']]);
+  t.strictSame(inputOf(null), [undefined, ['no_messages']]);
+  t.end();
+});
+
+void t.test('odd times are kept and noted', (t) => {
+  const notesOf = (wire: Partial<Span>): string[] => {
+    const span = spanOf({ id: 'a1', attributes: conversation('c'), wire });
+    return codes(read([span])).filter((code) => code !== 'no_messages');
+  };
+  t.strictSame(notesOf({}), []);
+  t.strictSame(notesOf({ endTimeUnixNano: '1' }), ['ends_before_start']);
+  const inMs = { startTimeUnixNano: String(startMs), endTimeUnixNano: String(startMs) };
+  t.strictSame(notesOf(inMs), ['implausible_time']);
+  const late = '18446744073709551615';
+  const wire = { startTimeUnixNano: late, endTimeUnixNano: late };
+  t.strictSame(notesOf(wire), ['implausible_time']);
+  const { spans } = accepted(read([spanOf({ id: 'a1', attributes: conversation('c'), wire })]));
+  t.equal(spans[0]?.startNs, 2n ** 63n - 1n, 'as far as a column goes');
+  t.end();
+});
+
+void t.test('what stands outside gen_ai.* is a tag, each pair once a conversation', (t) => {
+  const attributes = { ...conversation('c'), flag: true, n: 1.5, list: ['a', 1], none: null };
+  const resource = { 'service.name': 'shop', 'gen_ai.agent.name': 'no tag', gen_ai: 'a tag' };
+  const { tags } = accepted(
+    read(
+      [
+        { id: 'a1', attributes },
+        { id: 'a2', attributes: { ...attributes, n: 2 } },
+        { id: 'a3', attributes: conversation('d') },
+        spanOf({ id: 'a4', wire: { attributes: [{ key: 'ignored', value: {} }] } }),
+      ],
+      {},
+      resource,
+    ),
+  );
+  t.strictSame(
+    tags.map(({ conversationId, key, value }) => `${conversationId} ${key}=${value}`),
+    [
+      ...['c flag=true', 'c n=1.5', 'c list=["a",1]', 'c none=', 'c service.name=shop'],
+      ...['c gen_ai=a tag', 'c n=2', 'd service.name=shop', 'd gen_ai=a tag'],
+    ],
+  );
+  t.end();
+});
+
+void t.test('tags are bounded: 1 kB, 64 a conversation, and a bound for all', (t) => {
+  const cut = read([{ id: 'a1', attributes: { ...conversation('c'), long: 'ä👋'.repeat(900) } }]);
+  const [tag] = accepted(cut).tags;
+  t.equal(Buffer.byteLength(tag?.value ?? ''), 1022, 'bytes, between characters');
+  t.match(noteOf(cut, 'shortened_tags'), { about: { key: 'long' } });
+  const many = Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`k${n}`, n]));
+  const dropped = read([{ id: 'a1', attributes: { ...conversation('c'), ...many } }]);
+  t.equal(accepted(dropped).tags.length, 64);
+  t.match(noteOf(dropped, 'dropped_tags'), { about: { conversation_id: 'c' } });
+  const crowd = Array.from({ length: 2000 }, (_, n) => ({
+    id: (n + 1).toString(16),
+    attributes: conversation(`c-${n}`),
+  }));
+  t.equal(accepted(read(crowd, {}, many)).tags.length, 50_000);
+  t.end();
+});
+
+void t.test('a large resource before many spans does not cost their product', (t) => {
+  const attributes = Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`k${n}`, 'v']));
+  const spans = Array.from({ length: 20_000 }, (_, n) => ({
+    id: (n + 1).toString(16),
+    parent: n.toString(16),
+    attributes: n === 0 ? conversation('c') : {},
+  }));
+  const { spans: rows, notes } = accepted(read(spans, {}, attributes));
+  t.equal(rows.length, 20_000);
+  t.ok(notes.length <= 3, 'one note for each kind');
+  t.end();
+});
+
+void t.test('notes hold no text of a conversation', (t) => {
+  const secret = 'my secret words';
+  const attributes = {
+    ...conversation('c'),
+    'gen_ai.input.messages': secret,
+    'gen_ai.output.messages': { text: secret },
+    note: secret.repeat(200),
+  };
+  const result = read([{ id: 'a1', attributes, atMs: -1e12 }]);
+  t.ok(result.notes.length >= 3);
+  t.notMatch(JSON.stringify(result.notes), /secret/);
+  t.end();
+});
+
+void t.test('each note says what to do, in a sentence of the table', (t) => {
+  for (const [code, { message }] of Object.entries(noteRows)) {
+    t.match(code, /^[a-z_]+$/);
+    t.match(message, /\.$/, code);
+    t.ok(message.length > 60, code);
+  }
+  t.end();
+});

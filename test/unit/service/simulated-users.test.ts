@@ -1,0 +1,174 @@
+/** Scripted and graph users: what they say, when, why, and when they stop. */
+import t, { type Test } from 'tap';
+import type { Persona, Scenario } from '../../../src/contract/index.ts';
+import { answer, reply, withSandboxDouble, type Act } from '../../helpers/sandbox-double.ts';
+import { aUser, linesOf, sessionOn } from '../../helpers/simulation.ts';
+
+/** A sandbox that says these one after the other, and the last for ever. */
+async function saying(t: Test, ...replies: (string | Act)[]): Promise<string> {
+  const { url, act } = await withSandboxDouble(t);
+  let nth = 0;
+  act({
+    chat: (response, seen) => {
+      const next = replies[Math.min(nth, replies.length - 1)] ?? '';
+      nth += 1;
+      (typeof next === 'string' ? reply(next) : next)(response, seen);
+    },
+  });
+  return url;
+}
+
+async function talk(
+  t: Test,
+  user: object,
+  replies: (string | Act)[],
+  more: Partial<Scenario> = {},
+) {
+  const session = await sessionOn(t, await saying(t, ...replies), aUser(user, more));
+  return { session, lines: linesOf(session), end: session.end_reason };
+}
+
+void t.test('a scripted user says its lines in order, whatever the agent says', async (t) => {
+  const user = { mode: 'scripted', opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] };
+  const { lines, end, session } = await talk(t, user, ['Goodbye.', 'No.', '']);
+  t.same(lines, ['One', 'Two', 'Three']);
+  t.equal(end, 'goal_achieved');
+  t.same(
+    session.traces.map((turn) => turn.user_reason),
+    ['opens the conversation', 'says line 2 of 3', 'says line 3 of 3'],
+  );
+});
+
+void t.test('a step waits for its when; till then otherwise, or the last line again', async (t) => {
+  const steps = [
+    { when: { contains: 'ready' }, say: 'Thanks.', otherwise: 'And now?', reason: 'has it' },
+    { when: { contains: 'welcome' }, say: 'Bye.' },
+  ];
+  const { lines, session } = await talk(t, { opening: 'Is it done?', steps }, [
+    'Not yet.',
+    'Wait.',
+    'It is READY.',
+    'Hm.',
+    'You are welcome.',
+    'Bye.',
+  ]);
+  const said = ['Is it done?', 'And now?', 'And now?', 'Thanks.', 'Thanks.', 'Bye.'];
+  t.same(lines, said);
+  t.equal(session.traces[3]?.user_reason, 'has it');
+  t.equal(session.traces[4]?.user_reason, 'waits for what step 2 goes on from');
+});
+
+void t.test('facts are told when the agent asks, and not before', async (t) => {
+  const facts = [
+    { name: 'order number', value: 'A-1', asked_by: ['which order'], say: 'It is {value}.' },
+    { name: 'postcode', value: '8000' },
+    { name: 'secret', value: 'hush' },
+  ];
+  const steps = [{ when: { contains: 'found' }, say: 'Great.' }];
+  const { lines, end, session } = await talk(t, { opening: 'Help me.', facts, steps }, [
+    'Which order, and what is your Postcode?',
+    'Which order was it again?',
+    'I found it.',
+    'Good.',
+  ]);
+  t.same(lines, ['Help me.', 'It is A-1. 8000', 'It is A-1.', 'Great.']);
+  t.equal(end, 'goal_achieved');
+  t.equal(session.traces[1]?.user_reason, 'is asked for: order number, postcode');
+  t.ok(session.review.kept, 'the secret was not told');
+});
+
+void t.test('a reaction comes before facts and steps, so often as it may', async (t) => {
+  const reactions = [
+    { when: { contains: 'refund' }, say: 'I want no refund.', times: 2 },
+    { when: { contains: 'idiot' }, say: 'How rude!', stop: true },
+  ];
+  const user = { opening: 'Hi', reactions, steps: [{ say: 'Go on.' }, { say: 'More.' }] };
+  const one = await talk(t, user, ['A refund?', 'Refund!', 'refund', 'You idiot.', 'Sorry.']);
+  t.same(one.lines, ['Hi', 'I want no refund.', 'I want no refund.', 'Go on.', 'How rude!']);
+  t.equal(one.end, 'user_stop', 'with stop, the line is the last');
+});
+
+void t.test('stop_when ends the conversation before anything else', async (t) => {
+  const user = {
+    opening: 'Hi',
+    steps: [{ say: 'Never said.' }],
+    stop_when: [{ contains_any: ['anything else', 'all set'] }],
+  };
+  const { lines, end, session } = await talk(t, user, ['You are ALL SET.']);
+  t.same(lines, ['Hi']);
+  t.equal(end, 'goal_achieved');
+  t.ok(session.review.kept);
+});
+
+void t.test('conditions: contains, lacks, matches, tool_called, turn', async (t) => {
+  const withTool = answer(200, {
+    choices: [
+      {
+        message: {
+          role: 'assistant',
+          content: 'Found it.',
+          tool_calls: [{ id: '1', type: 'function', function: { name: 'look', arguments: '{}' } }],
+        },
+      },
+    ],
+  });
+  const steps = [
+    { when: { tool_called: 'look' }, say: 'tool' },
+    { when: { lacks: 'sorry' }, say: 'lacks' },
+    { when: { matches: '^order [a-z]-\\d+$' }, say: 'matches' },
+    { when: { turn: 7 }, say: 'seventh' },
+  ];
+  const replies = ['Found it.', withTool, 'Sorry.', 'Fine.', 'no order', 'Order A-1', 'x'];
+  const { lines } = await talk(t, { opening: '1', steps }, replies);
+  t.same(lines, ['1', '1', 'tool', 'tool', 'lacks', 'lacks', 'matches', 'seventh']);
+});
+
+void t.test('a pattern that never ends stops the user, not the kit', async (t) => {
+  const steps = [{ when: { matches: '^(a+)+$' }, say: 'x' }];
+  const { end, session } = await talk(t, { opening: 'Hi', steps }, [`${'a'.repeat(40)}!`]);
+  t.equal(end, 'simulator_error');
+  t.match(session, { status: 'failed', error: /pattern of the scenario was stopped/ });
+});
+
+void t.test('next leads from step to step', async (t) => {
+  const steps = [
+    { id: 'one', say: 'One', next: 'three' },
+    { id: 'two', say: 'Two' },
+    { id: 'three', say: 'Three', next: 'two' },
+  ];
+  const { lines, end } = await talk(t, { opening: '0', steps }, ['ok'], {
+    limits: { max_turns: 6 },
+  });
+  t.same(lines, ['0', 'One', 'Three', 'Two', 'Three', 'Two']);
+  t.equal(end, 'max_turns', 'a loop ends with the turns');
+});
+
+void t.test('the agent may speak first, by chat as well', async (t) => {
+  const user = { speaks_first: false, opening: 'Thanks. Where is it?', steps: [{ say: 'Bye.' }] };
+  const first = await talk(t, user, ['Hello, how can I help?', 'There.', 'Bye.']);
+  t.same(first.lines, ['', 'Thanks. Where is it?', 'Bye.']);
+  t.equal(first.session.traces[0]?.agent_response, 'Hello, how can I help?');
+  const before = [{ role: 'assistant' as const, content: 'Welcome!' }];
+  const spoken = await talk(t, user, ['There.', 'Bye.'], { initial_messages: before });
+  t.same(spoken.lines, ['Thanks. Where is it?', 'Bye.'], 'one that has spoken is not asked to');
+});
+
+void t.test('patience: after so many useless replies in a row the user gives up', async (t) => {
+  const persona: Persona = { id: 'p', name: 'Short of time', patience_turns: 2 };
+  const steps = [
+    { when: { contains: 'one' }, say: 'Good.' },
+    { when: { contains: 'two' }, say: 'Better.' },
+  ];
+  const replies = ['no', 'one', 'no', 'no', 'no'];
+  const { lines, end } = await talk(t, { opening: 'Hi', steps }, replies, { persona });
+  t.same(lines, ['Hi', 'Hi', 'Good.', 'Good.']);
+  t.equal(end, 'user_stop');
+});
+
+void t.test('an agent that says goodbye for ever has ended the conversation', async (t) => {
+  const steps = [{ when: { contains: 'order' }, say: 'Thanks.' }];
+  const { lines, end, session } = await talk(t, { opening: 'Where is it?', steps }, ['Goodbye!']);
+  t.same(lines, ['Where is it?', 'Where is it?'], 'it gets a second chance');
+  t.equal(end, 'agent_ended');
+  t.equal(session.status, 'completed');
+});

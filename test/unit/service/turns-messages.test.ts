@@ -1,0 +1,143 @@
+import t from 'tap';
+import { seededChance } from '../../../src/platform/random.ts';
+import { readMessages } from '../../../src/service/turns/messages.ts';
+import { turnsOf, type Turn } from '../../../src/service/turns/turns.ts';
+import { agent, asks, gives, keptSpan, user } from '../../helpers/kept-span.ts';
+import { damaged, randomJson } from '../../helpers/random-json.ts';
+
+/** The turn of one chat span. */
+function turnOf(input: unknown, output?: unknown): Turn | undefined {
+  return turnsOf([keptSpan({ id: 'a', input, output })])[0];
+}
+
+void t.test('text is found wherever instrumentations put it', (t) => {
+  const forms: unknown[] = [
+    { role: 'user', parts: [{ type: 'text', content: 'Hi' }] },
+    { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
+    { role: 'user', parts: { type: 'text', content: 'Hi' } },
+    { role: 'user', parts: ['Hi'] },
+    { role: 'user', parts: 'Hi' },
+    { role: 'user', content: 'Hi' },
+    { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+    { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+    { role: 'USER', content: 'Hi' },
+    { role: 'human', content: 'Hi' },
+    { role: 'customer', content: 'Hi' },
+    { content: 'Hi' },
+    'Hi',
+  ];
+  for (const form of forms) t.equal(turnOf([form])?.userInput, 'Hi', JSON.stringify(form));
+  t.equal(turnOf({ role: 'user', content: 'Hi' })?.userInput, 'Hi', 'one message, no array');
+  t.end();
+});
+
+void t.test('parts of text are lines; thoughts and files are no text', (t) => {
+  const parts = [
+    { type: 'reasoning', content: 'hmm' },
+    { type: 'text', content: 'One' },
+    { type: 'blob', content: 'AAAA' },
+    { type: 'text', content: 'Two' },
+  ];
+  t.equal(turnOf([], [{ role: 'assistant', parts }])?.agentResponse, 'One\nTwo');
+  t.end();
+});
+
+void t.test('what the agent said last is its answer, in whatever role', (t) => {
+  t.equal(turnOf([], [agent('One'), agent('Two')])?.agentResponse, 'Two');
+  t.equal(turnOf([], [agent('One'), asks('f', {})])?.agentResponse, 'One');
+  t.equal(turnOf([], [{ role: 'model', content: 'Ja' }])?.agentResponse, 'Ja');
+  t.equal(turnOf([], [{ content: 'Ja' }])?.agentResponse, 'Ja');
+  t.equal(turnOf([], [user('not me')])?.agentResponse, '');
+  t.end();
+});
+
+void t.test('the user is who spoke last as a user', (t) => {
+  t.equal(turnOf([user('One'), agent('1'), user('Two')])?.userInput, 'Two');
+  t.equal(turnOf([user('One'), agent('Go on')])?.userInput, 'One');
+  t.equal(turnOf([user('One'), { role: 'unknown', content: 'x' }])?.userInput, 'One');
+  t.equal(turnOf([{ role: 'system', content: 'x' }])?.userInput, '');
+  t.end();
+});
+
+void t.test('tool calls are read in every form', (t) => {
+  const result = { ok: true };
+  const expected = [{ name: 'f', arguments: { n: 1 }, result }];
+  const parts = (...list: unknown[]): unknown => ({ role: 'assistant', parts: list });
+  const call = { name: 'f', arguments: '{"n":1}' };
+  const inner = { function: call, id: 'x', type: 'function' };
+  const pairs: [unknown, unknown][] = [
+    [asks('f', { n: 1 }, 'x'), gives(result, 'x')],
+    [asks('f', '{"n":1}', 'x'), gives('{"ok":true}', 'x')],
+    [asks('f', { n: 1 }), gives(result)],
+    [
+      parts({ type: 'tool_call', id: 'x', ...call }),
+      { role: 'tool', parts: [{ type: 'tool_call_response', id: 'x', result }] },
+    ],
+    [
+      parts({ type: 'tool-call', toolCallId: 'x', toolName: 'f', args: { n: 1 } }),
+      { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'x', output: result }] },
+    ],
+    [
+      parts({ type: 'tool_use', id: 'x', name: 'f', input: { n: 1 } }),
+      { role: 'user', content: [{ type: 'tool_result', tool_call_id: 'x', content: result }] },
+    ],
+    [
+      { role: 'assistant', content: null, tool_calls: [inner] },
+      { role: 'tool', tool_call_id: 'x', content: '{"ok":true}' },
+    ],
+  ];
+  for (const [ask, give] of pairs) {
+    const turn = turnOf([user('Hi'), ask, give], [agent('Done')]);
+    t.strictSame(turn?.toolCalls, expected, JSON.stringify(ask));
+    t.equal(turn?.userInput, 'Hi');
+  }
+  t.end();
+});
+
+void t.test('arguments that are no JSON stay the text that they are', (t) => {
+  const [call] = turnOf([], [asks('f', '{broken', 'x')])?.toolCalls ?? [];
+  t.equal(call?.arguments, '{broken');
+  t.equal(turnOf([], [asks('f', '42', 'x')])?.toolCalls[0]?.arguments, '42');
+  t.end();
+});
+
+void t.test('what is no message array reads as nothing', (t) => {
+  for (const text of ['', 'null', '7', '[', 'hello', '"hello"', '[[]]', '[null,7,[]]']) {
+    const turn = turnOf(text, text);
+    t.match(turn, { userInput: '', agentResponse: '', toolCalls: [] }, text);
+  }
+  t.strictSame(readMessages(undefined), []);
+  t.strictSame(readMessages(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), [], 'too deep');
+  t.end();
+});
+
+void t.test('messages of any shape make a turn and never throw', (t) => {
+  const seed = 'turns-1';
+  const chance = seededChance(seed);
+  const good = JSON.stringify([
+    user('Hi'),
+    asks('f', { n: 1 }, 'x'),
+    gives('r', 'x'),
+    agent('Yes'),
+  ]);
+  const anyText = (): string =>
+    chance.integer(0, 2) === 0 ? randomJson(chance) : damaged(good, chance);
+  for (let round = 0; round < 3000; round++) {
+    const spans = ['a', 'b', 'c'].map((id, index) =>
+      keptSpan({
+        id,
+        atMs: index,
+        operation: chance.integer(0, 3) === 0 ? 'invoke_agent' : 'chat',
+        input: anyText(),
+        output: anyText(),
+        attributes: { 'gen_ai.usage.input_tokens': anyText(), 'gen_ai.request.model': 7 },
+      }),
+    );
+    const found = turnsOf(spans);
+    const isWhole = found.every(
+      (turn) => typeof turn.userInput === 'string' && turn.inputTokens >= 0,
+    );
+    if (!isWhole || found.length === 0) t.fail(`round ${round} of seed ${seed}`);
+  }
+  t.end();
+});

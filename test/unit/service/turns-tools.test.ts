@@ -1,0 +1,122 @@
+import t from 'tap';
+import { turnsOf, type Turn } from '../../../src/service/turns/turns.ts';
+import {
+  agent,
+  asks,
+  gives,
+  keptSpan,
+  loop,
+  user,
+  type KeptSketch,
+} from '../../helpers/kept-span.ts';
+
+const turns = (sketches: readonly KeptSketch[]): Turn[] => turnsOf(sketches.map(keptSpan));
+
+void t.test('execute_tool spans and messages tell of one call, each what it knows', (t) => {
+  const [first, second, third] = loop(['t', 't', 't'], ['x', 'y']);
+  const tool = (id: string, attributes: Record<string, unknown>, atMs: number): KeptSketch => ({
+    id,
+    operation: 'execute_tool',
+    name: 'execute_tool find',
+    atMs,
+    forMs: 10,
+    attributes,
+  });
+  const named = { 'gen_ai.tool.name': 'find', 'gen_ai.tool.call.id': 'x' };
+  const found = turns([
+    { ...first, id: 'a' },
+    tool('p', { ...named, 'gen_ai.tool.call.result': '{"ok":9}' }, 1500),
+    { ...second, id: 'b' },
+    tool('q', { 'gen_ai.tool.name': 'track', 'gen_ai.tool.call.arguments': { n: 7 } }, 3500),
+    tool('r', { 'gen_ai.tool.name': 'log' }, 3600),
+    { ...third, id: 'c' },
+  ]);
+  t.equal(found.length, 1);
+  t.strictSame(found[0]?.toolCalls, [
+    { name: 'find', arguments: { n: 1 }, result: { ok: 9 } },
+    { name: 'track', arguments: { n: 7 }, result: { ok: 2 } },
+    { name: 'log', arguments: null, result: null },
+  ]);
+  t.end();
+});
+
+void t.test('tools without ids answer the questions of their name in order', (t) => {
+  const tool = { operation: 'execute_tool', name: 'execute_tool f', forMs: 10 };
+  const result = (text: string): Record<string, unknown> => ({ 'gen_ai.tool.call.result': text });
+  const [turn] = turns([
+    { id: 'a', input: [user('Hi')], output: [asks('f', [1]), asks('f', [2])] },
+    { ...tool, id: 'b', atMs: 1500, attributes: result('one') },
+    { ...tool, id: 'c', atMs: 1600, parent: 'a', attributes: result('two') },
+  ]);
+  t.strictSame(turn?.toolCalls, [
+    { name: 'f', arguments: [1], result: 'one' },
+    { name: 'f', arguments: [2], result: 'two' },
+  ]);
+  t.end();
+});
+
+void t.test('two spans of one call tell of one call', (t) => {
+  const attributes = { 'gen_ai.tool.name': 'f', 'gen_ai.tool.call.id': 'x' };
+  const tool = { operation: 'execute_tool', attributes };
+  const [turn] = turns([
+    { id: 'a', input: [user('Hi')] },
+    { ...tool, id: 'b', atMs: 100 },
+    { ...tool, id: 'c', atMs: 110 },
+  ]);
+  t.equal(turn?.toolCalls.length, 1);
+  t.end();
+});
+
+void t.test('calls stand in the order in which they were made, whoever tells of them', (t) => {
+  const [turn] = turns([
+    { id: 'a', input: [user('Hi')], output: [asks('late', {})] },
+    { id: 'b', parent: 'a', operation: 'execute_tool', name: 'execute_tool early', atMs: 100 },
+  ]);
+  t.strictSame(
+    turn?.toolCalls.map(({ name }) => name),
+    ['early', 'late'],
+  );
+  t.end();
+});
+
+void t.test('a tool belongs to its turn by parent, by id, by trace, by time', (t) => {
+  const chats: KeptSketch[] = [
+    { id: 'a', trace: '1', input: [user('One')] },
+    { id: 'b', trace: '2', atMs: 5000, input: [user('Two')], output: [asks('f', {}, 'x')] },
+    { id: 'c', trace: '3', atMs: 9000, input: [user('Three')] },
+  ];
+  const owner = (sketch: Partial<KeptSketch>): string | undefined => {
+    const tool = { id: 'z', operation: 'execute_tool', name: 'execute_tool f', ...sketch };
+    return turns([tool, ...chats]).find(
+      ({ toolCalls }) => toolCalls.length > 0 && toolCalls[0]?.name === (sketch.name ?? 'f'),
+    )?.userInput;
+  };
+  const other = { name: 'g' };
+  t.equal(owner({ ...other, trace: '1', parent: 'a', atMs: 9999 }), 'One', 'parent');
+  t.equal(owner({ trace: '9', attributes: { 'gen_ai.tool.call.id': 'x' } }), 'Two', 'id');
+  t.equal(owner({ ...other, trace: '3', atMs: 1 }), 'Three', 'trace');
+  t.equal(owner({ ...other, trace: '9', atMs: 1000 }), 'One', 'time');
+  t.equal(owner({ ...other, trace: '9', atMs: -5 }), 'One', 'before all');
+  t.equal(owner({ ...other, trace: '9', atMs: 99_999 }), 'Three', 'after all');
+  t.end();
+});
+
+void t.test('calls among the output that are answered there need nothing else', (t) => {
+  const output = [
+    asks('search', '{"q":"x"}', 's'),
+    gives({ hits: 3 }, 's', 'assistant'),
+    { role: 'assistant', parts: [{ type: 'text', content: 'Found 3' }] },
+  ];
+  const [turn] = turns([{ id: 'a', input: [user('Find x')], output }]);
+  t.match(turn, {
+    agentResponse: 'Found 3',
+    toolCalls: [{ name: 'search', arguments: { q: 'x' }, result: { hits: 3 } }],
+  });
+  t.end();
+});
+
+void t.test("calls of earlier turns in the history are not this turn's", (t) => {
+  const input = [user('One'), asks('f', {}, 'x'), gives('r', 'x'), agent('1'), user('Two')];
+  t.strictSame(turns([{ id: 'a', input, output: [agent('2')] }])[0]?.toolCalls, []);
+  t.end();
+});

@@ -1,0 +1,274 @@
+import t from 'tap';
+import { turnsOf, type Turn } from '../../../src/service/turns/turns.ts';
+import { agent, asks, gives, keptSpan, user, type KeptSketch } from '../../helpers/kept-span.ts';
+
+const turns = (sketches: readonly KeptSketch[]): Turn[] => turnsOf(sketches.map(keptSpan));
+const said = (found: readonly Turn[]): string[] =>
+  found.map(({ userInput, agentResponse }) => `${userInput} > ${agentResponse}`);
+
+const invoke = (sketch: KeptSketch): KeptSketch => ({ operation: 'invoke_agent', ...sketch });
+const tool = (sketch: KeptSketch): KeptSketch => ({ operation: 'execute_tool', ...sketch });
+const tokens = (count: number): Record<string, unknown> => ({
+  'gen_ai.usage.input_tokens': count,
+  'gen_ai.usage.output_tokens': count,
+});
+
+/** As the AI SDK sends it: agent > step > model call and tool, each with the usage below it. */
+function aiSdkTurn(): KeptSketch[] {
+  const question = [user('Where is it?')];
+  const called = asks('find', { n: 1 }, 'x');
+  return [
+    {
+      id: 'd',
+      parent: 'c',
+      atMs: 20,
+      forMs: 900,
+      input: question,
+      output: [called],
+      attributes: tokens(10),
+    },
+    tool({
+      id: 'e',
+      parent: 'c',
+      atMs: 1000,
+      forMs: 50,
+      attributes: {
+        'gen_ai.tool.name': 'find',
+        'gen_ai.tool.call.id': 'x',
+        'gen_ai.tool.call.arguments': '{"n":1}',
+        'gen_ai.tool.call.result': '{"at":"home"}',
+      },
+    }),
+    { id: 'c', parent: 'a', operation: 'agent_step', atMs: 10, attributes: tokens(10) },
+    {
+      id: 'g',
+      parent: 'f',
+      atMs: 1200,
+      input: [...question, called, gives({ at: 'home' }, 'x')],
+      output: [agent('At home')],
+      attributes: tokens(20),
+    },
+    { id: 'f', parent: 'a', operation: 'agent_step', atMs: 1100, attributes: tokens(20) },
+    invoke({
+      id: 'a',
+      forMs: 2500,
+      input: question,
+      output: [agent('At home')],
+      attributes: tokens(30),
+    }),
+  ];
+}
+
+void t.test('an agent of the AI SDK with its steps, calls and tools is one turn', (t) => {
+  const [turn, ...more] = turns(aiSdkTurn());
+  t.strictSame(more, []);
+  t.match(turn, {
+    userInput: 'Where is it?',
+    agentResponse: 'At home',
+    inputTokens: 30,
+    outputTokens: 30,
+    latencyMs: 2500,
+  });
+  t.strictSame(turn?.toolCalls, [{ name: 'find', arguments: { n: 1 }, result: { at: 'home' } }]);
+  t.end();
+});
+
+void t.test(
+  'a wrapper without text of its own takes that of its steps, and without usage theirs',
+  (t) => {
+    const [turn] = turns(
+      aiSdkTurn().map((span) => (span.id === 'a' ? invoke({ id: 'a', forMs: 2500 }) : span)),
+    );
+    t.match(turn, { userInput: 'Where is it?', agentResponse: 'At home', inputTokens: 30 });
+    t.end();
+  },
+);
+
+void t.test('what a wrapper repeats of the calls of its steps is told once', (t) => {
+  const output = [asks('find', { n: 1 }, 'x'), gives({ at: 'home' }, 'x'), agent('At home')];
+  const [turn] = turns(aiSdkTurn().map((span) => (span.id === 'a' ? { ...span, output } : span)));
+  t.equal(turn?.toolCalls.length, 1);
+  t.end();
+});
+
+void t.test('a wrapper alone tells all that it knows', (t) => {
+  const [turn] = turns([
+    invoke({
+      id: 'a',
+      input: [user('Hi'), asks('f', {}), gives('r')],
+      output: [asks('g', [1], 'y'), agent('Hello')],
+      attributes: { ...tokens(3), 'gen_ai.request.model': 'm' },
+    }),
+  ]);
+  t.match(turn, { userInput: 'Hi', agentResponse: 'Hello', inputTokens: 3, models: ['m'] });
+  t.strictSame(turn?.toolCalls, [
+    { name: 'f', arguments: {}, result: 'r' },
+    { name: 'g', arguments: [1], result: null },
+  ]);
+  t.end();
+});
+
+void t.test('an agent inside an agent belongs to the outer one, with all its calls', (t) => {
+  const found = turns([
+    invoke({ id: 'a', forMs: 9000, input: [user('Book')], output: [agent('Booked')] }),
+    tool({ id: 'b', parent: 'a', atMs: 100, forMs: 5000, name: 'execute_tool delegate' }),
+    invoke({
+      id: 'c',
+      parent: 'b',
+      atMs: 200,
+      forMs: 4000,
+      input: [user('inner')],
+      output: [agent('inner')],
+    }),
+    { id: 'd', parent: 'c', atMs: 300, input: [user('inner')], output: [agent('inner')] },
+    tool({ id: 'e', parent: 'd', atMs: 400, name: 'execute_tool look' }),
+  ]);
+  t.strictSame(said(found), ['Book > Booked']);
+  t.strictSame(
+    found[0]?.toolCalls.map(({ name }) => name),
+    ['delegate', 'look'],
+  );
+  t.end();
+});
+
+void t.test(
+  'steps whose parents were not kept belong to the wrapper that ran in their trace',
+  (t) => {
+    const found = turns([
+      invoke({ id: 'a', parent: 'lost', forMs: 3000, input: [user('One')] }),
+      { id: 'b', parent: 'gone', atMs: 100, output: [agent('1')] },
+      tool({ id: 'c', parent: 'gone', atMs: 1500, name: 'execute_tool f' }),
+      invoke({ id: 'd', parent: 'gone too', atMs: 200 }),
+      invoke({ id: 'e', parent: 'lost', atMs: 5000, forMs: 3000, input: [user('Two')] }),
+      { id: 'f', atMs: 5100, output: [agent('2')] },
+      { id: 'g', trace: 'other', atMs: 5200, input: [user('Beside')] },
+    ]);
+    t.strictSame(said(found), ['One > 1', 'Two > 2', 'Beside > ']);
+    t.strictSame(
+      found[0]?.toolCalls.map(({ name }) => name),
+      ['f'],
+    );
+    t.end();
+  },
+);
+
+void t.test('of two wrappers that begin together, the longer one is around the other', (t) => {
+  const found = turns([
+    invoke({ id: 'a', parent: 'gone', input: [user('inner')] }),
+    invoke({ id: 'b', forMs: 3000, input: [user('outer')] }),
+  ]);
+  t.strictSame(said(found), ['outer > ']);
+  t.end();
+});
+
+void t.test('wrappers beside each other stay turns of their own', (t) => {
+  const siblings = turns([
+    invoke({ id: 'a', parent: 'root', forMs: 3000, input: [user('One')] }),
+    invoke({ id: 'b', parent: 'root', atMs: 100, input: [user('Two')] }),
+  ]);
+  t.strictSame(said(siblings), ['One > ', 'Two > ']);
+  const roots = turns([
+    invoke({ id: 'a', forMs: 3000, input: [user('One')] }),
+    invoke({ id: 'b', atMs: 100, input: [user('Two')] }),
+  ]);
+  t.strictSame(said(roots), ['One > ', 'Two > ']);
+  const twins = ['a', 'b'].map((id) => invoke({ id, parent: `lost-${id}`, input: [user(id)] }));
+  t.strictSame(said(turns(twins)), ['a > ', 'b > ']);
+  t.end();
+});
+
+void t.test('a model call inside a model call is the same one, seen twice', (t) => {
+  const spans = ['a', 'b'].map((id) => ({
+    id,
+    ...(id === 'b' && { parent: 'a' }),
+    input: [user('Hi')],
+    output: [asks('f', {}), agent('Hello')],
+    attributes: tokens(5),
+  }));
+  const [turn, ...more] = turns(spans);
+  t.strictSame(more, []);
+  t.match(turn, { inputTokens: 5, toolCalls: [{ name: 'f' }] });
+  t.equal(turn?.toolCalls.length, 1);
+  t.end();
+});
+
+void t.test('children may begin before their parents, and parents go round in circles', (t) => {
+  const early = turns([
+    { id: 'b', parent: 'a', atMs: -5, output: [agent('Hello')] },
+    invoke({ id: 'a', input: [user('Hi')] }),
+  ]);
+  t.strictSame(said(early), ['Hi > Hello']);
+  const circle = turns([
+    { id: 'a', parent: 'b', input: [user('Hi')] },
+    { id: 'b', parent: 'a', atMs: 10 },
+    tool({ id: 'c', parent: 'c', atMs: 20 }),
+  ]);
+  t.ok(circle.length > 0);
+  t.end();
+});
+
+void t.test(
+  'Strands: structured parts, tool results in the role of the user, calls by wrapper',
+  (t) => {
+    const question = user('Weather?');
+    const called = asks('weather', { city: 'Bern' }, 'w1');
+    const found = turns([
+      {
+        id: 'b',
+        parent: 'x',
+        atMs: 10,
+        input: [question],
+        output: [{ ...called, finish_reason: 'toolUse' }],
+      },
+      tool({
+        id: 'c',
+        parent: 'x',
+        atMs: 1100,
+        attributes: {
+          'gen_ai.tool.name': 'weather',
+          'gen_ai.tool.call.id': 'w1',
+          'gen_ai.tool.call.arguments': { city: 'Bern' },
+        },
+      }),
+      {
+        id: 'd',
+        parent: 'x',
+        atMs: 1500,
+        input: [question, called, gives([{ text: 'sunny' }], 'w1', 'user')],
+        output: [{ ...agent('Sunny'), finish_reason: 'endTurn' }],
+      },
+      invoke({ id: 'a', forMs: 3000, input: [question], output: [agent('Sunny')] }),
+    ]);
+    t.strictSame(said(found), ['Weather? > Sunny']);
+    t.strictSame(found[0]?.toolCalls, [
+      { name: 'weather', arguments: { city: 'Bern' }, result: [{ text: 'sunny' }] },
+    ]);
+    t.end();
+  },
+);
+
+void t.test('ten thousand spans, however they hang, are sorted in a moment', (t) => {
+  const count = 10_000;
+  const chain = Array.from({ length: count }, (_, n) => ({
+    id: `${n}`,
+    parent: `${n - 1}`,
+    atMs: n,
+    operation: 'plan',
+  }));
+  t.strictSame(turns(chain), []);
+  const wrappers = Array.from({ length: count }, (_, n) =>
+    invoke({ id: `${n}`, parent: `p${n}`, atMs: n, forMs: 1 }),
+  );
+  const lost = Array.from({ length: count }, (_, n) => ({
+    id: `c${n}`,
+    parent: 'gone',
+    atMs: n,
+    forMs: 50,
+  }));
+  t.equal(turns([...wrappers, ...lost]).length, 2 * count);
+  const calls = Array.from({ length: 5000 }, (_, n) =>
+    tool({ id: `t${n}`, parent: '0', name: `f${n}` }),
+  );
+  t.equal(turns([...wrappers.slice(0, 1), ...calls])[0]?.toolCalls.length, 1000, 'bounded');
+  t.end();
+});

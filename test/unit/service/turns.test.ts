@@ -1,0 +1,225 @@
+import t from 'tap';
+import { turnsOf, type Turn } from '../../../src/service/turns/turns.ts';
+import {
+  agent,
+  asks,
+  gives,
+  keptSpan,
+  loop,
+  system,
+  user,
+  type KeptSketch,
+} from '../../helpers/kept-span.ts';
+import { startMs } from '../../helpers/span-sketch.ts';
+
+const turns = (sketches: readonly KeptSketch[]): Turn[] => turnsOf(sketches.map(keptSpan));
+
+/** What was said in each turn. */
+function words(found: readonly Turn[]): string[] {
+  return found.map(({ sequence, userInput, agentResponse }) => {
+    return `${sequence} ${userInput} > ${agentResponse}`;
+  });
+}
+
+const usage = (input: unknown, output: unknown): Record<string, unknown> => ({
+  'gen_ai.usage.input_tokens': input,
+  'gen_ai.usage.output_tokens': output,
+});
+
+void t.test('a chat span is a turn, with all that it tells', (t) => {
+  const attributes = {
+    ...usage(12, 34),
+    'gen_ai.request.model': 'asked',
+    'gen_ai.response.model': 'given',
+  };
+  const [turn, ...more] = turns([
+    { id: 'a', atMs: 500, forMs: 1250, input: [user('Hi')], output: [agent('Hello')], attributes },
+  ]);
+  t.strictSame(more, []);
+  t.strictSame(turn, {
+    sequence: 1,
+    userInput: 'Hi',
+    agentResponse: 'Hello',
+    toolCalls: [],
+    models: ['given'],
+    inputTokens: 12,
+    outputTokens: 34,
+    failed: false,
+    startedAtMs: startMs + 500,
+    latencyMs: 1250,
+  });
+  t.end();
+});
+
+void t.test('no spans, or none that make a turn: no turns', (t) => {
+  t.strictSame(turnsOf([]), []);
+  const operations = ['execute_tool', 'embeddings', 'agent_step'];
+  t.strictSame(turns(operations.map((operation) => ({ id: operation, operation }))), []);
+  t.end();
+});
+
+void t.test('turns stand in the order of their beginnings, then of their arrival', (t) => {
+  const found = turns([
+    { id: 'c', trace: '3', atMs: 10, input: [user('last')] },
+    { id: 'b', trace: '2', input: [user('first')] },
+    { id: 'a', trace: '1', input: [user('second')] },
+  ]);
+  t.strictSame(words(found), ['1 first > ', '2 second > ', '3 last > ']);
+  t.end();
+});
+
+void t.test(
+  'a chat span that hangs on an earlier one, which is over, is a turn of its own',
+  (t) => {
+    const chain = (parent: string | undefined, second: number): KeptSketch[] => [
+      {
+        id: 'a',
+        ...(parent && { parent }),
+        forMs: 100,
+        input: [user('One')],
+        output: [agent('1')],
+      },
+      { id: 'b', parent: 'a', atMs: second, forMs: 10, input: [user('Two')], output: [agent('2')] },
+    ];
+    t.strictSame(words(turns(chain(undefined, 5_000))), ['1 One > 1', '2 Two > 2']);
+    t.strictSame(words(turns(chain('b', 5_000))), ['1 One > 1', '2 Two > 2'], 'in a circle, too');
+    t.equal(turns(chain(undefined, 50)).length, 1, 'inside, it is the same call, seen twice');
+    t.end();
+  },
+);
+
+void t.test('history that each span repeats is told once', (t) => {
+  const first = [system('Be kind'), user('One')];
+  const found = turns([
+    { id: 'a', trace: '1', input: first, output: [agent('1')] },
+    {
+      id: 'b',
+      trace: '2',
+      atMs: 10,
+      input: [...first, agent('1'), user('Two')],
+      output: [agent('2')],
+    },
+  ]);
+  t.strictSame(words(found), ['1 One > 1', '2 Two > 2']);
+  t.end();
+});
+
+const bothCalls = [
+  { name: 'find', arguments: { n: 1 }, result: { ok: 1 } },
+  { name: 'track', arguments: { n: 2 }, result: { ok: 2 } },
+];
+
+void t.test('a tool loop is one turn, and each of its calls is told once', (t) => {
+  const cases: { traces: [string, string, string]; ids: string[] }[] = [
+    { traces: ['t', 't', 't'], ids: ['x', 'y'] },
+    { traces: ['t', 't', 't'], ids: [] },
+    { traces: ['t', 't', 't'], ids: ['call_0', 'call_0'] },
+    { traces: ['1', '2', '3'], ids: ['x', 'y'] },
+  ];
+  for (const { traces, ids } of cases) {
+    const name = `${traces.join('')} ${ids.join()}`;
+    const found = turns(loop(traces, ids));
+    t.strictSame(words(found), ['1 Where? > Here'], name);
+    t.strictSame(found[0]?.toolCalls, bothCalls, name);
+    t.equal(found[0]?.latencyMs, 5000, 'to the end of the last answer');
+  }
+  t.end();
+});
+
+void t.test('a loop sums its tokens and names its models once', (t) => {
+  const models = ['m', 'n', 'm'];
+  const spans = loop(['t', 't', 't'], ['x', 'y']).map((span, index) => ({
+    ...span,
+    attributes: { ...usage(10, '5'), 'gen_ai.request.model': models[index] },
+  }));
+  t.match(turns(spans), [{ inputTokens: 30, outputTokens: 15, models: ['m', 'n'] }]);
+  t.end();
+});
+
+void t.test('two loops of one trace stay two turns', (t) => {
+  const [first, , last] = loop(['t', 't', 't'], ['x', 'y']);
+  const found = turns([
+    { ...first, id: 'a' },
+    { ...last, id: 'b', atMs: 2000 },
+    { id: 'c', atMs: 4000, input: [user('And?')], output: [asks('find', {}, 'z')] },
+    {
+      id: 'd',
+      atMs: 6000,
+      input: [user('And?'), asks('find', {}, 'z'), gives(0, 'z')],
+      output: [agent('So')],
+    },
+  ]);
+  t.strictSame(words(found), ['1 Where? > Here', '2 And? > So']);
+  t.end();
+});
+
+void t.test('a loop that has its answer is not gone on with', (t) => {
+  const found = turns([
+    ...loop(['t', 't', 't'], ['x', 'y']),
+    { id: 'd', atMs: 9000, input: [user('Two'), gives('r', 'unheard')], output: [agent('2')] },
+  ]);
+  t.strictSame(words(found), ['1 Where? > Here', '2 Two > 2']);
+  t.end();
+});
+
+void t.test('a tool response that follows no question for tools begins a turn', (t) => {
+  const found = turns([
+    { id: 'a', input: [user('One')], output: [agent('1')] },
+    {
+      id: 'b',
+      atMs: 2000,
+      input: [user('Two'), asks('f', {}, 'x'), gives('r', 'x')],
+      output: [agent('2')],
+    },
+  ]);
+  t.strictSame(words(found), ['1 One > 1', '2 Two > 2']);
+  t.strictSame(found[1]?.toolCalls, [{ name: 'f', arguments: {}, result: 'r' }]);
+  t.end();
+});
+
+void t.test(
+  'where the calls are not told, the finish reason shows that tools were asked for',
+  (t) => {
+    const attributes = { 'gen_ai.response.finish_reasons': ['tool_calls'] };
+    const found = turns([
+      { id: 'a', input: [user('Hi')], attributes },
+      { id: 'b', atMs: 2000, input: [gives('r', 'x')], output: [agent('Done')] },
+    ]);
+    t.strictSame(words(found), ['1 Hi > Done']);
+    t.end();
+  },
+);
+
+void t.test('a tool response is one in the role of the user, too; text beside it is not', (t) => {
+  const start = { id: 'a', input: [user('Hi')], output: [asks('f', {}, 'x')] };
+  const next = { id: 'b', atMs: 2000, output: [agent('Done')] };
+  const asUser = turns([start, { ...next, input: [user('Hi'), gives('r', 'x', 'user')] }]);
+  t.strictSame(words(asUser), ['1 Hi > Done']);
+  const mixed = {
+    role: 'user',
+    parts: [...(gives('r', 'x')['parts'] as []), { type: 'text', content: 'Wait' }],
+  };
+  t.strictSame(words(turns([start, { ...next, input: [user('Hi'), mixed] }])), [
+    '1 Hi > ',
+    '2 Wait > Done',
+  ]);
+  t.end();
+});
+
+void t.test('any span with status ERROR marks its turn as failed, and no other', (t) => {
+  const spans: KeptSketch[] = [
+    { id: 'a', trace: '1', operation: 'invoke_agent', forMs: 5000 },
+    { id: 'b', trace: '1', parent: 'a', atMs: 10 },
+    { id: 'c', trace: '1', parent: 'b', atMs: 20, operation: 'execute_tool' },
+    { id: 'd', trace: '2', atMs: 9000 },
+  ];
+  for (const { id } of spans) {
+    const found = turns(spans.map((span) => ({ ...span, failed: span.id === id })));
+    t.strictSame(
+      found.map(({ failed }) => failed),
+      id === 'd' ? [false, true] : [true, false],
+      id,
+    );
+  }
+  t.end();
+});

@@ -1,0 +1,76 @@
+/** The review of simulated users, over transcripts that no user of ours would make. */
+import t from 'tap';
+import type { EndReason, ReviewFinding, Scenario } from '../../../src/contract/index.ts';
+import { reviewUser } from '../../../src/service/simulator/review.ts';
+import type { SimulatedTurn } from '../../../src/service/simulator/simulated-session.ts';
+import { aUser } from '../../helpers/simulation.ts';
+
+/** What was said, user and agent in turns. */
+function turnsOf(...said: string[]): SimulatedTurn[] {
+  return said.flatMap((userInput, nth) =>
+    nth % 2 === 1
+      ? []
+      : {
+          sequence: nth / 2 + 1,
+          userInput,
+          agentResponse: said[nth + 1] ?? '',
+          ...{ userReason: '', toolCalls: [], latencyMs: 1, failed: false },
+        },
+  );
+}
+
+const user: Scenario['user'] = {
+  opening: 'Hello',
+  facts: [{ name: 'number', value: 'A-1', asked_by: ['which one'], say: 'It is {value}.' }],
+  steps: [{ when: { contains: 'found' }, say: 'Thanks.', otherwise: 'And?' }],
+  reactions: [{ when: { contains: 'refund' }, say: 'No refund.' }],
+};
+
+type Row = [what: string, said: string[], end: EndReason, findings: Partial<ReviewFinding>[]];
+
+const rows: Row[] = [
+  [
+    'keeps to it',
+    ['Hello', 'Which one?', 'It is A-1.', 'Found.', 'Thanks.', 'ok'],
+    'goal_achieved',
+    [],
+  ],
+  [
+    'is told by the agent',
+    ['Hello', 'Is it A-1?', 'It is A-1.', 'found', 'Thanks.', ''],
+    'goal_achieved',
+    [],
+  ],
+  ['waits and reacts', ['Hello', 'Hm', 'And?', 'A refund?', 'No refund.', 'Bye'], 'user_stop', []],
+  [
+    'tells it unasked',
+    ['Hello', 'Hi', 'It is A-1.', 'found', 'Thanks.', 'ok'],
+    'goal_achieved',
+    [{ rule: 'fact_unasked', turn: 2 }],
+  ],
+  [
+    'says what it has not',
+    ['Hello', 'Hi', 'Give me a discount.', ''],
+    'user_stop',
+    [{ rule: 'off_script', turn: 2 }],
+  ],
+  ['stops before its step', ['Hello', 'Hi'], 'goal_achieved', [{ rule: 'stopped_early', turn: 1 }]],
+];
+
+void t.test('each way to stray is found, and keeping to it is not', async (t) => {
+  for (const [what, said, endReason, findings] of rows) {
+    const scenario = aUser(user);
+    const review = await reviewUser({ scenario, turns: turnsOf(...said), endReason });
+    t.match(review, { kept: findings.length === 0, findings }, what);
+    t.equal(review.findings.length, findings.length, what);
+  }
+});
+
+void t.test('going on after stop_when is found', async (t) => {
+  const scenario = aUser({ opening: 'Hello', stop_when: [{ contains: 'done' }] });
+  const turns = turnsOf('Hello', 'It is DONE.', 'Hello', 'Well?');
+  const review = await reviewUser({ scenario, turns, endReason: 'max_turns' });
+  t.match(review, { kept: false, findings: [{ rule: 'went_on', turn: 2 }] });
+  const last = await reviewUser({ scenario, turns: turns.slice(0, 1), endReason: 'goal_achieved' });
+  t.ok(last.kept);
+});

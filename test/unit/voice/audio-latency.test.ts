@@ -1,0 +1,252 @@
+/** The arithmetic of how late audio is: streams, onsets, turns and the verdict. */
+import t from 'tap';
+import {
+  audioPathLatencyMs,
+  judgeAudioLatency,
+  kitLimitOf,
+  onsetsOf,
+  percentileOf,
+  ReceivedStream,
+  transitVariations,
+  turnResponses,
+  watchKit,
+  withoutBacklog,
+  type StreamFigures,
+} from '../../../src/voice/latency/index.ts';
+import { seededChance } from '../../../src/platform/random.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+
+/** What a stream comes to whose n-th packet is `lateMs(n)` late; undefined: it never comes. */
+function streamOf(
+  packets: number,
+  lateMs: (nth: number) => number | undefined,
+  change: { firstTimestamp?: number; firstSequence?: number } = {},
+): StreamFigures {
+  const { firstTimestamp = 0, firstSequence = 0 } = change;
+  const arrivals = Array.from({ length: packets }, (_, nth) => ({
+    sequence: (firstSequence + nth) & 0xffff,
+    timestamp: (firstTimestamp + nth * 960) >>> 0,
+    ssrc: 1,
+    arrivedAtMs: 5_000 + nth * 20 + (lateMs(nth) ?? NaN),
+  })).filter(({ arrivedAtMs }) => !Number.isNaN(arrivedAtMs));
+  const stream = new ReceivedStream();
+  const ordered = arrivals.toSorted((one, other) => one.arrivedAtMs - other.arrivedAtMs);
+  for (const arrival of ordered) stream.add(arrival);
+  return stream.figures();
+}
+
+void t.test('a percentile is a value that was measured, by nearest rank', (t) => {
+  const values = [5, 1, 4, 2, 3];
+  t.same(
+    [0, 20, 21, 50, 95, 100].map((percent) => percentileOf(values, percent)),
+    [1, 1, 2, 3, 5, 5],
+  );
+  t.equal(percentileOf([], 50), undefined);
+  t.end();
+});
+
+void t.test('the latency of the path is half a round trip, a packet and the jitter', (t) => {
+  t.equal(audioPathLatencyMs({ roundTripP95Ms: 30, packetMs: 20, transitP99Ms: 7 }), 42);
+  t.end();
+});
+
+void t.test('packets in time vary by nothing, wherever their numbers wrap', (t) => {
+  const figures = streamOf(200, () => 3, {
+    firstTimestamp: 2 ** 32 - 9_600,
+    firstSequence: 65_500,
+  });
+  t.same(figures, {
+    packets: 200,
+    lost: 0,
+    reordered: 0,
+    transitP99Ms: 0,
+    intervalP99Ms: 20,
+    intervalMaxMs: 20,
+  });
+  t.end();
+});
+
+void t.test('jitter is found to a millisecond, and not smoothed away', (t) => {
+  const chance = seededChance('jitter');
+  const spread = streamOf(1_000, () => chance.fraction() * 60);
+  t.ok(Math.abs((spread.transitP99Ms ?? NaN) - 59) < 2, `${spread.transitP99Ms} of 60 ms`);
+  const few = streamOf(1_000, (nth) => (nth % 50 === 7 ? 90 : 0));
+  t.equal(few.transitP99Ms, 90, 'two in a hundred that are late set the depth');
+  t.equal(streamOf(1_000, (nth) => (nth % 200 === 7 ? 90 : 0)).transitP99Ms, 0, 'one in 200 not');
+  t.end();
+});
+
+void t.test('a standstill is seen in all the packets that it held up', (t) => {
+  // The packets 100 to 129 wait until the last of them is due: 600 ms.
+  const figures = streamOf(500, (nth) => (nth >= 100 && nth < 130 ? (130 - nth) * 20 : 0));
+  t.equal(figures.transitP99Ms, 500);
+  t.equal(figures.intervalMaxMs, 620);
+  t.equal(figures.lost, 0);
+  t.end();
+});
+
+const variations = (lateMs: (nth: number) => number): number[] =>
+  transitVariations(
+    Array.from({ length: 100 }, (_, nth) => ({
+      mediaMs: nth * 20,
+      arrivedAtMs: nth * 20 + lateMs(nth),
+    })),
+  );
+
+void t.test('at the beginning and at the end too', (t) => {
+  t.equal(Math.max(...variations((nth) => (nth === 0 ? 80 : 0))), 80);
+  t.equal(Math.max(...variations((nth) => (nth === 99 ? 80 : 0))), 80);
+  t.end();
+});
+
+void t.test('what waited for the connection is no lateness; what is late later on is', (t) => {
+  const packets = (arrivedAtMs: (nth: number) => number) =>
+    Array.from({ length: 100 }, (_, nth) => ({ mediaMs: nth * 20, arrivedAtMs: arrivedAtMs(nth) }));
+  // A second of sound is there when the call is connected, and comes within 45 ms.
+  const burst = packets((nth) => (nth < 50 ? nth * 0.9 : (nth - 50) * 20 + 50));
+  t.same(withoutBacklog(burst), burst.slice(50), 'it is not counted');
+  for (const [name, stream] of Object.entries({
+    'in time': packets((nth) => nth * 20),
+    jitter: packets((nth) => nth * 20 + (nth % 5 === 0 ? 60 : 0)),
+    'a late first packet': packets((nth) => nth * 20 + (nth === 0 ? 19 : 0)),
+    'a standstill later on': packets((nth) => (nth >= 40 && nth < 70 ? 1_400 : nth * 20)),
+    'a clock that is too slow': packets((nth) => nth * 22),
+  })) {
+    t.same(withoutBacklog(stream), stream, name);
+  }
+  t.same(withoutBacklog([]), []);
+  t.end();
+});
+
+void t.test('what moves the whole of a stream makes no packet late', (t) => {
+  const pause = streamOf(1_000, (nth) => (nth < 500 ? 0 : 3_000));
+  t.ok((pause.transitP99Ms ?? NaN) < 1, 'timestamps that stood still in a pause');
+  const drift = streamOf(3_000, (nth) => nth * 0.004);
+  t.ok((drift.transitP99Ms ?? NaN) < 1, 'a clock that is 200 ppm off, for a minute');
+  const stepBack = streamOf(1_000, (nth) => (nth < 500 ? 400 : 0));
+  t.ok((stepBack.transitP99Ms ?? NaN) < 1, 'a path that has got shorter');
+  t.end();
+});
+
+void t.test('lost, doubled and overtaken packets are counted as such', (t) => {
+  const lossy = streamOf(100, (nth) => (nth % 10 === 3 ? undefined : 0));
+  t.match(lossy, { packets: 90, lost: 10, reordered: 0, transitP99Ms: 0 });
+  t.match(
+    streamOf(100, (nth) => (nth === 50 ? 30 : 0)),
+    { lost: 0, reordered: 1 },
+  );
+  const stream = new ReceivedStream();
+  for (const sequence of [1, 2, 2, 3]) {
+    stream.add({ sequence, timestamp: sequence * 960, ssrc: 1, arrivedAtMs: sequence * 20 });
+  }
+  t.match(stream.figures(), { packets: 3, lost: 0, reordered: 0 });
+  t.end();
+});
+
+void t.test('another sender, or a leap, begins a stretch of its own', (t) => {
+  const stream = new ReceivedStream();
+  const add = (ssrc: number, sequence: number, timestamp: number, arrivedAtMs: number): void =>
+    stream.add({ ssrc, sequence, timestamp, arrivedAtMs });
+  for (let nth = 0; nth < 50; nth += 1) add(1, nth, nth * 960, nth * 20);
+  for (let nth = 0; nth < 50; nth += 1) add(2, 9_000 + nth, 77 + nth * 960, 1_000 + nth * 20);
+  for (let nth = 0; nth < 50; nth += 1) add(2, nth, 2 ** 31 + nth * 960, 2_000 + nth * 20);
+  t.match(stream.figures(), { packets: 150, lost: 0, reordered: 0, transitP99Ms: 0 });
+  t.match(new ReceivedStream().figures(), { packets: 0, lost: 0, transitP99Ms: undefined });
+  t.end();
+});
+
+const silent = -Infinity;
+
+/** Windows of 10 ms with these levels, so many of each. */
+const windowsOf = (...parts: [levelDb: number, count: number][]) =>
+  parts
+    .flatMap(([levelDb, count]) => Array<number>(count).fill(levelDb))
+    .map((levelDb, nth) => ({ atMs: nth * 10, levelDb, ms: 10 }));
+
+void t.test('an onset is the first of 20 ms of sound after 200 ms of silence', (t) => {
+  t.same(onsetsOf([]), []);
+  t.same(onsetsOf(windowsOf([silent, 30], [-20, 10], [silent, 30], [-20, 2])), [300, 700]);
+  t.same(onsetsOf(windowsOf([silent, 30], [-20, 10], [silent, 10], [-20, 10])), [300], 'a pause');
+  t.same(onsetsOf(windowsOf([silent, 30], [-20, 1], [silent, 30])), [], 'a click');
+  t.same(
+    onsetsOf(windowsOf([silent, 15], [-20, 1], [silent, 15], [-20, 10])),
+    [310],
+    'a click does not break the silence',
+  );
+  t.same(onsetsOf(windowsOf([-20, 10])), [0], 'before the first there was silence');
+  t.end();
+});
+
+void t.test('a noisy line has its onsets above the noise, a loud one is never silent', (t) => {
+  t.same(onsetsOf(windowsOf([-47, 50], [-25, 20], [-47, 50])), [500]);
+  t.same(onsetsOf(windowsOf([-70, 50], [-55, 20], [-70, 50])), [], 'softer than sound can be');
+  t.same(onsetsOf(windowsOf([-20, 100], [silent, 5])), [0], 'speech is not taken for noise');
+  t.end();
+});
+
+void t.test('a turn is answered by what is heard next, and never by what came before it', (t) => {
+  const turns = [
+    { startMs: 1_000, endMs: 2_000 },
+    { startMs: 4_000, endMs: 5_000 },
+    { startMs: 7_000, endMs: 8_000 },
+  ];
+  t.same(turnResponses(turns, [900, 2_150, 2_500, 8_300]), [150, undefined, 300]);
+  t.same(turnResponses(turns, [1_900, 2_150]), [-100, undefined, undefined], 'spoken over');
+  t.end();
+});
+
+void t.test('the path alone at 200 ms or more: missed, unless the kit was too slow', (t) => {
+  const judge = (pathMs: number | undefined, kitLimit?: string) =>
+    judgeAudioLatency({ pathMs, turnResponsesMs: [150], kitLimit });
+  t.equal(judge(199.9).verdict, 'met');
+  t.match(judge(200), { verdict: 'missed', reason: /alone takes 200 ms/ });
+  t.match(judge(230, 'the kit was late itself'), {
+    verdict: 'not_proven',
+    reason: /230 ms, but the kit was late itself/,
+  });
+  t.equal(judge(12, 'the kit was late itself').verdict, 'met', 'its delays only add');
+  t.match(judge(undefined), { verdict: 'not_proven', reason: /not measured/ });
+  t.end();
+});
+
+void t.test('an agent that buffers 600 ms inside is never met', (t) => {
+  const pathMs = 12;
+  for (const turnResponsesMs of [[], [740, 760, 745], [660, 150, 655], [-300, 120, 130, 140]]) {
+    for (const echoMs of [undefined, 615]) {
+      const evidence = { pathMs, turnResponsesMs, echoMs };
+      t.equal(judgeAudioLatency(evidence).verdict, 'not_proven', JSON.stringify(evidence));
+    }
+  }
+  t.equal(judgeAudioLatency({ pathMs, turnResponsesMs: [150], echoMs: 615 }).verdict, 'not_proven');
+  t.match(judgeAudioLatency({ pathMs, turnResponsesMs: [740] }), {
+    reason:
+      'path 12 ms; for how long the agent holds sound back before it sends it is not seen from outside',
+  });
+  t.end();
+});
+
+void t.test('an echo, or half of the turns, under 200 ms: met', (t) => {
+  t.match(judgeAudioLatency({ pathMs: 12, turnResponsesMs: [], echoMs: 45 }), {
+    verdict: 'met',
+    reason: 'path 12 ms; its echo takes 45 ms there and back',
+  });
+  t.match(judgeAudioLatency({ pathMs: 12, turnResponsesMs: [160, 170, 400] }), {
+    verdict: 'met',
+    reason: 'path 12 ms; half of the turns took 170 ms or less',
+  });
+  t.end();
+});
+
+void t.test('a kit that is late itself says so', async (t) => {
+  t.equal(kitLimitOf({ loopLateP99Ms: 20, loopLateMaxMs: 90, sendLateP99Ms: 10 }), undefined);
+  t.match(kitLimitOf({ loopLateP99Ms: 21, loopLateMaxMs: 90 }), /itself was 21 ms late/);
+  const sends = { loopLateP99Ms: 1, loopLateMaxMs: 2, sendLateP99Ms: 11 };
+  t.match(kitLimitOf(sends), /itself sent 11 ms late/);
+  const ended = watchKit();
+  await systemClock.sleep(20);
+  const untilMs = systemClock.monotonicMs() + 60;
+  while (systemClock.monotonicMs() < untilMs);
+  await systemClock.sleep(20);
+  const { loopLateMaxMs } = ended();
+  t.ok(loopLateMaxMs >= 50, `${loopLateMaxMs} ms`);
+});

@@ -1,0 +1,99 @@
+/** Recorded speech: the clips are what their facts say, and Ogg files come back as they were. */
+import { statSync } from 'node:fs';
+import t from 'tap';
+import { seededChance } from '../../../src/platform/random.ts';
+import {
+  createDecoder,
+  levelDb,
+  OggError,
+  readClips,
+  readOgg,
+  silentFrame,
+  ticksOfPacket,
+  ticksOfFrame,
+  writeOgg,
+} from '../../../src/voice/opus/index.ts';
+
+const windowTicks = 480;
+
+/** The samples that packets decode to, one after the other. */
+async function decoded(packets: readonly Buffer[]): Promise<Float32Array> {
+  const decoder = await createDecoder();
+  const parts = packets.map((packet) => decoder.decode(packet) ?? new Float32Array(ticksOfFrame));
+  decoder.free();
+  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  parts.reduce((at, part) => (all.set(part, at), at + part.length), 0);
+  return all;
+}
+
+void t.test('each clip speaks from its start to its end, without a pause', async (t) => {
+  const clips = await readClips();
+  t.ok(clips.length >= 8 && clips.length <= 12, `${clips.length} clips`);
+  t.same([...new Set(clips.map(({ speaker }) => speaker))], ['user', 'agent']);
+  for (const { id, packets, speechStartTicks, speechEndTicks } of clips) {
+    const samples = await decoded(packets);
+    t.equal(samples.length, packets.length * ticksOfFrame, `${id}: frames of 20 ms`);
+    const loud = (from: number, to: number): number => {
+      let windows = 0;
+      for (let at = from; at < to; at += windowTicks) {
+        if (levelDb(samples, at, Math.min(to, at + windowTicks)) > -50) windows += 1;
+      }
+      return windows;
+    };
+    t.equal(loud(0, speechStartTicks), 0, `${id}: silence before`);
+    t.equal(loud(speechEndTicks, samples.length), 0, `${id}: silence behind`);
+    t.equal(loud(speechStartTicks, speechStartTicks + windowTicks), 1, `${id}: begins at once`);
+    const pauseTicks = 4_800 + windowTicks;
+    for (let at = speechStartTicks; at + pauseTicks < speechEndTicks; at += windowTicks) {
+      if (loud(at, at + pauseTicks) === 0) t.fail(`${id} pauses at ${at / 48} ms`);
+    }
+  }
+});
+
+void t.test('the clips together are under 200 kB', async (t) => {
+  const folder = new URL('../../../clips/', import.meta.url);
+  const sizes = (await readClips()).map(({ id }) => statSync(new URL(`${id}.opus`, folder)).size);
+  t.ok(sizes.reduce((sum, size) => sum + size, 0) < 200_000);
+});
+
+void t.test('what is written as Ogg is read as it was, what was lost as silence', async (t) => {
+  const [clip] = await readClips();
+  const packets = [...(clip?.packets ?? []), Buffer.alloc(0), Buffer.alloc(1275, 0xf8)];
+  const many = Array.from(
+    { length: 700 },
+    (_, nth) => packets[nth % packets.length] ?? silentFrame,
+  );
+  t.same(
+    readOgg(writeOgg(many)),
+    many.map((packet) => (packet.length === 0 ? silentFrame : packet)),
+  );
+  t.same(readOgg(writeOgg([])), []);
+});
+
+void t.test('what is not Ogg is told so', (t) => {
+  t.throws(() => readOgg(Buffer.from('RIFF, surely')), new OggError('no page at byte 0'));
+  const file = writeOgg([silentFrame]);
+  t.throws(() => readOgg(file.subarray(0, -1)), new OggError('the file is cut off'));
+  const damaged = Buffer.from(file);
+  damaged.write('Theora!!', 28, 'latin1');
+  t.throws(() => readOgg(damaged), new OggError('the page at byte 0 is damaged'));
+  t.throws(() => readOgg(file.subarray(47)), new OggError('the stream is not Opus'));
+  t.end();
+});
+
+void t.test('a packet that is not Opus is no sound, and the next one is', async (t) => {
+  const decoder = await createDecoder();
+  t.teardown(() => decoder.free());
+  // Random bytes: the decoder itself finds nothing to complain about in what the rules let by.
+  const chance = seededChance('packets');
+  for (let nth = 0; nth < 3_000; nth += 1) {
+    const bytes = Buffer.from(
+      Array.from({ length: chance.integer(0, 40) }, () => chance.integer(0, 255)),
+    );
+    const samples = decoder.decode(bytes);
+    t.equal(samples?.length, ticksOfPacket(bytes), bytes.toString('hex'));
+  }
+  t.equal(decoder.decode(Buffer.alloc(9_000)), undefined);
+  t.equal(decoder.decode(silentFrame)?.length, ticksOfFrame);
+  t.equal(levelDb(new Float32Array(10)), -Infinity);
+});

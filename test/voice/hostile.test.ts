@@ -1,0 +1,198 @@
+/** Whatever is sent to the voice side: the agent lives, and no call is left behind. */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import { seededChance, type Chance } from '../../src/platform/random.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createPeer } from '../../src/voice/peer/index.ts';
+import { isAnswer, withAgent, type Send } from '../helpers/agent.ts';
+import { answerOf, callsOf, openLine, placeCall, sdpOf, withCall } from '../helpers/caller.ts';
+import { damaged, randomJson } from '../helpers/random-json.ts';
+import { until } from '../helpers/until.ts';
+
+const seed = process.env['FUZZ_SEED'] ?? 'voice';
+const rounds = Number(process.env['FUZZ_ROUNDS'] ?? 300);
+const fewRounds = Math.ceil(rounds / 3);
+
+/** The agent is well: nothing is left of all that was, and a good call is taken. */
+async function isWell(t: Test, url: string, send: Send): Promise<void> {
+  await until('no call is left', async () =>
+    (await send('GET /__admin/calls')).text.includes('"open":0'),
+  );
+  isAnswer(t, await send('GET /health'), 200, 'Health');
+  const call = await placeCall(url);
+  await until('it is heard', () => call.heard.length > 5);
+  await call.hangUp();
+}
+
+const start = { type: 'start_call', session_id: 's', audio_config: { codec: 'opus' } };
+
+void t.test(`messages of any kind, ${rounds} calls of seed ${seed}`, async (t) => {
+  const { agent, send } = await withAgent(t);
+  const url = agent.voiceUrl ?? '';
+  const chance = seededChance(seed).fork('messages');
+  const known = [
+    start,
+    { type: 'start_call', metadata: { scenario_id: 'a', audio_config: start.audio_config } },
+    answerOf({ call_id: 'call_x' }, 'v=0\r\n'),
+    { type: 'ice_candidate', call_id: 'call_x', candidate: { candidate: 'candidate:1 1 udp 1' } },
+    { type: 'end_call' },
+  ].map((message) => JSON.stringify(message));
+  const pick = (): string => known[chance.integer(0, known.length - 1)] ?? '';
+  for (let round = 0; round < rounds; round += 1) {
+    const line = await openLine(url);
+    for (let nth = chance.integer(1, 6); nth > 0; nth -= 1) {
+      const kind = chance.integer(0, 4);
+      if (kind === 0) line.socket.send(Buffer.from(randomJson(chance)));
+      else
+        line.send(kind === 1 ? randomJson(chance) : kind === 2 ? pick() : damaged(pick(), chance));
+    }
+    if (chance.integer(0, 1) === 0) line.socket.close(1000);
+    else line.socket.terminate();
+  }
+  await isWell(t, url, send);
+});
+
+const tokens = [
+  '',
+  '-1',
+  '0',
+  '65536',
+  '99999999999',
+  'a=',
+  '\0',
+  'opus',
+  '*',
+  '::1',
+  'é',
+  ' ',
+  '=',
+];
+
+/** A description with a few lines left out, doubled, moved, cut or changed. */
+function damagedSdp(sdp: string, chance: Chance): string {
+  const lines = sdp.split('\r\n');
+  for (let damages = chance.integer(1, 5); damages > 0; damages -= 1) {
+    const at = chance.integer(0, lines.length - 1);
+    const line = lines[at] ?? '';
+    const words = line.split(/(?<=[ :=/])/);
+    const word = chance.integer(0, words.length - 1);
+    const token = tokens[chance.integer(0, tokens.length - 1)] ?? '';
+    const changes = [
+      () => lines.splice(at, 1),
+      () => lines.splice(at, 0, line),
+      () => lines.splice(chance.integer(0, lines.length - 1), 0, ...lines.splice(at, 1)),
+      () => lines.splice(at, 1, line.slice(0, chance.integer(0, line.length))),
+      () => lines.splice(at, 1, words.with(word, token).join('')),
+      () => lines.splice(at, 1, line.repeat(chance.integer(2, 40))),
+      () => lines.splice(at),
+    ];
+    changes[chance.integer(0, changes.length - 1)]?.();
+  }
+  return lines.join(chance.integer(0, 9) === 0 ? '\n' : '\r\n');
+}
+
+void t.test(`answers with any description, ${rounds} calls of seed ${seed}`, async (t) => {
+  const { agent, send } = await withAgent(t);
+  const url = agent.voiceUrl ?? '';
+  const chance = seededChance(seed).fork('descriptions');
+  const answering = createPeer({ clock: systemClock });
+  t.teardown(() => answering.close());
+  let answer: string | undefined;
+  for (let round = 0; round < rounds; round += 1) {
+    const line = await openLine(url);
+    line.send(start);
+    const ready = await line.next('call_ready');
+    answer ??= await answering.answer(sdpOf(ready));
+    line.send(answerOf(ready, damagedSdp(answer, chance)));
+    const candidate = `candidate:${tokens[chance.integer(0, tokens.length - 1)] ?? ''} 1 udp 1 127.0.0.1 9 typ host`;
+    line.send({ type: 'ice_candidate', call_id: ready['call_id'], candidate: { candidate } });
+    // What the agent begins with it comes at different moments to its end.
+    await Promise.race([line.closed, systemClock.sleep(chance.integer(0, 60))]);
+    line.socket.terminate();
+  }
+  await isWell(t, url, send);
+});
+
+void t.test(`offers with any description, ${rounds} of seed ${seed}`, async (t) => {
+  const chance = seededChance(seed).fork('offers');
+  const offering = createPeer({ clock: systemClock });
+  t.teardown(() => offering.close());
+  const offer = await offering.offer();
+  const seen = { answered: 0, refused: 0 };
+  for (let round = 0; round < rounds; round += 1) {
+    const peer = createPeer({ clock: systemClock });
+    await peer.answer(damagedSdp(offer, chance)).then(
+      () => (seen.answered += 1),
+      (error: unknown) => {
+        seen.refused += 1;
+        t.equal((error as Error).name, 'PeerFailed', String(error));
+      },
+    );
+    await peer.close();
+  }
+  t.ok(seen.answered > 0 && seen.refused > 0, JSON.stringify(seen));
+});
+
+void t.test('packets of any kind to the port of the media', async (t) => {
+  const { agent, send } = await withAgent(t);
+  const url = agent.voiceUrl ?? '';
+  const chance = seededChance(seed).fork('packets');
+  const call = await withCall(t, url, { metadata: { context: 'echo' } });
+  const port = Number(/ 127\.0\.0\.1 (\d+) typ host/.exec(sdpOf(call.ready))?.[1]);
+  const socket = createSocket('udp4');
+  t.teardown(() => socket.close());
+  // First bytes that tell STUN, DTLS, RTP and RTCP apart (RFC 7983).
+  const starts = [0, 1, 3, 20, 22, 23, 63, 64, 128, 129, 191, 200, 255];
+  for (let nth = 0; nth < fewRounds * 10; nth += 1) {
+    const bytes = Buffer.from(
+      Array.from({ length: chance.integer(1, 60) }, () => chance.integer(0, 255)),
+    );
+    bytes[0] = starts[nth % starts.length] ?? 0;
+    if (nth % 2 === 0 && bytes.length > 8) bytes.writeUInt32BE(0x2112a442, 4);
+    await new Promise((resolve) => socket.send(bytes, port, '127.0.0.1', resolve));
+    // No more than the socket's buffer holds: what the kernel drops proves nothing.
+    if (nth % 20 === 0) await systemClock.sleep(1);
+  }
+  await until('all were taken', async () => {
+    await systemClock.sleep(1);
+    return call.peer.send(Buffer.from([0xf8, 1]), 0) && call.heard.length > 0;
+  });
+  await call.hangUp();
+  await isWell(t, url, send);
+});
+
+void t.test('sound of any kind', async (t) => {
+  const { agent, send } = await withAgent(t);
+  const url = agent.voiceUrl ?? '';
+  const chance = seededChance(seed).fork('sound');
+  for (const context of ['echo', 'talk']) {
+    const call = await withCall(t, url, { metadata: { context } });
+    for (let nth = 0; nth < fewRounds * 5; nth += 1) {
+      const bytes = Array.from({ length: chance.integer(0, 300) }, () => chance.integer(0, 255));
+      const leap = chance.integer(0, 9) === 0 ? chance.integer(0, 2 ** 32 - 1) : nth * 960;
+      call.peer.send(Buffer.from(bytes), leap);
+    }
+    await until('the call goes on', () => call.heard.length > 5);
+    await call.hangUp();
+  }
+  await isWell(t, url, send);
+});
+
+void t.test('whoever opens and goes at any moment leaves nothing behind', async (t) => {
+  const { agent, send } = await withAgent(t);
+  const url = agent.voiceUrl ?? '';
+  const chance = seededChance(seed).fork('moments');
+  for (let round = 0; round < fewRounds; round += 1) {
+    const socket = new WebSocket(url, ['voice-agent']);
+    socket.on('error', () => undefined);
+    if (chance.integer(0, 4) > 0) await once(socket, 'open');
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(start));
+    // So many turns of the event loop, and not so much time: each moment comes up.
+    for (let turns = chance.integer(0, 30); turns > 0; turns -= 1) await systemClock.sleep(0);
+    socket.terminate();
+  }
+  await isWell(t, url, send);
+  t.ok((await callsOf(agent.url)).every(({ state }) => state === 'over'));
+});

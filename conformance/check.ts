@@ -2,7 +2,7 @@ import type { Area, CheckReport, ExchangeRecord } from '../src/contract/index.ts
 import { isoTime, systemClock, type Clock } from '../src/platform/clock.ts';
 import { drive, plan, type DriveOptions, type Plan } from './engine/drive/run.ts';
 import type { VoiceOptions } from './engine/drive/call/options.ts';
-import { failedGate } from './engine/preflight/preflight.ts';
+import { findBlockingCause } from './engine/preflight/preflight.ts';
 import { shutVoice } from './engine/preflight/voice.ts';
 import type { Diagnosis } from './reports/diagnosis.ts';
 import { reportOf } from './reports/report.ts';
@@ -80,7 +80,7 @@ export async function check(options: CheckOptions): Promise<Checked> {
 /** Places one call with speech in it, and judges what comes of that alone. */
 export async function callOnce(options: CheckOptions): Promise<Checked> {
   const full = withDefaults({ ...options, areas: ['voice'] }, false);
-  const transcript = await drive({ ...full, scenarios: ['voice/conversation'] });
+  const transcript = await drive({ ...full, probes: ['voice/conversation'] });
   return { transcript, report: reportOf(transcript, isoTime(full.clock.nowMs())) };
 }
 
@@ -94,8 +94,8 @@ export async function diagnose(
   const transcript = await drive(withDefaults(options, true));
   const peer = isServiceRun(transcript.run) ? 'service' : 'sandbox';
   const shut = shutVoice(transcript, options.needsVoice ?? false);
-  const gate = failedGate(transcript) ?? (options.needsVoice ? shut : undefined);
-  return { peer, gate, remark: shut?.says, exchanges: transcript.exchanges };
+  const blockedBy = findBlockingCause(transcript) ?? (options.needsVoice ? shut : undefined);
+  return { peer, blockedBy, remark: shut?.message, exchanges: transcript.exchanges };
 }
 
 /** What may be left out of a plan. */

@@ -43,7 +43,7 @@ export async function explanation(
     (one) => one === word.toUpperCase(),
   );
   if (id) return explained(id);
-  const { ids, because } = idsOfStatement(word);
+  const { ids, reason } = idsOfStatement(word);
   if (ids.length > 0) return ids.map(explained).join('\n');
-  return because === undefined ? undefined : `${word} has no check. ${because}\n`;
+  return reason === undefined ? undefined : `${word} has no check. ${reason}\n`;
 }

@@ -1,7 +1,7 @@
 import type { CheckReport, RequirementVerdict } from '../src/contract/index.ts';
 
 /** A requirement that is known not to be met, and why that is accepted. */
-export interface Acceptance {
+export interface KnownFailure {
   id: string;
   comment: string;
 }
@@ -23,11 +23,14 @@ const MET: readonly string[] = ['pass', 'note'];
  * comment. An entry whose requirement is met by now is stale: the run is then never conforming, so
  * that a baseline does not outlive its reasons.
  */
-export function withBaseline(report: CheckReport, accepted: readonly Acceptance[]): CheckReport {
+export function applyKnownFailures(
+  report: CheckReport,
+  accepted: readonly KnownFailure[],
+): CheckReport {
   const comments = new Map(accepted.map(({ id, comment }) => [id, comment]));
   const requirements = report.requirements.map((row): RequirementVerdict => {
     const comment = comments.get(row.id);
-    const isAccepted = comment !== undefined && UNMET.includes(row.verdict) && !report.gate;
+    const isAccepted = comment !== undefined && UNMET.includes(row.verdict) && !report.blockedBy;
     return isAccepted ? { ...row, accepted: comment } : row;
   });
   const stale = report.requirements.filter(
@@ -39,20 +42,20 @@ export function withBaseline(report: CheckReport, accepted: readonly Acceptance[
     ...whole,
     ...(whole.exitCode === 0 && stale.length > 0 && STALE),
     requirements,
-    ...(stale.length === 0 ? {} : { staleBaseline: stale.map(({ id }) => id) }),
+    ...(stale.length === 0 ? {} : { staleKnownFailures: stale.map(({ id }) => id) }),
   };
 }
 
 /** The verdict of the whole by what is not accepted, in the order in which `judge` decides it. */
 function judgedAnew(
   rows: readonly RequirementVerdict[],
-  { gate }: CheckReport,
+  { blockedBy }: CheckReport,
 ): Pick<CheckReport, 'verdict' | 'exitCode'> {
   const open = rows.filter(({ accepted }) => accepted === undefined);
   const has = (verdict: string): boolean => open.some((row) => row.verdict === verdict);
   if (has('fail')) return { verdict: 'not-conforming', exitCode: 1 };
   if (has('error')) return { verdict: 'not-judged', exitCode: 70 };
   const mustBlocked = open.some((row) => row.verdict === 'blocked' && row.level === 'must');
-  if (gate || mustBlocked || !has('pass')) return { verdict: 'not-judged', exitCode: 3 };
+  if (blockedBy || mustBlocked || !has('pass')) return { verdict: 'not-judged', exitCode: 3 };
   return { verdict: 'conforming', exitCode: 0 };
 }

@@ -7,12 +7,12 @@ import {
   requirementIds,
   serviceArea,
   serviceRequirementIds,
-  unseen,
+  untestable,
 } from './index.ts';
 
 const ids = [...requirementIds, ...serviceRequirementIds];
 const covered = new Set(ids.flatMap((id) => requirement(id).statements));
-const reasoned = new Set(unseen.flatMap((row) => row.statements));
+const reasoned = new Set(untestable.flatMap((row) => row.statements));
 
 const sections = new Map<string, { all: number; checked: number; reasoned: number }>();
 for (const { id, section, area } of statements) {

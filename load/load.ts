@@ -1,5 +1,5 @@
 import type { LoadPlan, LoadReport, WarmUp } from '../src/contract/index.ts';
-import { seededChance, type Chance } from '../src/platform/random.ts';
+import { seededRandom, type Random } from '../src/platform/random.ts';
 import { autocannonTransport } from './engines/autocannon.ts';
 import { closedLoop, type ClosedLoopFigures } from './engines/closed-loop.ts';
 import { openTransport } from './engines/open.ts';
@@ -8,7 +8,7 @@ import type { LiveFigures, LoadOptions } from './options.ts';
 import { pacedRun } from './phases/paced-run.ts';
 import { planOf, WARM_UP_CONNECTIONS } from './phases/plan.ts';
 import { profileOf, type Profile } from './profiles/profile.ts';
-import { reportOf, reportOfGate, reportOfNothing, type ReportedRun } from './report/report.ts';
+import { reportOf, reportBlocked, reportOfNothing, type ReportedRun } from './report/report.ts';
 import { withVoice } from './report/with-voice.ts';
 import { GENERATOR_LIMITS } from './self-check/self-check.ts';
 import { quietWindow, voiceRun } from './voice/voice-run.ts';
@@ -25,8 +25,8 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
   const totalMs = plan.windowMs + plan.warmUpMs + plan.rampMs;
   onTick(begins('preflight', totalMs));
   const found = await options.preflight(signal);
-  if (found.gate) return reportOfGate(options, { plan, startedAtMs }, found.gate);
-  const chance = seededChance(seed);
+  if (found.blockedBy) return reportBlocked(options, { plan, startedAtMs }, found.blockedBy);
+  const chance = seededRandom(seed);
   if (plan.profile === 'voice') return calledAlone(options, { plan, startedAtMs }, chance);
   onTick(begins('warm-up', totalMs));
   const warmUp = await warmedUp(options, plan, profileFor(options, plan, found.hasUsers, chance));
@@ -41,7 +41,7 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
 async function calledAlone(
   options: LoadOptions,
   run: { plan: LoadPlan; startedAtMs: number },
-  chance: Chance,
+  chance: Random,
 ): Promise<LoadReport> {
   const { plan } = run;
   const parts = { options, plan, chance: chance.fork('voice') };
@@ -53,7 +53,7 @@ async function calledAlone(
 async function calledBeside(
   { options, ...parts }: RunParts,
   plan: LoadPlan,
-  chance: Chance,
+  chance: Random,
 ): Promise<LoadReport> {
   const { voice, result } = await voiceRun(
     { options, plan, chance: chance.fork('voice') },
@@ -74,7 +74,7 @@ interface RunParts {
   hasUsers: boolean;
 }
 
-async function runOf(parts: RunParts, plan: LoadPlan, chance: Chance): Promise<ReportedRun> {
+async function runOf(parts: RunParts, plan: LoadPlan, chance: Random): Promise<ReportedRun> {
   const { options, startedAtMs, warmUp, hasUsers } = parts;
   const { clock, sandbox, ca, judge, onTick, signal } = options;
   const profile = profileFor(options, plan, hasUsers, chance);
@@ -104,7 +104,7 @@ const STEP_RAMP_MS_MAX = 3_000;
 const PROBE_CONNECTIONS = 20;
 const PROBE_MS_MAX = 5_000;
 
-async function searched(parts: RunParts, plan: LoadPlan, chance: Chance): Promise<LoadReport> {
+async function searched(parts: RunParts, plan: LoadPlan, chance: Random): Promise<LoadReport> {
   const { options } = parts;
   const { stepMs = 0 } = options.findMax ?? {};
   const rampMs = Math.min(STEP_RAMP_MS_MAX, stepMs / 4);
@@ -125,9 +125,9 @@ async function searched(parts: RunParts, plan: LoadPlan, chance: Chance): Promis
     },
   });
   if (run) return withMaxRate(reportOf(options, run), maxRate, options);
-  const gate = { says: 'The run was interrupted.', cure: 'Run it again.' };
+  const blockedBy = { message: 'The run was interrupted.', cure: 'Run it again.' };
   return {
-    ...reportOfGate(options, { plan, startedAtMs: parts.startedAtMs }, gate),
+    ...reportBlocked(options, { plan, startedAtMs: parts.startedAtMs }, blockedBy),
     findMax: maxRate,
   };
 }
@@ -136,7 +136,7 @@ function profileFor(
   { profile: name, simulatedUsers, apiKey, lines }: LoadOptions,
   { ratePerSecond }: LoadPlan,
   hasUsers: boolean,
-  chance: Chance,
+  chance: Random,
 ): Profile {
   return profileOf({
     name,

@@ -1,13 +1,18 @@
-import type { Arrivals, LoadEngineName, LoadProfileName } from '../src/contract/index.ts';
+import type {
+  Arrivals,
+  LoadBlocker,
+  LoadEngineName,
+  LoadProfileName,
+} from '../src/contract/index.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { AnswerForm } from '../src/voice/call/index.ts';
-import type { Judge } from './profiles/examine.ts';
+import type { ValidateExchange } from './profiles/examine.ts';
 import type { CallerLimits } from './self-check/caller-check.ts';
 import type { GeneratorLimits } from './self-check/self-check.ts';
 
 /** What a preflight found: a cause for which nothing is sent, or what there is. */
 export interface Preflight {
-  gate?: { says: string; cure: string } | undefined;
+  blockedBy?: LoadBlocker | undefined;
   /** The sandbox has `/users`. */
   hasUsers: boolean;
 }
@@ -65,7 +70,7 @@ export interface LoadOptions {
   /** NOT PROVEN exits with 0. */
   acceptNotProven: boolean;
   /** What one exchange breaks of the interface. */
-  judge: Judge;
+  judge: ValidateExchange;
   /** Looks whether there is a sandbox at all, and that it is one. */
   preflight: (signal: AbortSignal) => Promise<Preflight>;
   /** Told once a second how the run goes. */

@@ -1,5 +1,5 @@
 import { explain, violations, isMessage, type AgentFault } from '../src/contract/index.ts';
-import type { Chance } from '../src/platform/random.ts';
+import type { Random } from '../src/platform/random.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import { Refusal } from './errors.ts';
 
@@ -88,7 +88,7 @@ interface Armed {
 }
 
 /** Keeps the faults that are set. Waits are drawn from `chance` in the order in which they show. */
-export function faultBoard(deps: { clock: Clock; chance: Chance; options: AgentFault[] }): Faults {
+export function faultBoard(deps: { clock: Clock; chance: Random; options: AgentFault[] }): Faults {
   const { clock, chance } = deps;
   const arm = (fault: AgentFault, source: FaultSource): Armed => ({
     fault,

@@ -1,7 +1,7 @@
 import { isIP, type AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { AgentFault } from '../src/contract/index.ts';
-import { seededChance } from '../src/platform/random.ts';
+import { seededRandom } from '../src/platform/random.ts';
 import { systemClock, type Clock } from '../src/platform/clock.ts';
 import { silentLog, type Log } from '../src/platform/log.ts';
 import { checkOptions } from '../src/platform/option-kinds.ts';
@@ -87,7 +87,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
       `an agent on ${host} can be reached by others: give it an API key, or say that it is open`,
     );
   }
-  const chance = seededChance(seed);
+  const chance = seededRandom(seed);
   const keyPair = tls ? await keyPairFor(tls) : undefined;
   const journal = requestJournal(options.journalEntriesMax ?? 1000);
   const stopping = new AbortController();

@@ -6,8 +6,8 @@ import { serviceRequirements } from './service/requirements.ts';
 import { usersRequirements } from './users/requirements.ts';
 import { voiceRequirements } from './voice/requirements.ts';
 
-export { areaOf, type Requirement, type Unseen } from '../engine/requirement.ts';
-export { unseen } from './untestable.ts';
+export { areaOf, type Requirement, type UntestableStatements } from '../engine/requirement.ts';
+export { untestable } from './untestable.ts';
 
 /** Every requirement of a sandbox that has a check, by id. */
 const sandboxRequirements = {

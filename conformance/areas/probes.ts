@@ -1,27 +1,27 @@
 import { chatScenarios } from './chat/probes.ts';
 import { healthScenarios } from './health/probes.ts';
-import type { Scenario } from '../engine/probe.ts';
+import type { Probe } from '../engine/probe.ts';
 import { usersScenarios } from './users/probes.ts';
 import { voiceScenarios } from './voice/probes/index.ts';
 
 export { serviceScenarios } from './service/probes.ts';
 export { voiceScenarios } from './voice/probes/index.ts';
-export { isServiceEndpoint, serviceWorld } from './service/context.ts';
+export { isServiceEndpoint, createServiceContext } from './service/context.ts';
 export { CLOCK_BACK, clockBack } from './service/clock.ts';
 export { cleanup } from './users/probes.ts';
-export { voiceWorld } from '../engine/drive/call/script.ts';
+export { createVoiceContext } from '../engine/drive/call/script.ts';
 export type {
   CallLine,
   CallMessage,
   CallScript,
   Connection,
-  VoiceWorld,
+  VoiceContext,
 } from '../engine/drive/call/script.ts';
-export type { People, Step, World } from '../engine/probe-context.ts';
-export type { Cost, Phase, Scenario } from '../engine/probe.ts';
+export type { SimulatedUsers, Step, ProbeContext } from '../engine/probe-context.ts';
+export type { Cost, Phase, Probe } from '../engine/probe.ts';
 
 /** Every scenario, in the order in which those of a phase are started. */
-export const scenarios: readonly Scenario[] = [
+export const probes: readonly Probe[] = [
   ...healthScenarios,
   ...usersScenarios,
   ...chatScenarios,

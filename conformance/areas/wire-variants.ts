@@ -2,7 +2,7 @@ import { sandboxErrors, type Area } from '../../src/contract/index.ts';
 import { always, changes, json, jsonOf, replaces } from '../engine/mutants/combinators.ts';
 import {
   variantsOf,
-  type Answer,
+  type ProxyResponse,
   type TransformFactory,
   type Variant,
 } from '../engine/mutants/mutant.ts';
@@ -105,7 +105,7 @@ const messages: Variant[] = [
 ];
 
 const { type } = sandboxErrors.rate_limit_exceeded;
-const putOff = (headers: Record<string, string>): Answer =>
+const putOff = (headers: Record<string, string>): ProxyResponse =>
   json(429, { error: { message: 'Wait.', type, code: 'rate_limit_exceeded' } }, headers);
 
 /** Puts every ninth request off. */

@@ -1,8 +1,8 @@
 import type { Endpoint, Intent } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import type { Exchange } from './transcript/transcript.ts';
-import type { CallScript, VoiceWorld } from './drive/call/script.ts';
-import type { ServiceWorld } from '../areas/service/context.ts';
+import type { CallScript, VoiceContext } from './drive/call/script.ts';
+import type { ServiceContext } from '../areas/service/context.ts';
 
 /** One request of a scenario. */
 export interface Step {
@@ -36,28 +36,28 @@ export interface Step {
 }
 
 /** What a scenario can do, and what it knows of the run. */
-export interface World {
+export interface ProbeContext {
   /** Sends a request, again if it is put off; undefined when the endpoint was given up. */
   send(step: Step): Promise<Exchange | undefined>;
-  readonly people: People;
+  readonly users: SimulatedUsers;
   /** Chance for this scenario alone. */
-  readonly chance: Chance;
+  readonly random: Random;
   /** Messages that may make the agent use a tool. */
   readonly prompts: readonly string[];
   /** What the scenarios of the service share. */
-  readonly service: ServiceWorld;
+  readonly service: ServiceContext;
   /** What the scenarios of voice share. */
-  readonly voice: VoiceWorld;
+  readonly voice: VoiceContext;
 }
 
 /** The simulated users of a run, which its scenarios share. */
-export interface People {
+export interface SimulatedUsers {
   /** Whose id goes into chat requests; undefined where no user could be created. */
   chatAs: string | undefined;
   /** There is no `POST /users` here. */
-  absent: boolean;
+  isUnsupported: boolean;
   /** Ids of users that exist, to be deleted at the end. */
   readonly existing: Set<string>;
   /** Ids that should have been refused and were not, to be deleted as well. */
-  readonly strays: Set<string>;
+  readonly wronglyAccepted: Set<string>;
 }

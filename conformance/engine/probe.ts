@@ -1,5 +1,5 @@
 import type { Area } from '../../src/contract/index.ts';
-import type { World } from './probe-context.ts';
+import type { ProbeContext } from './probe-context.ts';
 import type { RequirementId } from '../areas/index.ts';
 
 /** When a scenario runs: each phase ends before the next begins. */
@@ -18,7 +18,7 @@ export interface Cost {
 }
 
 /** Drives traffic, and nothing else: what it means is for the checks. */
-export interface Scenario {
+export interface Probe {
   id: string;
   area: Area;
   phase: Phase;
@@ -29,10 +29,10 @@ export interface Scenario {
   /** Only an intrusive run drives it. */
   intrusive?: true;
   cost: (prompts: readonly string[]) => Cost;
-  drive(world: World): Promise<void>;
+  run(context: ProbeContext): Promise<void>;
 }
 
 /** A cost that does not depend on the prompts. */
-export function cost(requests: number, modelCalls = 0, users = 0, calls = 0): Scenario['cost'] {
+export function cost(requests: number, modelCalls = 0, users = 0, calls = 0): Probe['cost'] {
   return () => ({ requests, modelCalls, users, calls });
 }

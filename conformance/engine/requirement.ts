@@ -8,9 +8,9 @@ export interface Requirement {
   /** The numbered statements that it covers, e.g. "2.8.3". */
   statements: readonly string[];
   /** What it asks, in one sentence of ours. */
-  says: string;
+  rule: string;
   /** Why it matters to a simulation. */
-  why: string;
+  reason: string;
   /** How it can be seen: by ordinary requests, or only when something provokes it. */
   seen: 'black-box' | 'provoked';
   /** It takes media, and mostly speech, to be seen: no single message shows it. */
@@ -18,10 +18,10 @@ export interface Requirement {
 }
 
 /** A row of the ledger that no check can have, with the reason. */
-export interface Unseen {
+export interface UntestableStatements {
   statements: readonly string[];
   /** Why it can't be seen from outside a sandbox. */
-  because: string;
+  reason: string;
 }
 
 /** The rows of an area by id. Ids are never reused. */

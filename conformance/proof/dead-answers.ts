@@ -1,9 +1,9 @@
 import { json } from '../engine/mutants/combinators.ts';
 import { answering, http, peer, type Dead } from './dead-peer.ts';
-import type { Answer } from '../engine/mutants/mutant.ts';
-import type { Gate } from '../engine/preflight/preflight.ts';
+import type { ProxyResponse } from '../engine/mutants/mutant.ts';
+import type { BlockingCause } from '../engine/preflight/preflight.ts';
 
-const always = (name: string, is: string, gate: Gate['id'], answer: Answer): Dead =>
+const always = (name: string, is: string, gate: BlockingCause['id'], answer: ProxyResponse): Dead =>
   peer(
     name,
     is,
@@ -11,7 +11,11 @@ const always = (name: string, is: string, gate: Gate['id'], answer: Answer): Dea
     answering(() => Promise.resolve(answer)),
   );
 
-const text = (status: number, body: string, headers: Record<string, string> = {}): Answer => ({
+const text = (
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): ProxyResponse => ({
   status,
   headers: { 'content-type': 'application/json', ...headers },
   body,

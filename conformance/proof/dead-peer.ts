@@ -7,7 +7,7 @@ import {
 } from 'node:net';
 import type { Area } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { Gate } from '../engine/preflight/preflight.ts';
+import type { BlockingCause } from '../engine/preflight/preflight.ts';
 import type { Transform } from '../engine/mutants/mutant.ts';
 import { startProxy, type Listening } from './proxy.ts';
 
@@ -18,8 +18,8 @@ export interface DeadPeer {
   /** What a run must be of to see it. */
   areas: readonly Area[];
   /** What it does, in one sentence. */
-  is: string;
-  gate: Gate['id'];
+  description: string;
+  cause: BlockingCause['id'];
   /** How many times as fast as the machine's the clock runs, where there is something to wait for. */
   clockFactor?: number;
   start: (clock: Clock) => Promise<Listening>;
@@ -31,11 +31,17 @@ export type Dead = Omit<DeadPeer, 'id' | 'areas'> & { name: string };
 /** Writes a dead peer. */
 export const peer = (
   name: string,
-  is: string,
-  gate: Gate['id'],
+  description: string,
+  cause: BlockingCause['id'],
   start: DeadPeer['start'],
   clockFactor?: number,
-): Dead => ({ name, is, gate, start, ...(clockFactor === undefined ? {} : { clockFactor }) });
+): Dead => ({
+  name,
+  description,
+  cause,
+  start,
+  ...(clockFactor === undefined ? {} : { clockFactor }),
+});
 
 /** Listens on loopback; stops with every connection closed. */
 export async function listen(server: Server, scheme = 'http'): Promise<Listening> {

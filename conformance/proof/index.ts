@@ -31,7 +31,7 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
 export interface RunningMutant {
   url: string;
   /** What it does wrong, in one sentence. */
-  breaks: string;
+  description: string;
   stop: () => Promise<void>;
 }
 
@@ -50,5 +50,5 @@ export async function startMutant(
   const transform = mutant.transform();
   const voice = mutant.voice?.();
   const { url, stop } = await startProxy({ upstream, transform, voice, clock: systemClock });
-  return { url, breaks: mutant.breaks, stop };
+  return { url, description: mutant.description, stop };
 }

@@ -1,7 +1,7 @@
 import type { Area, RunRecord } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 import { drive } from '../engine/drive/run.ts';
-import { judge, type Judgement } from '../engine/judge/judge.ts';
+import { judgeTranscript, type Judgment } from '../engine/judge/judge.ts';
 import type { RequirementId } from '../areas/index.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
 
@@ -26,19 +26,19 @@ export interface Judging {
   seed: string;
   run?: (run: RunRecord) => RunRecord;
   intrusive?: boolean;
-  /** Of the service: these scenarios alone. */
-  scenarios?: readonly string[] | undefined;
+  /** Of the service: these probes alone. */
+  probes?: readonly string[] | undefined;
 }
 
 /** Checks a peer, whatever it is, and judges what it did. */
-export async function judged(judging: Judging, peer: Omit<Peer, 'url'>): Promise<Judgement> {
+export async function judged(judging: Judging, peer: Omit<Peer, 'url'>): Promise<Judgment> {
   const { run = (same: RunRecord): RunRecord => same } = judging;
   const transcript = await driven(judging, peer);
-  return judge({ ...transcript, run: run(transcript.run) });
+  return judgeTranscript({ ...transcript, run: run(transcript.run) });
 }
 
 function driven(
-  { target, areas, clock, seed, intrusive = false, scenarios }: Judging,
+  { target, areas, clock, seed, intrusive = false, probes }: Judging,
   { apiKey, kitVersion }: Omit<Peer, 'url'>,
 ): Promise<Transcript> {
   return drive({
@@ -46,7 +46,7 @@ function driven(
     areas,
     apiKey,
     intrusive,
-    scenarios,
+    probes,
     ca: undefined,
     seed,
     kitVersion,
@@ -95,31 +95,31 @@ async function untouched(
   peer: Peer,
   areas: readonly Area[],
   seed: string,
-  lacks: (judgement: Judgement) => string | undefined,
+  lacks: (judgement: Judgment) => string | undefined,
 ): Promise<Untouched> {
   const transcript = await driven(
     { target: peer.url, areas, clock: systemClock, seed: `${seed}/untouched` },
     peer,
   );
-  const judgement = judge(transcript);
+  const judgement = judgeTranscript(transcript);
   const cause = notConforming(what, judgement) ?? lacks(judgement);
   return cause === undefined ? { transcript } : { cause };
 }
 
-function notConforming(what: string, judgement: Judgement): string | undefined {
+function notConforming(what: string, judgement: Judgment): string | undefined {
   if (judgement.verdict === 'conforming') return undefined;
   const red = [...redOf(judgement), ...idsWith(judgement, ['blocked', 'error'])];
-  const why = judgement.gate?.says ?? red.join(', ');
+  const why = judgement.blockedBy?.message ?? red.join(', ');
   return `The ${what} is ${judgement.verdict} before anything is changed: ${why}`;
 }
 
 /** The requirements that turned red. */
-export function redOf(judgement: Judgement): RequirementId[] {
+export function redOf(judgement: Judgment): RequirementId[] {
   return idsWith(judgement, ['fail', 'warn']);
 }
 
 /** The requirements with one of some verdicts. */
-export function idsWith({ requirements }: Judgement, verdicts: readonly string[]): RequirementId[] {
+export function idsWith({ requirements }: Judgment, verdicts: readonly string[]): RequirementId[] {
   return [...requirements]
     .filter(([, { verdict }]) => verdicts.includes(verdict))
     .map(([id]) => id);

@@ -1,6 +1,6 @@
 import type { Area } from '../../src/contract/index.ts';
 import { scaledClock, skippingClock, systemClock, type Clock } from '../../src/platform/clock.ts';
-import type { Judgement } from '../engine/judge/judge.ts';
+import type { Judgment } from '../engine/judge/judge.ts';
 import { isServiceRun } from '../areas/index.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
 import type { DeadPeer } from './dead-peers.ts';
@@ -17,7 +17,7 @@ import type { Distortion, Mutant, Variant } from '../engine/mutants/mutant.ts';
 import { idsWith, judged, redOf, type Peer } from './judged-peer.ts';
 import { startProxy } from './proxy.ts';
 import { voiceScenarios } from '../areas/probes.ts';
-import { touchedScenarios } from './touched.ts';
+import { findTouchedProbes } from './touched.ts';
 
 /** Which peers a self-test is of; all when nothing is said. */
 export interface PeerChoice {
@@ -97,7 +97,7 @@ function clockOf({ clockFactor, sleepMsMax }: Distortion): Clock {
   return clockFactor === undefined ? systemClock : scaledClock(clockFactor);
 }
 
-async function runDistorted(one: Mutant | Variant, grounds: Grounds): Promise<Judgement> {
+async function runDistorted(one: Mutant | Variant, grounds: Grounds): Promise<Judgment> {
   const { sandbox, service, kitVersion, seed, everyScenario } = grounds;
   const clock = clockOf(one);
   const behind = isServiceRun(one) ? service : sandbox;
@@ -107,7 +107,7 @@ async function runDistorted(one: Mutant | Variant, grounds: Grounds): Promise<Ju
   const scenarios = !isSpared
     ? undefined
     : behind === service
-      ? await touchedScenarios(one, service.untouched)
+      ? await findTouchedProbes(one, service.untouched)
       : isOfVoice(one)
         ? showingScenarios(one)
         : undefined;
@@ -126,7 +126,7 @@ async function runDistorted(one: Mutant | Variant, grounds: Grounds): Promise<Ju
         seed: `${seed}/${one.id}`,
         ...(one.run && { run: one.run }),
         intrusive: one.intrusive ?? false,
-        scenarios,
+        probes: scenarios,
       },
       { apiKey: behind.apiKey, kitVersion },
     );
@@ -164,11 +164,14 @@ async function runDeadPeer(one: DeadPeer, { kitVersion, seed }: Grounds): Promis
   const clock = one.clockFactor === undefined ? systemClock : scaledClock(one.clockFactor);
   const peer = await one.start(clock);
   try {
-    const { gate, exitCode } = await judged(
+    const { blockedBy, exitCode } = await judged(
       { target: peer.url, areas: one.areas, clock, seed: `${seed}/${one.id}` },
       { apiKey: 'a-key', kitVersion },
     );
-    return { expected: [one.gate, 'exit 3'], got: [gate?.id ?? 'no gate', `exit ${exitCode}`] };
+    return {
+      expected: [one.cause, 'exit 3'],
+      got: [blockedBy?.id ?? 'no gate', `exit ${exitCode}`],
+    };
   } finally {
     await peer.stop();
   }

@@ -3,7 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
 import type { Endpoint } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { Answer, Asked, Forward, Reply, Transform } from '../engine/mutants/mutant.ts';
+import type {
+  ProxyResponse,
+  ProxyRequest,
+  Forward,
+  ProxyResult,
+  Transform,
+} from '../engine/mutants/mutant.ts';
 import { proxyVoice } from './voice-proxy.ts';
 import type { VoiceTransform } from '../engine/mutants/call-transform.ts';
 
@@ -54,11 +60,11 @@ async function serve(
   incoming: IncomingMessage,
   forward: Forward,
   { transform, clock }: ProxyOptions,
-): Promise<Reply> {
+): Promise<ProxyResult> {
   const { method = '', url = '' } = incoming;
   const bytes = await readBody(incoming);
   const body = bytes.toString('utf8');
-  const asked: Asked = {
+  const asked: ProxyRequest = {
     endpoint: endpointOf(method, url),
     method,
     path: url,
@@ -149,7 +155,7 @@ function parse(text: string): unknown {
   }
 }
 
-function write(outgoing: ServerResponse, reply: Reply): void {
+function write(outgoing: ServerResponse, reply: ProxyResult): void {
   if (reply === 'dropped') {
     outgoing.destroy();
     return;
@@ -166,7 +172,7 @@ function write(outgoing: ServerResponse, reply: Reply): void {
   outgoing.end(reply.framing ? reply.body.slice(half) : reply.body);
 }
 
-function lengthOf({ status, body, framing }: Answer): Record<string, string> {
+function lengthOf({ status, body, framing }: ProxyResponse): Record<string, string> {
   if (framing || status === 204) return {};
   return { 'content-length': String(Buffer.byteLength(body)) };
 }

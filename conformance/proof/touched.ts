@@ -1,8 +1,8 @@
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
-import { serviceScenarios, type Scenario } from '../areas/probes.ts';
+import { serviceScenarios, type Probe } from '../areas/probes.ts';
 import { PREFLIGHT } from '../engine/transcript/reading.ts';
 import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
-import type { Answer, Asked, Mutant } from '../engine/mutants/mutant.ts';
+import type { ProxyResponse, ProxyRequest, Mutant } from '../engine/mutants/mutant.ts';
 import { endpointOf } from './proxy.ts';
 
 /** How long a transform may hold a recorded answer back before it counts as changed. */
@@ -13,7 +13,7 @@ const HELD_MS_MAX = 200;
  * an exchange of the untouched run, what they need, and, where it changes what is written, what
  * rests on that. In all others the service would say what it said untouched.
  */
-export async function touchedScenarios(one: Mutant, { exchanges }: Transcript): Promise<string[]> {
+export async function findTouchedProbes(one: Mutant, { exchanges }: Transcript): Promise<string[]> {
   const chosen = new Set(one.intrusive ? intrusiveOf(one).map(({ id }) => id) : []);
   const transform = one.transform();
   const { clock, waits } = impatientClock();
@@ -21,8 +21,8 @@ export async function touchedScenarios(one: Mutant, { exchanges }: Transcript): 
     if (!exchange.response) continue;
     const asked = askedOf(exchange);
     const answer = answerOf(exchange.response);
-    const passedOn: Asked[] = [];
-    const forward = (passed: Asked): Promise<Answer> => {
+    const passedOn: ProxyRequest[] = [];
+    const forward = (passed: ProxyRequest): Promise<ProxyResponse> => {
       passedOn.push(passed);
       return Promise.resolve(structuredClone(answer));
     };
@@ -32,8 +32,8 @@ export async function touchedScenarios(one: Mutant, { exchanges }: Transcript): 
     ]);
     const isSame = passedOn.map(askedText).join() === askedText(asked);
     if (isSame && !waits() && replyText(reply) === replyText(answer)) continue;
-    chosen.add(exchange.scenario);
-    if (exchange.request.method !== 'GET') addAll(chosen, restingOn(exchange.scenario));
+    chosen.add(exchange.probe);
+    if (exchange.request.method !== 'GET') addAll(chosen, restingOn(exchange.probe));
   }
   // What the preflight finds, all that follows goes by.
   if (chosen.has(PREFLIGHT)) return serviceScenarios.map(({ id }) => id);
@@ -42,7 +42,7 @@ export async function touchedScenarios(one: Mutant, { exchanges }: Transcript): 
 }
 
 /** An intrusive run has parts that the untouched one has not: those that show what is killed. */
-function intrusiveOf({ kills }: Mutant): Scenario[] {
+function intrusiveOf({ kills }: Mutant): Probe[] {
   return serviceScenarios.filter(
     ({ intrusive, exercises }) => intrusive && kills.some((id) => exercises.includes(id)),
   );
@@ -77,7 +77,7 @@ function impatientClock(): { clock: Clock; waits: () => boolean } {
   };
 }
 
-function askedOf({ request, sent }: Exchange): Asked {
+function askedOf({ request, sent }: Exchange): ProxyRequest {
   const { method, path, headers, body = '', bodyBase64 } = request;
   return {
     endpoint: endpointOf(method, path),
@@ -91,9 +91,13 @@ function askedOf({ request, sent }: Exchange): Asked {
   };
 }
 
-const answerOf = ({ status, headers, body }: Answer): Answer => ({ status, headers, body });
+const answerOf = ({ status, headers, body }: ProxyResponse): ProxyResponse => ({
+  status,
+  headers,
+  body,
+});
 
-const askedText = ({ method, path, headers, body }: Asked): string =>
+const askedText = ({ method, path, headers, body }: ProxyRequest): string =>
   JSON.stringify([method, path, headers, body]);
 
-const replyText = (reply: Answer | 'dropped'): string => JSON.stringify(reply);
+const replyText = (reply: ProxyResponse | 'dropped'): string => JSON.stringify(reply);

@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { Answer } from '../engine/mutants/mutant.ts';
+import type { ProxyResponse } from '../engine/mutants/mutant.ts';
 import type { CallEnds, VoiceAsked, VoiceTransform } from '../engine/mutants/call-transform.ts';
 
 /** What the voice part of a proxy stands before, and what it does to the calls. */
@@ -75,7 +75,7 @@ interface Behind {
   socket: WebSocket;
   early: { data: Buffer; isBinary: boolean }[];
   /** Resolves with nothing once it is open, or with how it was refused. */
-  opened: Promise<Answer | undefined>;
+  opened: Promise<ProxyResponse | undefined>;
 }
 
 function askBehind(upstream: string, { path, headers, protocols }: VoiceAsked): Behind {
@@ -83,7 +83,7 @@ function askBehind(upstream: string, { path, headers, protocols }: VoiceAsked): 
   const socket = new WebSocket(url, [...protocols], { headers, perMessageDeflate: false });
   const early: Behind['early'] = [];
   socket.on('message', (data: Buffer, isBinary) => early.push({ data, isBinary }));
-  const opened = new Promise<Answer | undefined>((resolve, reject) => {
+  const opened = new Promise<ProxyResponse | undefined>((resolve, reject) => {
     socket.on('open', () => resolve(undefined));
     socket.on('error', reject);
     socket.on('unexpected-response', (_request, answer: IncomingMessage) => {
@@ -98,7 +98,7 @@ function askBehind(upstream: string, { path, headers, protocols }: VoiceAsked): 
   return { socket, early, opened };
 }
 
-function refuse(socket: Duplex, answer: Answer | 'dropped'): void {
+function refuse(socket: Duplex, answer: ProxyResponse | 'dropped'): void {
   if (answer === 'dropped') {
     socket.destroy();
     return;

@@ -1,6 +1,6 @@
 import { valueAt, type CallSummary, type CheckReport } from '../../src/contract/index.ts';
 import { audioLatencyOf, figuresOf } from '../areas/checks.ts';
-import { outcome, type Exchange, type Transcript } from '../engine/transcript/reading.ts';
+import { describeOutcome, type Exchange, type Transcript } from '../engine/transcript/reading.ts';
 import {
   eventsOf,
   isConnected,
@@ -30,7 +30,7 @@ function summaryOf(one: Exchange): CallSummary {
   return {
     exchange: one.id,
     step: one.step,
-    outcome: outcome(one),
+    outcome: describeOutcome(one),
     ...setupOf(one),
     turns: eventsOf(one, 'speech').length,
     ...(isConnected(one) && { turnResponsesMs: (figures?.turnResponsesMs ?? []).map(rounded) }),

@@ -1,7 +1,7 @@
-import type { Gate } from '../engine/preflight/preflight.ts';
+import type { BlockingCause } from '../engine/preflight/preflight.ts';
 import { fold } from './layout.ts';
 import type { ListingOptions } from './listing.ts';
-import { type Exchange, outcome, tookMs } from '../engine/transcript/reading.ts';
+import { type Exchange, describeOutcome, durationMs } from '../engine/transcript/reading.ts';
 
 /** The margin, and the longest time in milliseconds with its unit. */
 const TIME_WIDTH = 12;
@@ -10,7 +10,7 @@ const TIME_WIDTH = 12;
 export interface Diagnosis {
   /** What was looked for. */
   peer: 'sandbox' | 'service';
-  gate: Gate | undefined;
+  blockedBy: BlockingCause | undefined;
   /** What is wrong with the way to its voice, where that was not asked for. */
   remark?: string | undefined;
   exchanges: readonly Exchange[];
@@ -18,21 +18,24 @@ export interface Diagnosis {
 
 /** The diagnosis for people: each request of the preflight, then what follows, or how to go on. */
 export function diagnosisText(
-  { peer, gate, remark, exchanges }: Diagnosis,
+  { peer, blockedBy, remark, exchanges }: Diagnosis,
   checkCommand: string,
   { paint, width }: ListingOptions,
 ): string {
-  const outcomeWidth = 2 + Math.max(10, ...exchanges.map((one) => outcome(one).length));
+  const outcomeWidth = 2 + Math.max(10, ...exchanges.map((one) => describeOutcome(one).length));
   const requestWidth = width - outcomeWidth - TIME_WIDTH;
   const lines = exchanges.map((one) => {
     const path = `${one.request.method} ${one.request.path}`;
     const request = path.slice(0, requestWidth - 2).padEnd(Math.min(42, requestWidth));
     const isRight = one.response && (one.response.status < 400 || one.intent === 'open');
     const style = isRight ? 'green' : 'yellow';
-    return `  ${request}${paint(style, outcome(one).padEnd(outcomeWidth))}${Math.round(tookMs(one))} ms`;
+    return `  ${request}${paint(style, describeOutcome(one).padEnd(outcomeWidth))}${Math.round(durationMs(one))} ms`;
   });
-  const ending = gate
-    ? [...fold(gate.says, width).map((line) => paint('red', line)), ...fold(gate.cure, width)]
+  const ending = blockedBy
+    ? [
+        ...fold(blockedBy.message, width).map((line) => paint('red', line)),
+        ...fold(blockedBy.cure, width),
+      ]
     : [
         ...(remark === undefined ? [] : fold(remark, width).map((line) => paint('yellow', line))),
         paint('green', `A ${peer} can be reached here. What it answered is for the judge:`),
@@ -42,16 +45,18 @@ export function diagnosisText(
 }
 
 /** The diagnosis for programs. */
-export function diagnosisJson({ gate, remark, exchanges }: Diagnosis, target: string): object {
+export function diagnosisJson({ blockedBy, remark, exchanges }: Diagnosis, target: string): object {
   return {
     target,
-    ok: gate === undefined,
-    ...(gate ? { gate: { id: gate.id, says: gate.says, cure: gate.cure } } : {}),
+    ok: blockedBy === undefined,
+    ...(blockedBy
+      ? { gate: { id: blockedBy.id, says: blockedBy.message, cure: blockedBy.cure } }
+      : {}),
     ...(remark === undefined ? {} : { remark }),
     requests: exchanges.map((one) => ({
       request: `${one.request.method} ${one.request.path}`,
-      outcome: outcome(one),
-      tookMs: Math.round(tookMs(one)),
+      outcome: describeOutcome(one),
+      tookMs: Math.round(durationMs(one)),
     })),
   };
 }

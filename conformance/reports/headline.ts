@@ -4,9 +4,13 @@ import type { CheckReport } from '../../src/contract/index.ts';
 export type Headline = CheckReport['verdict'] | 'baseline-stale';
 
 /** What a report says first. */
-export function headlineOf({ verdict, requirements, staleBaseline = [] }: CheckReport): Headline {
+export function headlineOf({
+  verdict,
+  requirements,
+  staleKnownFailures = [],
+}: CheckReport): Headline {
   const isOpen = requirements.some((one) => one.verdict === 'fail' && one.accepted === undefined);
-  return verdict === 'not-conforming' && staleBaseline.length > 0 && !isOpen
+  return verdict === 'not-conforming' && staleKnownFailures.length > 0 && !isOpen
     ? 'baseline-stale'
     : verdict;
 }

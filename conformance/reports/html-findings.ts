@@ -20,13 +20,13 @@ export function findings(report: CheckReport, shown: ReadonlySet<number>): Html 
 const OPEN = ['error', 'fail', 'warn'];
 
 function finding(one: RequirementVerdict, shown: ReadonlySet<number>): Html {
-  const { id, verdict, level, says, section, statements, findings: count = 0, curl } = one;
+  const { id, verdict, level, rule, section, statements, findings: count = 0, curl } = one;
   const isOpen = OPEN.includes(verdict) && one.accepted === undefined;
   return html`<article id="${id}" class="requirement ${filterClasses(one)}">
     <details ${isOpen ? 'open' : ''}>
       <summary>
         <span class="mark ${verdict}">${verdict.replaceAll('_', ' ')}</span>
-        <a class="id" href="#${id}">${id}</a> <span class="says">${says}</span>
+        <a class="id" href="#${id}">${id}</a> <span class="says">${rule}</span>
       </summary>
       <dl>
         ${field('spec', `${section} (${statements.join(', ')}), ${level}`)}

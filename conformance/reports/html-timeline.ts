@@ -1,6 +1,11 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
 import { html, type Html } from '../../src/report-kit/html.ts';
-import { type Exchange, type Transcript, outcome, tookMs } from '../engine/transcript/reading.ts';
+import {
+  type Exchange,
+  type Transcript,
+  describeOutcome,
+  durationMs,
+} from '../engine/transcript/reading.ts';
 import { callRows, type TimedRow } from './html-call-events.ts';
 import { visible } from './layout.ts';
 
@@ -43,8 +48,8 @@ export function chosenExchanges(report: CheckReport, { exchanges }: Transcript):
     .sort((one, other) => one.startedMs - other.startedMs || one.id - other.id);
 }
 
-const gateIds = ({ gate }: CheckReport): number[] =>
-  (gate?.evidence ?? []).map(({ exchange }) => exchange);
+const gateIds = ({ blockedBy }: CheckReport): number[] =>
+  (blockedBy?.evidence ?? []).map(({ exchange }) => exchange);
 
 /** Every exchange of the run along one time, with an anchor each. */
 export function timeline(report: CheckReport, transcript: Transcript, chosen: Exchange[]): Html {
@@ -86,7 +91,7 @@ interface Drawing {
 }
 
 function entry(one: Exchange, blame: readonly RequirementVerdict[], drawing: Drawing): Html {
-  const { id, step, scenario, request, response, failure } = one;
+  const { id, step, probe, request, response, failure } = one;
   const { method, path } = request;
   const kind = failure ? 'lost' : (response?.status ?? 0) >= 400 ? 'refused' : 'taken';
   return html`<li id="e${id}">
@@ -95,11 +100,11 @@ function entry(one: Exchange, blame: readonly RequirementVerdict[], drawing: Dra
         <a class="id" href="#e${id}">#${id}</a>
         <span class="request"
           >${method} ${cut(path, NAME_LENGTH_MAX)} &rarr;
-          <b class="${kind}">${outcome(one)}</b></span
+          <b class="${kind}">${describeOutcome(one)}</b></span
         >
         <span class="soft"
-          >${cut(scenario, NAME_LENGTH_MAX)} "${cut(step, NAME_LENGTH_MAX)}", at
-          ${seconds(one.startedMs)}, ${Math.round(tookMs(one))} ms</span
+          >${cut(probe, NAME_LENGTH_MAX)} "${cut(step, NAME_LENGTH_MAX)}", at
+          ${seconds(one.startedMs)}, ${Math.round(durationMs(one))} ms</span
         >
         ${blame.map((row) => html`<a class="mark ${row.verdict}" href="#${row.id}">${row.id}</a>`)}
         ${bar(one, drawing.endMs)}

@@ -77,14 +77,14 @@ function head(report: CheckReport): Html {
 
 /** What comes before all single requirements: why nothing was judged, and what to mend first. */
 function first(report: CheckReport): Html {
-  const { gate, waived, notices = [], staleBaseline: stale = [] } = report;
+  const { blockedBy, waived, notices = [], staleKnownFailures: stale = [] } = report;
   const causes = openCauses(report);
   return html`${
-    gate &&
+    blockedBy &&
     html`<section class="gate" aria-label="The one cause">
-      <p><b>${gate.says}</b></p>
-      <p>${gate.cure}</p>
-      ${gate.evidence.map(
+      <p><b>${blockedBy.message}</b></p>
+      <p>${blockedBy.cure}</p>
+      ${blockedBy.evidence.map(
         ({ exchange, request, outcome }) =>
           html`<p><a href="#e${exchange}">#${exchange}</a> ${request} &rarr; ${outcome}</p>`,
       )}
@@ -99,9 +99,9 @@ function first(report: CheckReport): Html {
           <h2 id="causes">What to mend first</h2>
           <ol>
             ${causes.map(
-              ({ says, clears }) =>
+              ({ description, clears }) =>
                 html`<li>
-                  ${says}: clears ${clears.map((id) => html`<a href="#${id}">${id}</a>`)}
+                  ${description}: clears ${clears.map((id) => html`<a href="#${id}">${id}</a>`)}
                 </li>`,
             )}
           </ol>
@@ -110,7 +110,7 @@ function first(report: CheckReport): Html {
   }`;
 }
 
-function dialect({ dialect: found }: CheckReport): Html {
+function dialect({ observedBehavior: found }: CheckReport): Html {
   const rows = Object.entries(found).map(
     ([name, value]) =>
       html`<tr>

@@ -33,13 +33,13 @@ interface Tally {
 
 /** What is wrong with the run as a whole, and shows in no requirement. */
 function wholeRun(report: CheckReport): Tally & { xml: string[] } {
-  const { staleBaseline = [], gate, verdict, startedAt } = report;
-  const failures = staleBaseline.map((id) => {
+  const { staleKnownFailures = [], blockedBy, verdict, startedAt } = report;
+  const failures = staleKnownFailures.map((id) => {
     const message = xmlText(staleSentence([id]));
     return runCase(`baseline ${xmlText(id)}`, `<failure message="${message}"/>`);
   });
   const isSilent = verdict === 'not-judged' && tallyOf(report.requirements, report).errors === 0;
-  const why = xmlText(gate?.says ?? 'Nothing was seen that a verdict could rest on.');
+  const why = xmlText(blockedBy?.message ?? 'Nothing was seen that a verdict could rest on.');
   const errors = isSilent ? [runCase('judgement', `<error message="not judged: ${why}"/>`)] : [];
   const cases = [...failures, ...errors];
   const counts = { tests: cases.length, failures: failures.length, errors: errors.length };
@@ -75,7 +75,7 @@ function suite(area: string, report: CheckReport): string {
 }
 
 function testCase(one: RequirementVerdict, report: CheckReport): string {
-  const open = `    <testcase classname="sandbox-kit.${xmlText(one.area)}" name="${xmlText(`${one.id} ${one.says}`)}"`;
+  const open = `    <testcase classname="sandbox-kit.${xmlText(one.area)}" name="${xmlText(`${one.id} ${one.rule}`)}"`;
   const inner = detail(one, report);
   return inner === '' ? `${open}/>` : `${open}>\n      ${inner}\n    </testcase>`;
 }

@@ -9,7 +9,7 @@ import {
   requirement,
   requirementIds,
   serviceRequirementIds,
-  unseen,
+  untestable,
   type RequirementId,
 } from '../areas/index.ts';
 import { PREFLIGHT } from '../engine/transcript/reading.ts';
@@ -32,21 +32,20 @@ export function planSentence(plan: Plan): string {
     users === 0
       ? ''
       : `, and creates ${users} ${users === 1 ? 'user' : 'users'}, deleted at the end`;
-  const clock = plan.scenarios.some(({ id }) => id === clockBack.id) ? ` ${CLOCK}` : '';
+  const clock = plan.probes.some(({ id }) => id === clockBack.id) ? ` ${CLOCK}` : '';
   return `Sends ${isOfService(plan) ? 'up to ' : ''}${requests} requests${model}${placed}${people}.${clock}`;
 }
 
 const CLOCK =
   'Where it has a control API, its clock is moved on by a day and some minutes, and put back at the end; conversations that wait for more are closed by that.';
 
-const isOfService = ({ scenarios }: Plan): boolean =>
-  scenarios.some(({ area }) => area === 'service');
+const isOfService = ({ probes }: Plan): boolean => probes.some(({ area }) => area === 'service');
 
 /** The same, and what the other choice would send, of a service. */
 function planSentences({ plan, otherwise }: DryRun): string {
   const sentence = planSentence(plan);
   if (!isOfService(plan)) return sentence;
-  const how = plan.scenarios.some(({ intrusive }) => intrusive)
+  const how = plan.probes.some(({ intrusive }) => intrusive)
     ? 'with --no-intrusive'
     : 'with --intrusive, as to a service on this machine';
   return sentence.replace('.', `; ${otherwise.requests} ${how}.`);
@@ -64,8 +63,8 @@ export function dryRunText(dryRun: DryRun, { paint, width }: ListingOptions): st
   const { plan, prompts } = dryRun;
   const nameOf = ({ id, area }: { id: string; area: Area }): string =>
     id === PREFLIGHT ? `${PREFLIGHT}/${area}` : id;
-  const nameWidth = 2 + Math.max(...plan.scenarios.map((scenario) => nameOf(scenario).length));
-  const lines = plan.scenarios.map(({ id, area, phase, cost }) => {
+  const nameWidth = 2 + Math.max(...plan.probes.map((scenario) => nameOf(scenario).length));
+  const lines = plan.probes.map(({ id, area, phase, cost }) => {
     const { requests, modelCalls, users, calls } = cost(prompts);
     const numbers = [requests, modelCalls, users, calls].map((count) =>
       String(count || '-').padStart(9),
@@ -84,8 +83,8 @@ export function requirementList(areas: readonly Area[], options: ListingOptions)
   const idWidth = 2 + Math.max(...ids.map((id) => id.length));
   const levelWidth = 2 + Math.max(...ids.map((id) => requirement(id).level.length));
   const lines = ids.flatMap((id) => {
-    const { level, says } = requirement(id);
-    const [first = '', ...more] = wrap(says, options.width - idWidth - levelWidth);
+    const { level, rule } = requirement(id);
+    const [first = '', ...more] = wrap(rule, options.width - idWidth - levelWidth);
     return [
       `${options.paint('bold', id.padEnd(idWidth))}${level.padEnd(levelWidth)}${first}`,
       ...more.map((line) => `${' '.repeat(idWidth + levelWidth)}${line}`),
@@ -97,18 +96,18 @@ export function requirementList(areas: readonly Area[], options: ListingOptions)
 /** What a requirement asks; `caughtOn` names the planted faults that it must catch. */
 export function requirementText(
   id: RequirementId,
-  caughtOn: readonly { id: string; breaks: string }[],
+  caughtOn: readonly { id: string; description: string }[],
   { paint, width }: ListingOptions,
 ): string {
-  const { level, section, statements, says, why, seen } = requirement(id);
+  const { level, section, statements, rule, reason, seen } = requirement(id);
   const rows: [string, string][] = [
     ['level', levelWords[level]],
     ['section', `spec ${section}, statements ${statements.join(', ')}`],
-    ['why', why],
+    ['why', reason],
     ['seen', seen === 'black-box' ? 'by ordinary requests' : 'only when something provokes it'],
   ];
   return [
-    ...hanging(`${id}  `, says, width).map((line) => line.replace(id, () => paint('bold', id))),
+    ...hanging(`${id}  `, rule, width).map((line) => line.replace(id, () => paint('bold', id))),
     ...rows.flatMap(([name, text]) => {
       const [first = '', ...more] = wrap(text, width - 12);
       return [
@@ -117,8 +116,8 @@ export function requirementText(
       ];
     }),
     ...(caughtOn.length === 0 ? [] : [`  ${paint('dim', 'catches')}`]),
-    ...caughtOn.flatMap(({ id: mutant, breaks }) => {
-      const [first = '', ...more] = wrap(`${mutant}: ${breaks}`, width - 6);
+    ...caughtOn.flatMap(({ id: mutant, description }) => {
+      const [first = '', ...more] = wrap(`${mutant}: ${description}`, width - 6);
       return [`    - ${first}`, ...more.map((line) => `      ${line}`)];
     }),
     '',
@@ -136,10 +135,10 @@ const levelWords = {
 const ALL_IDS = [...requirementIds, ...serviceRequirementIds];
 
 /** The ids that a statement of the specification is covered by, and why where by none. */
-export function idsOfStatement(statement: string): { ids: RequirementId[]; because?: string } {
+export function idsOfStatement(statement: string): { ids: RequirementId[]; reason?: string } {
   const ids = ALL_IDS.filter((id) => requirement(id).statements.includes(statement));
-  const row = unseen.find(({ statements }) => statements.includes(statement));
-  return row ? { ids, because: row.because } : { ids };
+  const row = untestable.find(({ statements }) => statements.includes(statement));
+  return row ? { ids, reason: row.reason } : { ids };
 }
 
 /** The area that a word names, or undefined. */

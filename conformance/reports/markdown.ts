@@ -8,7 +8,7 @@ export function markdownReport(given: CheckReport): string {
   const report = showable(given);
   const of = (verdict: string): RequirementVerdict[] =>
     report.requirements.filter((one) => one.verdict === verdict && one.accepted === undefined);
-  const { notices = [], staleBaseline: stale = [] } = report;
+  const { notices = [], staleKnownFailures: stale = [] } = report;
   const counts = Object.entries(report.counts)
     .filter(([, count]) => count > 0)
     .map(([verdict, count]) => `${count} ${verdict.replace('_', ' ')}`)
@@ -20,7 +20,9 @@ export function markdownReport(given: CheckReport): string {
     ...report.waived.map((waiver) => `\n> Waived: ${cell(waiver)}`),
     ...notices.map((notice) => `\n> ${cell(notice)}`),
     ...(stale.length === 0 ? [] : ['', `**${cell(staleSentence(stale))}**`]),
-    ...(report.gate ? ['', `**${cell(report.gate.says)}** ${cell(report.gate.cure)}`] : []),
+    ...(report.blockedBy
+      ? ['', `**${cell(report.blockedBy.message)}** ${cell(report.blockedBy.cure)}`]
+      : []),
     ...table('Fails', [...of('error'), ...of('fail')]),
     ...causes(report),
     ...table('Warns', of('warn')),
@@ -41,7 +43,7 @@ function table(title: string, rows: RequirementVerdict[]): string[] {
     ...rows.map((one) => {
       const cells = [
         one.id,
-        `${one.says} (spec ${one.section})`,
+        `${one.rule} (spec ${one.section})`,
         one.pointer ?? '',
         one.expected ?? '',
         one.received ?? one.reason ?? '',
@@ -56,7 +58,9 @@ function causes(report: CheckReport): string[] {
   if (found.length === 0) return [];
   return [
     '',
-    ...found.map(({ says, clears }) => `- ${cell(says)}: clears ${cell(clears.join(', '))}`),
+    ...found.map(
+      ({ description, clears }) => `- ${cell(description)}: clears ${cell(clears.join(', '))}`,
+    ),
   ];
 }
 
@@ -69,7 +73,7 @@ function acceptances({ requirements }: CheckReport): string[] {
   return ['', '### Accepted by the baseline', '', ...head, ...rows];
 }
 
-function dialect({ dialect: found }: CheckReport): string[] {
+function dialect({ observedBehavior: found }: CheckReport): string[] {
   const entries = Object.entries(found);
   if (entries.length === 0) return [];
   return [

@@ -18,12 +18,18 @@ export async function peerList(choice: PeerChoice, options: ListingOptions): Pro
   const groups: [string, { id: string; says: string }[]][] = [
     [
       'Mutants: each breaks one rule',
-      mutants.map(({ id, breaks, kills }) => ({ id, says: `${breaks} [${kills.join(' ')}]` })),
+      mutants.map(({ id, description, kills }) => ({
+        id,
+        says: `${description} [${kills.join(' ')}]`,
+      })),
     ],
-    ['Variants: odd, but legal', variants.map(({ id, is }) => ({ id, says: is }))],
+    [
+      'Variants: odd, but legal',
+      variants.map(({ id, description }) => ({ id, says: description })),
+    ],
     [
       'Dead peers: no sandbox and no service at all',
-      deadPeers.map(({ id, is }) => ({ id, says: is })),
+      deadPeers.map(({ id, description }) => ({ id, says: description })),
     ],
   ];
   return groups.map(([title, rows]) => group(title, rows, options)).join('');

@@ -1,20 +1,24 @@
 import type {
   CheckReport,
   EvidenceItem,
-  FailedGate,
+  BlockedBy,
   RequirementVerdict,
   RunRecord,
 } from '../../src/contract/index.ts';
 import { httpWaiver } from '../areas/checks.ts';
 import { causesOf } from '../engine/judge/causes.ts';
-import { dialectOf } from '../engine/judge/observed.ts';
-import type { Gate } from '../engine/preflight/preflight.ts';
+import { observeBehavior } from '../engine/judge/observed.ts';
+import type { BlockingCause } from '../engine/preflight/preflight.ts';
 import { noticesOf } from '../engine/judge/notices.ts';
-import { judge, type Judged, type JudgeOptions } from '../engine/judge/judge.ts';
+import {
+  judgeTranscript,
+  type RequirementResult,
+  type JudgeOptions,
+} from '../engine/judge/judge.ts';
 import { areaOf, requirement, type RequirementId } from '../areas/index.ts';
 import { callsOf } from './calls.ts';
 import { callAgain, curlOf } from './curl.ts';
-import { type Exchange, type Transcript, outcome } from '../engine/transcript/reading.ts';
+import { type Exchange, type Transcript, describeOutcome } from '../engine/transcript/reading.ts';
 
 /** Exchanges that a report names for one requirement; the recording has them all. */
 const EVIDENCE_MAX = 10;
@@ -26,9 +30,9 @@ export function reportOf(
   options: JudgeOptions = {},
 ): CheckReport {
   const { run } = transcript;
-  const judgement = judge(transcript, options);
+  const judgement = judgeTranscript(transcript, options);
   const waiver = httpWaiver(run.target, run.allowHttp);
-  const notices = noticesOf(transcript, judgement.gate !== undefined);
+  const notices = noticesOf(transcript, judgement.blockedBy !== undefined);
   return {
     verdict: judgement.verdict,
     exitCode: judgement.exitCode as CheckReport['exitCode'],
@@ -38,10 +42,10 @@ export function reportOf(
     seed: run.seed,
     startedAt: run.startedAt,
     endedAt,
-    ...(judgement.gate ? { gate: gateOf(judgement.gate) } : {}),
+    ...(judgement.blockedBy ? { blockedBy: gateOf(judgement.blockedBy) } : {}),
     counts: { ...judgement.counts },
     ...(run.areas.includes('voice') && callsOf(transcript)),
-    dialect: dialectOf(judgement.gate?.before ?? transcript),
+    observedBehavior: observeBehavior(judgement.blockedBy?.before ?? transcript),
     waived: waiver === undefined ? [] : [waiver],
     ...(notices.length > 0 && { notices }),
     requirements: [...judgement.requirements].map(([id, judged]) => row(id, judged, transcript)),
@@ -49,12 +53,16 @@ export function reportOf(
   };
 }
 
-function gateOf({ id, says, cure, evidence }: Gate): FailedGate {
-  return { id, says, cure, evidence: evidence ? [itemOf(evidence)] : [] };
+function gateOf({ id, message, cure, evidence }: BlockingCause): BlockedBy {
+  return { id, message, cure, evidence: evidence ? [itemOf(evidence)] : [] };
 }
 
-function row(id: RequirementId, judged: Judged, transcript: Transcript): RequirementVerdict {
-  const { level, section, statements, says } = requirement(id);
+function row(
+  id: RequirementId,
+  judged: RequirementResult,
+  transcript: Transcript,
+): RequirementVerdict {
+  const { level, section, statements, rule } = requirement(id);
   return {
     id,
     area: areaOf(id),
@@ -62,7 +70,7 @@ function row(id: RequirementId, judged: Judged, transcript: Transcript): Require
     section,
     statements: [...statements],
     verdict: judged.verdict,
-    says,
+    rule,
     ...('reason' in judged ? { reason: judged.reason } : {}),
     ...foundOf(id, judged, transcript),
     evidence: 'evidence' in judged ? evidenceOf(judged) : [],
@@ -71,7 +79,7 @@ function row(id: RequirementId, judged: Judged, transcript: Transcript): Require
 
 function foundOf(
   id: RequirementId,
-  judged: Judged,
+  judged: RequirementResult,
   transcript: Transcript,
 ): Partial<RequirementVerdict> {
   if (!('findings' in judged)) return {};
@@ -95,7 +103,7 @@ function sentAgain(id: RequirementId, exchange: Exchange, run: RunRecord): strin
 }
 
 /** What failed first, then the rest, up to the bound. */
-function evidenceOf(judged: Extract<Judged, { evidence: unknown }>): EvidenceItem[] {
+function evidenceOf(judged: Extract<RequirementResult, { evidence: unknown }>): EvidenceItem[] {
   const failed = new Set('findings' in judged ? judged.findings.map((one) => one.exchange) : []);
   const first = judged.evidence.filter(({ id }) => failed.has(id));
   const rest = judged.evidence.filter(({ id }) => !failed.has(id));
@@ -108,6 +116,6 @@ function itemOf(exchange: Exchange): EvidenceItem {
     exchange: exchange.id,
     step: exchange.step,
     request: `${method} ${path}`,
-    outcome: outcome(exchange),
+    outcome: describeOutcome(exchange),
   };
 }

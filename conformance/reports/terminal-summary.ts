@@ -7,10 +7,10 @@ const DIALECT_SHOWN = 4;
 
 /** What is only worth knowing, a line or two for each: notes, dialect, and where all of it is told. */
 export function summaryBlock(report: CheckReport, { paint, width }: ListingOptions): string[] {
-  const { requirements, gate, dialect } = report;
+  const { requirements, blockedBy, observedBehavior } = report;
   const notes = requirements.filter(({ verdict }) => verdict === 'note').map(({ id }) => id);
-  const said = Object.entries(dialect).map(([name, value]) => `${name} ${value}`);
-  const unjudged = gate
+  const said = Object.entries(observedBehavior).map(([name, value]) => `${name} ${value}`);
+  const unjudged = blockedBy
     ? 0
     : requirements.filter(({ verdict }) => /^not_(applicable|observed)$/.test(verdict)).length;
   if (notes.length + said.length + unjudged === 0) return [];

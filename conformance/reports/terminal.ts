@@ -52,10 +52,10 @@ export function terminalReport(given: CheckReport, options: TerminalOptions): st
   return `${blocks.join('\n\n')}\n`;
 }
 
-function gateBlock({ gate }: CheckReport, { paint, width }: TerminalOptions): string[] {
-  if (!gate) return [];
-  const says = fold(gate.says, width).map((line) => paint('red', line));
-  return [[...says, ...fold(gate.cure, width)].join('\n')];
+function gateBlock({ blockedBy }: CheckReport, { paint, width }: TerminalOptions): string[] {
+  if (!blockedBy) return [];
+  const says = fold(blockedBy.message, width).map((line) => paint('red', line));
+  return [[...says, ...fold(blockedBy.cure, width)].join('\n')];
 }
 
 function findingBlocks(
@@ -86,7 +86,7 @@ function finding(one: RequirementVerdict, { paint, width }: TerminalOptions): st
   const label = one.verdict.toUpperCase().padEnd(5);
   return [
     `${paint(styles[one.verdict], label)} ${paint('bold', one.id)}`,
-    ...hanging(' '.repeat(6), `${one.says} (spec ${one.section})`, width),
+    ...hanging(' '.repeat(6), `${one.rule} (spec ${one.section})`, width),
     ...rows.flatMap(([name, text]) => (text === undefined ? [] : field(name, text, width, paint))),
     // Stands alone and unbroken, so that it can be copied.
     ...(one.curl === undefined ? [] : [`      ${paint('dim', one.curl)}`]),
@@ -106,11 +106,11 @@ function causesBlock(report: CheckReport, { paint, width }: TerminalOptions): st
   const { counts } = report;
   if (causes.length === 0) return [];
   const { fail = 0, blocked = 0 } = counts;
-  const lines = causes.flatMap(({ says, clears }) => {
+  const lines = causes.flatMap(({ description, clears }) => {
     const share = `${clears.length} of ${fail + blocked} failed or blocked`;
     return hanging(
       '  - ',
-      `${says}. Tried on the recording: clears ${share}: ${clears.join(', ')}`,
+      `${description}. Tried on the recording: clears ${share}: ${clears.join(', ')}`,
       width,
     );
   });
@@ -135,15 +135,18 @@ function acceptedBlock({ requirements }: CheckReport, { paint, width }: Terminal
 function notesBlock({ requirements }: CheckReport, { paint, width }: TerminalOptions): string[] {
   const notes = requirements.filter(({ verdict }) => verdict === 'note');
   if (notes.length === 0) return [];
-  const lines = notes.flatMap(({ id, says, received }) =>
-    hanging(`  ${id}  `, `${says} Here: ${received ?? 'seen'}.`, width),
+  const lines = notes.flatMap(({ id, rule, received }) =>
+    hanging(`  ${id}  `, `${rule} Here: ${received ?? 'seen'}.`, width),
   );
   return [[paint('bold', 'Noted, not judged'), ...lines].join('\n')];
 }
 
 /** What got no verdict, by reason: many requirements share one. In short what is blocked alone. */
-function unjudgedBlock({ requirements, gate }: CheckReport, options: TerminalOptions): string[] {
-  if (gate) return [];
+function unjudgedBlock(
+  { requirements, blockedBy }: CheckReport,
+  options: TerminalOptions,
+): string[] {
+  if (blockedBy) return [];
   const { paint, width, verbose = false } = options;
   const told = verbose ? ['blocked', 'not_applicable', 'not_observed'] : ['blocked'];
   const byReason = new Map<string, string[]>();
@@ -160,8 +163,11 @@ function unjudgedBlock({ requirements, gate }: CheckReport, options: TerminalOpt
   return [[paint('bold', 'Without a verdict'), ...lines].join('\n')];
 }
 
-function dialectBlock({ dialect }: CheckReport, { paint, width }: TerminalOptions): string[] {
-  const entries = Object.entries(dialect);
+function dialectBlock(
+  { observedBehavior }: CheckReport,
+  { paint, width }: TerminalOptions,
+): string[] {
+  const entries = Object.entries(observedBehavior);
   if (entries.length === 0) return [];
   const wide = Math.max(...entries.map(([name]) => name.length));
   const lines = entries.flatMap(([name, value]) =>
@@ -173,7 +179,7 @@ function dialectBlock({ dialect }: CheckReport, { paint, width }: TerminalOption
 function verdictBlock(report: CheckReport, { paint, width, tookMs }: TerminalOptions): string {
   const headline = headlineOf(report);
   const [style, heading] = headings[headline];
-  const { staleBaseline: stale = [], notices = [], waived } = report;
+  const { staleKnownFailures: stale = [], notices = [], waived } = report;
   const words = [
     ...(headline === 'baseline-stale' ? [`${stale.length} of its entries met by now`] : []),
     ...countWords(report),

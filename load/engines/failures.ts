@@ -1,5 +1,5 @@
 import type { FaultKind } from '../../src/contract/index.ts';
-import { failureWords } from '../../src/platform/failure-words.ts';
+import { describeFailure } from '../../src/platform/failure-words.ts';
 
 /** What a failed request is called, and the error's own words. */
 export interface Failure {
@@ -38,7 +38,7 @@ export function failureOf(error: unknown, answering: boolean): Failure {
   const isBreak = kind === 'reset' || kind === 'refused';
   return {
     kind: answering && isBreak ? 'cut_off' : kind,
-    message: failureWords(message) || code || name,
+    message: describeFailure(message) || code || name,
   };
 }
 

@@ -71,7 +71,7 @@ export async function findMax(parts: FindMaxParts): Promise<Found> {
       sustains: sustains ?? null,
       fails: failsAt ?? null,
       confirmed,
-      says: inWords({ sustains, fails: failsAt }, confirmed, ofGenerator ? fails : undefined),
+      summary: inWords({ sustains, fails: failsAt }, confirmed, ofGenerator ? fails : undefined),
       steps,
     },
   };

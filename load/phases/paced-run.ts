@@ -1,9 +1,9 @@
 import type { LoadPlan } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { Transport } from '../engines/transport.ts';
 import type { LiveFigures } from '../options.ts';
-import { examiner, type Judge } from '../profiles/examine.ts';
+import { examiner, type ValidateExchange } from '../profiles/examine.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { recorder, type Recorder } from '../record/recorder.ts';
 import { dueTimes } from '../schedule/due-times.ts';
@@ -16,11 +16,11 @@ import { watch, type Stop } from './watch.ts';
 /** What a paced run needs. */
 export interface PacedRunParts {
   clock: Clock;
-  chance: Chance;
+  chance: Random;
   transport: Transport;
   profile: Profile;
   plan: LoadPlan;
-  judge: Judge;
+  judge: ValidateExchange;
   onTick: (live: LiveFigures) => void;
   /** From the caller: stops at once. */
   signal: AbortSignal;

@@ -1,5 +1,5 @@
 import { valueAt, type ChatMessage } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import { chatShot, opening, replyAt, type ChatWords } from './chat-shot.ts';
 import type { Next, Shot } from './shot.ts';
 
@@ -15,7 +15,7 @@ const CONTENT_LENGTH_MAX = 2_000;
  * A simulated user who holds one conversation after the other: each turn waits for the answer to
  * the one before, and goes along with the whole history. `nth` numbers the conversations of all.
  */
-export function conversationShot(words: ChatWords, chance: Chance, nth: () => number): Shot {
+export function conversationShot(words: ChatWords, chance: Random, nth: () => number): Shot {
   const think = (): number => THINK_MS * (0.5 + chance.fraction());
   const begin = (): Shot => {
     const number = nth();

@@ -4,7 +4,9 @@ import { textOfBody } from './decode-body.ts';
 import type { Markers, Shot } from './shot.ts';
 
 /** What one exchange breaks of the interface: handed in, so that load knows no requirement. */
-export type Judge = (exchange: ExchangeRecord) => readonly { id: string; says: string }[];
+export type ValidateExchange = (
+  exchange: ExchangeRecord,
+) => readonly { id: string; rule: string }[];
 
 /** What became of a request, seen closely. */
 export interface Examined {
@@ -22,7 +24,10 @@ export interface Examined {
 }
 
 /** Examines answers by the requirements, and for words of other sessions. */
-export function examiner(judge: Judge, markers: Markers): (shot: Shot, came: Came) => Examined {
+export function examiner(
+  judge: ValidateExchange,
+  markers: Markers,
+): (shot: Shot, came: Came) => Examined {
   return (shot, came) => {
     const bare = { answered: false, findings: [], echoed: false, json: undefined };
     if (came.fault) return { ...bare, fault: came.fault.kind, detail: came.fault.message };
@@ -48,7 +53,7 @@ export function examiner(judge: Judge, markers: Markers): (shot: Shot, came: Cam
       return { ...seen, fault: 'mixed_up', detail: `${foreign} is of another session` };
     }
     const [first] = broken;
-    if (first) return { ...seen, fault: 'nonconforming', detail: `${first.id} ${first.says}` };
+    if (first) return { ...seen, fault: 'nonconforming', detail: `${first.id} ${first.rule}` };
     return { ...seen, detail: '' };
   };
 }
@@ -76,7 +81,7 @@ function recordOf({ endpoint, outgoing }: Shot, came: Came, text: string): Excha
   return {
     record: 'exchange',
     id: 1,
-    scenario: 'load',
+    probe: 'load',
     step: 'load',
     endpoint,
     intent: 'valid',

@@ -1,5 +1,5 @@
 import type { LoadProfileName, StreamName } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import { chatShot, opening, type ChatWords } from './chat-shot.ts';
 import { conversationShot } from './conversation.ts';
 import { healthShot } from './health-shot.ts';
@@ -29,7 +29,7 @@ export interface ProfileOptions {
   apiKey: string | undefined;
   /** Whether the sandbox has `/users`. */
   hasUsers: boolean;
-  chance: Chance;
+  chance: Random;
   /** What users say instead of what the kit has them say. */
   lines?: ChatWords['lines'];
 }

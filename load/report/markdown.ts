@@ -16,8 +16,9 @@ const marks = {
 /** The report as Markdown, for the summary of a CI step: the verdict, then every target. */
 export function markdownReport(given: LoadReport): string {
   const report = showable(given);
-  const { verdict, sentence, gate, aborted, selfCheck, plan, notes, targets, findMax } = report;
-  const cause = gate ? [`**${cell(gate.says)}** ${cell(gate.cure)}`, ''] : [];
+  const { verdict, sentence, blockedBy, aborted, selfCheck, plan, notes, targets, findMax } =
+    report;
+  const cause = blockedBy ? [`**${cell(blockedBy.message)}** ${cell(blockedBy.cure)}`, ''] : [];
   const lines = [
     `## sandbox-kit load: ${verdict}`,
     '',
@@ -25,10 +26,12 @@ export function markdownReport(given: LoadReport): string {
     '',
     ...cause,
     ...(aborted === undefined ? [] : [`**${cell(aborted)}**`, '']),
-    ...(selfCheck.valid || gate ? [] : selfCheck.reasons.map((reason) => `> ${cell(reason)}\n`)),
+    ...(selfCheck.valid || blockedBy
+      ? []
+      : selfCheck.reasons.map((reason) => `> ${cell(reason)}\n`)),
     ...(hasRun(report) ? [...HEAD, ...targets.map(rowOf), ''] : []),
     ...voiceOf(report),
-    ...(findMax ? [cell(findMax.says), ''] : []),
+    ...(findMax ? [cell(findMax.summary), ''] : []),
     ...comparisonOf(report),
     `${cell(report.sandbox)}, ${loadWords(report)} for ${plan.windowMs / 1000} s, profile ${plan.profile}, engine ${plan.engine}, seed ${cell(report.seed)}.`,
     ...(notes.length === 0 ? [] : ['', ...notes.map((note) => `- ${cell(note)}`)]),
@@ -42,10 +45,10 @@ const HEAD = [
 ];
 
 function rowOf(target: LoadTarget): string {
-  const { says, unit, measured, bound95, samples, verdict, reason } = target;
+  const { statement, unit, measured, bound95, samples, verdict, reason } = target;
   const figure = (value: number | null): string => (value === null ? '' : amount(value, unit));
   const cells = [
-    says,
+    statement,
     figure(target.target),
     figure(measured),
     figure(bound95),

@@ -20,15 +20,15 @@ export function withMaxRate(
     target.id === 'chat-throughput' ? judgedBySearch(target, maxRate) : target,
   );
   const verdict = wholeVerdict(targets, report.selfCheck);
-  const { selfCheck, plan, gate } = report;
+  const { selfCheck, plan, blockedBy } = report;
   return {
     ...report,
     verdict,
     exitCode: exitCodeOf(verdict, acceptNotProven),
     sentence: inOrder(
       verdict,
-      maxRate.says,
-      sentenceOf({ verdict, targets, selfCheck, plan, gate }),
+      maxRate.summary,
+      sentenceOf({ verdict, targets, selfCheck, plan, blockedBy }),
     ),
     targets,
     findMax: maxRate,
@@ -42,15 +42,15 @@ const inOrder = (verdict: LoadReport['verdict'], says: string, sentence: string)
 /** What a search found that broke off, or whose last run is not to be trusted. */
 function unconfirmed(found: MaxRate): MaxRate {
   const { sustains } = found;
-  const says =
+  const summary =
     sustains === null
       ? 'No rate was seen to be held.'
       : `${trimmed(sustains, 1)} requests/s held for a step, which is not confirmed.`;
-  return { ...found, confirmed: false, says };
+  return { ...found, confirmed: false, summary };
 }
 
 /** Where a rate at or below the target failed, the search itself has shown that it is missed. */
-function judgedBySearch(target: LoadTarget, { fails, sustains, says }: MaxRate): LoadTarget {
+function judgedBySearch(target: LoadTarget, { fails, sustains, summary }: MaxRate): LoadTarget {
   if (target.verdict === 'INVALID RUN') return target;
   const wanted = chatRequestsPerSecondTarget;
   if (fails === null || fails > wanted) return target;
@@ -59,6 +59,6 @@ function judgedBySearch(target: LoadTarget, { fails, sustains, says }: MaxRate):
     target: wanted,
     measured: sustains,
     verdict: 'FAIL',
-    reason: `${says} ${trimmed(wanted, 0)} are asked for. ${target.reason}`,
+    reason: `${summary} ${trimmed(wanted, 0)} are asked for. ${target.reason}`,
   };
 }

@@ -1,13 +1,14 @@
 import { availableParallelism, cpus } from 'node:os';
 import type {
   GeneratorMachine,
+  LoadBlocker,
   LoadPlan,
   LoadReport,
   SelfCheck,
   StreamName,
   WarmUp,
 } from '../../src/contract/index.ts';
-import { seededChance } from '../../src/platform/random.ts';
+import { seededRandom } from '../../src/platform/random.ts';
 import { isoTime } from '../../src/platform/clock.ts';
 import type { LoadOptions } from '../options.ts';
 import type { PacedRun } from '../phases/paced-run.ts';
@@ -46,7 +47,7 @@ export function reportOf(options: LoadOptions, run: ReportedRun): LoadReport {
       inFlight: record.inFlight.until(ranMs),
       stepMs: IN_FLIGHT_STEP_MS,
     },
-    seededChance(`${options.seed}/verdict`),
+    seededRandom(`${options.seed}/verdict`),
   );
   const check = checkOf(options, run);
   const judged = underSelfCheck(targets, check);
@@ -55,13 +56,13 @@ export function reportOf(options: LoadOptions, run: ReportedRun): LoadReport {
   const streams = profile.streams.map((name) => [name, record.log(name).report(ranMs)] as const);
   const outcomes = profile.streams.map((name) => record.log(name).outcomes);
   const head = headOf(options, run);
-  const gate = stopped?.kind === 'unauthorized' ? keyRefused(stopped.detail) : undefined;
+  const blockedBy = stopped?.kind === 'unauthorized' ? keyRefused(stopped.detail) : undefined;
   return {
     verdict,
     exitCode: exitCodeOf(verdict, options.acceptNotProven),
-    sentence: sentenceOf({ verdict, targets: judged, selfCheck: check, gate, plan }),
+    sentence: sentenceOf({ verdict, targets: judged, selfCheck: check, blockedBy, plan }),
     ...head,
-    ...(gate && { gate }),
+    ...(blockedBy && { blockedBy }),
     ...(stopped?.kind === 'down' && { aborted: `The sandbox is down: ${stopped.detail}.` }),
     plan,
     targets: judged,
@@ -81,24 +82,26 @@ export function reportOf(options: LoadOptions, run: ReportedRun): LoadReport {
 }
 
 /** The report of a run that stopped before its first request. */
-export function reportOfGate(
+export function reportBlocked(
   options: LoadOptions,
   run: Pick<ReportedRun, 'plan' | 'startedAtMs'>,
-  gate: { says: string; cure: string },
+  blockedBy: LoadBlocker,
 ): LoadReport {
   const { plan } = run;
-  const selfChecked: SelfCheck = { valid: false, reasons: [gate.says], figures: [] };
+  const selfChecked: SelfCheck = { valid: false, reasons: [blockedBy.message], figures: [] };
   const asked = askedOf(plan);
   const targets = Object.values(rows).map((row) => ({
     ...notTested(row),
-    ...(asked.includes(row.id) ? { verdict: 'INVALID RUN' as const, reason: gate.says } : {}),
+    ...(asked.includes(row.id)
+      ? { verdict: 'INVALID RUN' as const, reason: blockedBy.message }
+      : {}),
   }));
   return {
     verdict: 'INVALID RUN',
     exitCode: 3,
-    sentence: `Not judged: ${gate.says}`,
+    sentence: `Not judged: ${blockedBy.message}`,
     ...headOf(options, run),
-    gate,
+    blockedBy,
     plan,
     targets,
     selfCheck: selfChecked,
@@ -171,7 +174,7 @@ function checkOf({ generatorLimits }: LoadOptions, run: ReportedRun): SelfCheck 
   const ranS = Math.floor(paced.ranMs / 1000);
   const reasons = {
     interrupted: [`The run was interrupted after ${ranS} of ${plan.windowMs / 1000} s.`],
-    unauthorized: [keyRefused(stopped?.detail ?? '').says],
+    unauthorized: [keyRefused(stopped?.detail ?? '').message],
     down: [],
   };
   return selfCheck(
@@ -181,8 +184,8 @@ function checkOf({ generatorLimits }: LoadOptions, run: ReportedRun): SelfCheck 
   );
 }
 
-const keyRefused = (detail: string): { says: string; cure: string } => ({
-  says: `The sandbox refused the key in the middle of the run (${detail}).`,
+const keyRefused = (detail: string): LoadBlocker => ({
+  message: `The sandbox refused the key in the middle of the run (${detail}).`,
   cure: 'Give a key that stays valid, and look for what revokes it under load.',
 });
 

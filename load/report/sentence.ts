@@ -2,13 +2,13 @@ import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { seconds, trimmed } from '../verdict/amounts.ts';
 
 type Told = Pick<LoadReport, 'verdict' | 'targets' | 'selfCheck' | 'plan'> & {
-  gate: LoadReport['gate'] | undefined;
+  blockedBy: LoadReport['blockedBy'] | undefined;
 };
 
 /** The verdict of a run in one sentence or two. */
 export function sentenceOf(report: Told): string {
-  const { verdict, targets, selfCheck, gate } = report;
-  if (gate) return `Not judged: ${gate.says}`;
+  const { verdict, targets, selfCheck, blockedBy } = report;
+  if (blockedBy) return `Not judged: ${blockedBy.message}`;
   switch (verdict) {
     case 'INVALID RUN':
       return `Not judged: ${selfCheck.reasons[0] ?? 'the run is not valid.'}`;
@@ -36,12 +36,12 @@ function allThatHolds({ targets, plan }: Told): string {
     return `Voice holds ${connections.measured ?? 0} calls at once, the audio takes ${seconds(audio.measured ?? 0)}.`;
   }
   const [first] = passed;
-  return first ? `Holds: ${first.says}` : '';
+  return first ? `Holds: ${first.statement}` : '';
 }
 
 function wordsOf(targets: readonly LoadTarget[], verdict: 'FAIL' | 'NOT PROVEN'): string {
   const word = verdict === 'FAIL' ? 'Missed' : 'Not proven';
-  const said = targets.filter((one) => one.verdict === verdict).map(({ says }) => says);
+  const said = targets.filter((one) => one.verdict === verdict).map(({ statement }) => statement);
   return `${word}: ${said.map((says) => says.replace(/\.$/, '')).join('; ')}.`;
 }
 

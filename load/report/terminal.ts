@@ -45,10 +45,13 @@ export function terminalReport(given: LoadReport, options: TerminalOptions): str
   return `${blocks.join('\n\n')}\n`;
 }
 
-function gateBlock({ gate, aborted }: LoadReport, { paint, width }: TerminalOptions): string[] {
+function gateBlock(
+  { blockedBy, aborted }: LoadReport,
+  { paint, width }: TerminalOptions,
+): string[] {
   const lines = [
-    ...(gate ? wrap(gate.says, width).map((line) => paint('red', line)) : []),
-    ...(gate ? wrap(gate.cure, width) : []),
+    ...(blockedBy ? wrap(blockedBy.message, width).map((line) => paint('red', line)) : []),
+    ...(blockedBy ? wrap(blockedBy.cure, width) : []),
     ...(aborted === undefined ? [] : wrap(aborted, width).map((line) => paint('red', line))),
   ];
   return lines.length === 0 ? [] : [lines.join('\n')];
@@ -64,10 +67,10 @@ function targetsBlock(report: LoadReport, { paint, width }: TerminalOptions): st
     const style = verdictStyles[target.verdict];
     const word = paint(style, target.verdict.padEnd(WORD_WIDTH));
     const room = width - WORD_WIDTH - 2;
-    const [says = '', ...more] = wrap(target.says, room);
+    const [statement = '', ...more] = wrap(target.statement, room);
     const why = wrap(`${target.reason}${boundOf(target)}`, room);
     const dim = why.map((line) => paint('dim', line));
-    return [`${word}  ${says}`, ...[...more, ...dim].map((line) => INDENT + line)];
+    return [`${word}  ${statement}`, ...[...more, ...dim].map((line) => INDENT + line)];
   });
   return [lines.join('\n')];
 }
@@ -146,7 +149,7 @@ function findMaxBlock({ findMax }: LoadReport, { paint, width }: TerminalOptions
     return hanging(`  ${trimmed(ratePerSecond, 1).padStart(8)}/s  ${word}  `, 21, reason, width);
   });
   return [
-    [paint('bold', 'The rate that is held'), ...steps, ...wrap(findMax.says, width)].join('\n'),
+    [paint('bold', 'The rate that is held'), ...steps, ...wrap(findMax.summary, width)].join('\n'),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { LoadReport, LoadTarget, SelfCheck } from '../../src/contract/index.ts';
-import { seededChance } from '../../src/platform/random.ts';
+import { seededRandom } from '../../src/platform/random.ts';
 import type { LoadOptions } from '../options.ts';
 import { callerCheck } from '../self-check/caller-check.ts';
 import { exitCodeOf, underSelfCheck, wholeVerdict } from '../verdict/whole.ts';
@@ -17,7 +17,7 @@ import {
 
 /** A report with the calls of its run in it: their targets are judged, and the whole anew. */
 export function withVoice(report: LoadReport, run: VoiceRun, options: LoadOptions): LoadReport {
-  const { plan, gate } = report;
+  const { plan, blockedBy } = report;
   const placed = plan.calls ?? 0;
   const judged = judgedCalls(run);
   const seen = seenCalls(run, placed, judged);
@@ -25,7 +25,7 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadOption
   const costs = callerCosts(run);
   const callers = callerCheck(costs, local, options.voice?.callerLimits, brokenOff(run, report));
   const selfCheck = together(report.selfCheck, callers);
-  const chance = seededChance(`${options.seed}/voice`);
+  const chance = seededRandom(`${options.seed}/voice`);
   const ofVoice = [judgeVoiceLatency(seen, chance), judgeConnections(seen)];
   const targets = underSelfCheck(
     report.targets.map((target) => newer(target, ofVoice)),
@@ -37,7 +37,7 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadOption
     ...report,
     verdict,
     exitCode: exitCodeOf(verdict, options.acceptNotProven),
-    sentence: sentenceOf({ verdict, targets, selfCheck, gate, plan }),
+    sentence: sentenceOf({ verdict, targets, selfCheck, blockedBy, plan }),
     targets,
     selfCheck,
     machine: report.machine ?? machineOf({ paced: { cost: costs }, engine: 'WebRTC calls' }),

@@ -3,7 +3,7 @@
  * stays late against the plan. Pure but for the chance that is handed in.
  */
 import type { Arrivals } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 
 /** A stretch of time with a rate that rises or stays. */
 export interface Stretch {
@@ -21,7 +21,7 @@ export interface Stretch {
 export function* dueTimes(
   stretches: readonly Stretch[],
   arrivals: Arrivals,
-  chance: Chance,
+  chance: Random,
 ): Generator<number> {
   let startMs = 0;
   for (const stretch of stretches) {
@@ -51,6 +51,6 @@ function momentOf(reached: number, { durationMs, fromPerSecond, toPerSecond }: S
 }
 
 /** The gap of a Poisson process with one arrival a unit. */
-function gap(chance: Chance): number {
+function gap(chance: Random): number {
   return -Math.log(1 - chance.fraction());
 }

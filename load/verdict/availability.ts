@@ -1,5 +1,5 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import { grouped, percent } from './amounts.ts';
 import type { Block } from './bootstrap.ts';
 import { judgeShare } from './share.ts';
@@ -9,7 +9,7 @@ import { rows } from './targets.ts';
 export function judgeAvailability(
   blocks: readonly Block[],
   kinds: string,
-  chance: Chance,
+  chance: Random,
 ): LoadTarget {
   const row = rows.availability;
   const allowed = 1 - row.target / 100;

@@ -1,4 +1,4 @@
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import { CONFIDENCE } from './binomial.ts';
 
 /** Samples and hits of a stretch of time. */
@@ -17,7 +17,7 @@ const BLOCKS_MIN = 4;
  * drawn again, so that a burst counts as one thing that may come more often. 0 where there are too
  * few blocks to tell.
  */
-export function burstyShareAtMost(blocks: readonly Block[], chance: Chance): number {
+export function burstyShareAtMost(blocks: readonly Block[], chance: Random): number {
   const drawn = merged(blocks.filter(({ samples }) => samples > 0));
   if (drawn.length < BLOCKS_MIN || drawn.every(({ hits }) => hits === 0)) return 0;
   const shares = Array.from({ length: RESAMPLES }, () => {

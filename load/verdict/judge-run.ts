@@ -1,5 +1,5 @@
 import type { InFlightTrend, LoadPlan, LoadTarget, StreamName } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import { judgeAvailability } from './availability.ts';
 import type { Block } from './bootstrap.ts';
 import { judgeLatency, type ResponseTimes } from './latency.ts';
@@ -29,7 +29,7 @@ export interface SeenRun {
 /** Judges every target; those that were not asked for are not tested. */
 export function judgeRun(
   run: SeenRun,
-  chance: Chance,
+  chance: Random,
 ): { targets: LoadTarget[]; trend?: InFlightTrend } {
   const chat = run.streams.get('chat');
   const health = run.streams.get('health');
@@ -60,7 +60,7 @@ export function judgeRun(
 function throughputOf(
   { plan, ranMs, inFlight, stepMs }: SeenRun,
   chat: SeenStream,
-  chance: Chance,
+  chance: Random,
 ): { target: LoadTarget; trend: InFlightTrend } {
   const offeredPerSecond = ranMs > 0 ? (chat.offered / ranMs) * 1000 : 0;
   const trend = inFlightTrend(inFlight, stepMs, offeredPerSecond);

@@ -1,5 +1,5 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import { count, seconds } from './amounts.ts';
 import { rankAbove, rankBelow } from './binomial.ts';
 import type { Block } from './bootstrap.ts';
@@ -24,7 +24,7 @@ export function judgeLatency(
   row: Row,
   times: ResponseTimes,
   percentile: number,
-  chance: Chance,
+  chance: Random,
 ): LoadTarget {
   const { verdict, hits, samples, because } = judgeShare(
     times.misses,

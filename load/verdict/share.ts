@@ -1,5 +1,5 @@
 import type { LoadVerdict } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import { samplesNeeded, shareAtLeast, shareAtMost } from './binomial.ts';
 import { burstyShareAtMost, type Block } from './bootstrap.ts';
 
@@ -19,7 +19,7 @@ export interface JudgedShare {
  * Judges a share of bad samples that must be below `allowed`. PASS only where the exact bound and
  * that for bursts are below it; FAIL where the exact bound is above it: what was seen, happened.
  */
-export function judgeShare(blocks: readonly Block[], allowed: number, chance: Chance): JudgedShare {
+export function judgeShare(blocks: readonly Block[], allowed: number, chance: Random): JudgedShare {
   const samples = total(blocks, 'samples');
   const hits = total(blocks, 'hits');
   const low = shareAtLeast(hits, samples);

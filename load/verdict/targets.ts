@@ -9,55 +9,55 @@ import {
 } from '../../src/contract/index.ts';
 
 /** What a row says before anything was measured. */
-export type Row = Pick<LoadTarget, 'id' | 'says' | 'section' | 'target' | 'unit'>;
+export type Row = Pick<LoadTarget, 'id' | 'statement' | 'section' | 'target' | 'unit'>;
 
 /** The targets that the specification places on a sandbox (spec 8), and one of ours (spec 2.8). */
 export const rows = {
   chatLatency: {
     id: 'chat-latency',
-    says: 'Chat answers come in under 5 s.',
+    statement: 'Chat answers come in under 5 s.',
     section: '8',
     target: chatResponseMsTarget,
     unit: 'ms',
   },
   chatThroughput: {
     id: 'chat-throughput',
-    says: 'Chat takes 100 requests a second.',
+    statement: 'Chat takes 100 requests a second.',
     section: '8',
     target: chatRequestsPerSecondTarget,
     unit: 'requests/s',
   },
   availability: {
     id: 'availability',
-    says: '99.9 % of the requests of a testing window are answered.',
+    statement: '99.9 % of the requests of a testing window are answered.',
     section: '8',
     target: availabilityPercentTarget,
     unit: '%',
   },
   healthLatency: {
     id: 'health-latency',
-    says: 'Health answers come within 2 s.',
+    statement: 'Health answers come within 2 s.',
     section: '8',
     target: healthResponseMsTarget,
     unit: 'ms',
   },
   chatSessions: {
     id: 'chat-sessions',
-    says: 'Every answer belongs to the session that asked.',
+    statement: 'Every answer belongs to the session that asked.',
     section: '2.8',
     target: 100,
     unit: '%',
   },
   voiceLatency: {
     id: 'voice-latency',
-    says: 'Voice audio takes less than 200 ms.',
+    statement: 'Voice audio takes less than 200 ms.',
     section: '8',
     target: voiceAudioLatencyMsTarget,
     unit: 'ms',
   },
   voiceConnections: {
     id: 'voice-connections',
-    says: 'Voice holds 100 connections at once.',
+    statement: 'Voice holds 100 connections at once.',
     section: '8',
     target: voiceConnectionsTarget,
     unit: 'connections',

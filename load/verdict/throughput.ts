@@ -1,5 +1,5 @@
 import type { InFlightTrend, LoadTarget } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import { trimmed } from './amounts.ts';
 import type { Block } from './bootstrap.ts';
 import { judgeShare } from './share.ts';
@@ -51,7 +51,7 @@ export function inFlightTrend(
 export function judgeThroughput(
   given: Throughput,
   trend: InFlightTrend,
-  chance: Chance,
+  chance: Random,
 ): LoadTarget {
   const { offeredPerSecond, plannedPerSecond, closed } = given;
   const row = rowFor(closed ? 0 : plannedPerSecond);
@@ -82,8 +82,8 @@ function rowFor(plannedPerSecond: number): Row {
   const row = rows.chatThroughput;
   if (plannedPerSecond <= row.target) return row;
   const rate = trimmed(plannedPerSecond, 2);
-  const says = `Chat takes ${rate} requests a second (${row.target} are asked for).`;
-  return { ...row, target: plannedPerSecond, says };
+  const statement = `Chat takes ${rate} requests a second (${row.target} are asked for).`;
+  return { ...row, target: plannedPerSecond, statement };
 }
 
 type Word = Pick<LoadTarget, 'verdict'> & { because?: string };

@@ -1,5 +1,5 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import { percentileOf, type LatencyVerdict } from '../../src/voice/latency/index.ts';
 import { count, seconds, trimmed } from './amounts.ts';
 import { rankAbove, rankBelow, shareAtMost } from './binomial.ts';
@@ -58,8 +58,8 @@ export function judgeConnections({ calls, held, kinds, ranMs }: SeenCalls): Load
 function rowFor(calls: number): Row {
   const row = rows.voiceConnections;
   if (calls <= row.target) return row;
-  const says = `Voice holds ${calls} connections at once (${row.target} are asked for).`;
-  return { ...row, target: calls, says };
+  const statement = `Voice holds ${calls} connections at once (${row.target} are asked for).`;
+  return { ...row, target: calls, statement };
 }
 
 /**
@@ -67,7 +67,7 @@ function rowFor(calls: number): Row {
  * target, PASS where less than 5 % do anything but meet it, each at 95 % confidence. A call whose way of
  * the audio is short but whose turns are not may have a buffer inside the agent: it is not proven.
  */
-export function judgeVoiceLatency({ latencies }: SeenCalls, chance: Chance): LoadTarget {
+export function judgeVoiceLatency({ latencies }: SeenCalls, chance: Random): LoadTarget {
   const row = rows.voiceLatency;
   const paths = latencies.flatMap(({ pathMs }) => pathMs ?? []).sort((one, other) => one - other);
   const samples = latencies.length;

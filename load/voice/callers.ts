@@ -1,5 +1,5 @@
 import { percentileOf, watchKit } from '../../src/voice/latency/index.ts';
-import { seededChance } from '../../src/platform/random.ts';
+import { seededRandom } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { readClips } from '../../src/voice/opus/index.ts';
 import { pacer } from '../../src/platform/pacer.ts';
@@ -62,7 +62,7 @@ class ProcessCallers implements Callers {
     };
     const beats = pacer(clock);
     this.#calls = calls.map((order) => {
-      const chance = seededChance(order.session);
+      const chance = seededRandom(order.session);
       return new PlacedCall({ clock, pacer: beats, chance, clips, target, order, counts });
     });
     void this.#seconds.run(this.#life.signal, (seconds) =>

@@ -1,4 +1,4 @@
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { createDecoder, type Clip } from '../../src/voice/opus/index.ts';
 import type { Pacer } from '../../src/platform/pacer.ts';
@@ -18,7 +18,7 @@ import { TurnEar } from './turn-ear.ts';
 export interface CallParts {
   clock: Clock;
   pacer: Pacer;
-  chance: Chance;
+  chance: Random;
   /** What the caller can say. */
   clips: readonly Clip[];
   target: VoiceTarget;

@@ -1,4 +1,4 @@
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
 import { CallFailed, type Microphone, type Said } from '../../src/voice/call/index.ts';
@@ -8,7 +8,7 @@ import type { TurnEar } from './turn-ear.ts';
 /** Who talks, and who is heard. */
 export interface TalkerParts {
   clock: Clock;
-  chance: Chance;
+  chance: Random;
   clips: readonly Clip[];
   microphone: Microphone;
   ear: TurnEar;

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { LoadPlan } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import {
   usualAnswerForm,
@@ -40,7 +40,7 @@ export type Meanwhile<Result> = (signal: AbortSignal, fleet: Fleet) => Promise<R
  * failed, and hangs up. Without a single call there is no window, unless something else goes on in it.
  */
 export async function voiceRun<Result>(
-  { options, plan, chance }: { options: LoadOptions; plan: LoadPlan; chance: Chance },
+  { options, plan, chance }: { options: LoadOptions; plan: LoadPlan; chance: Random },
   meanwhile: Meanwhile<Result>,
 ): Promise<{ voice: VoiceRun; result: Result | undefined }> {
   const { clock, signal, onTick } = options;
@@ -104,7 +104,7 @@ async function settled(
 
 function ordersOf(
   { calls = 0, callsPerSecond = 1 }: LoadPlan,
-  chance: Chance,
+  chance: Random,
   beginAtMs: number,
 ): { nth: number; session: string; dueAtMs: number }[] {
   return Array.from({ length: calls }, (_, nth) => ({

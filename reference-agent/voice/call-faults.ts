@@ -1,5 +1,5 @@
 import type { AgentFault } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import { ticksOfFrame } from '../../src/voice/opus/index.ts';
 
 /** How a call differs from a good one. */
@@ -27,7 +27,7 @@ const heldMsDefault = { min_ms: 600, max_ms: 600 };
 const dropMsDefault = { min_ms: 1_000, max_ms: 1_000 };
 
 /** What the faults that a call suffers make of it. All that is drawn is drawn from `chance`. */
-export function callFaults(faults: readonly AgentFault[], chance: Chance): CallFaults {
+export function callFaults(faults: readonly AgentFault[], chance: Random): CallFaults {
   const find = (kind: AgentFault['kind']): AgentFault | undefined =>
     faults.find((fault) => fault.kind === kind);
   const draw = (bounds: AgentFault['latency']): number =>

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { AgentFault } from '../../src/contract/index.ts';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { Log } from '../../src/platform/log.ts';
 import type { PeerNetwork } from '../../src/voice/peer/index.ts';
@@ -37,7 +37,7 @@ import { voiceLimits, type VoiceSettings } from './voice-limits.ts';
 export interface VoiceParts {
   clock: Clock;
   log: Log;
-  chance: Chance;
+  chance: Random;
   gate: Gate;
   faults: Faults;
   journal: Journal;

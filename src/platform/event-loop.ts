@@ -6,7 +6,10 @@ import type { Clock } from './clock.ts';
  * until all of it is. To be awaited between its steps; every `everyMs` it lets the others have a
  * turn.
  */
-export function breather(clock: Pick<Clock, 'monotonicMs'>, everyMs: number): () => Promise<void> {
+export function yieldPeriodically(
+  clock: Pick<Clock, 'monotonicMs'>,
+  everyMs: number,
+): () => Promise<void> {
   let sinceMs = clock.monotonicMs();
   return async () => {
     if (clock.monotonicMs() - sinceMs < everyMs) return;

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 
 /** Where chance comes from: everything it gives follows from its seed and the order of the calls. */
-export interface Chance {
+export interface Random {
   /** A fraction, 0 up to but not 1. */
   fraction(): number;
   /** A whole number between the two bounds, both included. */
@@ -9,7 +9,7 @@ export interface Chance {
   /** Lower-case letters and digits. */
   id(length: number): string;
   /** A source of its own that depends on the seed and `name` alone, not on what was drawn here. */
-  fork(name: string): Chance;
+  fork(name: string): Random;
 }
 
 /** A seed that nobody can foresee: 10 lower-case hexadecimal digits. */
@@ -20,7 +20,7 @@ export function randomSeed(): string {
 const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Chance that follows from a seed. The same seed and the same calls give the same values. */
-export function seededChance(seed: string): Chance {
+export function seededRandom(seed: string): Random {
   let drawn = 0;
   const fraction = (): number => {
     const bytes = hash('sha256', `${seed}\n${drawn++}`, 'buffer');
@@ -33,6 +33,6 @@ export function seededChance(seed: string): Chance {
       Array.from({ length }, () => ID_ALPHABET[Math.floor(fraction() * ID_ALPHABET.length)]).join(
         '',
       ),
-    fork: (name) => seededChance(`${seed}/${name}`),
+    fork: (name) => seededRandom(`${seed}/${name}`),
   };
 }

@@ -1,14 +1,14 @@
 /** The service: area A of the interface, with a control API and session pages beside it. */
-export { CannotStart } from './app/errors.ts';
+export { StartError } from './app/errors.ts';
 export {
   startService,
   type RunningService,
   type ServiceKey,
   type ServiceOptions,
 } from './app/start-service.ts';
-export { castingsOf } from './domain/resolved-scenario.ts';
+export { resolveScenarios } from './domain/resolved-scenario.ts';
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint-traces.ts';
-export { Misfit } from './app/errors.ts';
+export { InvalidDocumentError } from './app/errors.ts';
 export { simulate, type SimulateOptions } from './simulator/simulate.ts';
 export { withComparison } from './simulator/report/comparison.ts';
 export { junitReport } from './simulator/report/junit.ts';

@@ -42,19 +42,19 @@ const ENDLESS = /always-429$/;
 
 void t.test('what is no service: one cause, its cure, and exit 3', { jobs: 3 }, (t) => {
   const told = serviceDeadPeers.filter(({ id }) => !ENDLESS.test(id));
-  for (const { id, gate, start: startPeer } of told) {
+  for (const { id, cause, start: startPeer } of told) {
     void t.test(id, { buffered: true }, async (t) => {
       const peer = await startPeer(systemClock);
       t.teardown(() => peer.stop());
       // Only who never answers is given up soon: a busy machine may be slow to see the rest.
-      const patience = gate === 'timeout' ? ['--timeout-ms', '400'] : [];
+      const patience = cause === 'timeout' ? ['--timeout-ms', '400'] : [];
       const args = [peer.url, ...SERVICE, ...patience, '--json', '-'];
       const env = { SANDBOX_KIT_SERVICE_API_KEY: 'a-key' };
       for (const verb of ['doctor', 'check']) {
         const { code, stdout, stderr } = await run([verb, ...args], { env });
         t.equal(code, 3, `${verb}: ${stderr}`);
         const said = JSON.parse(stdout) as { gate?: { id: string; says: string; cure: string } };
-        t.equal(said.gate?.id, gate, verb);
+        t.equal(said.gate?.id, cause, verb);
         t.ok(stderr.replaceAll(/\s+/g, ' ').includes(said.gate?.says ?? '?'), 'people are told');
         t.notMatch(`${said.gate?.says} ${said.gate?.cure}`, /sandbox(?!-kit)/, 'of a service');
       }

@@ -30,21 +30,25 @@ const answer = (response: ServerResponse, status: number, body: object): void =>
 
 void t.test('an address where every path is unknown is no sandbox without users', async (t) => {
   const url = await serve(t, (_request, response) => void response.writeHead(404).end());
-  const { gate, exitCode, verdict } = await report(url, { areas: ['users'] });
-  t.match({ gate, exitCode, verdict }, { gate: { id: 'nothing_here' }, exitCode: 3 });
+  const { blockedBy, exitCode, verdict } = await report(url, { areas: ['users'] });
+  t.match({ blockedBy, exitCode, verdict }, { blockedBy: { id: 'nothing_here' }, exitCode: 3 });
 });
 
 void t.test('nor is one where chat is unknown, too: one cause, and no finding', async (t) => {
   const url = await serve(t, (_request, response) => void response.writeHead(404).end());
   for (const areas of [['chat', 'health', 'users', 'voice'], ['chat'], ['voice']] as const) {
-    const { gate, exitCode, counts } = await report(url, { areas });
-    t.match({ gate, exitCode }, { gate: { id: 'nothing_here' }, exitCode: 3 }, areas.join());
+    const { blockedBy, exitCode, counts } = await report(url, { areas });
+    t.match(
+      { blockedBy, exitCode },
+      { blockedBy: { id: 'nothing_here' }, exitCode: 3 },
+      areas.join(),
+    );
     t.equal(counts['fail'], 0);
   }
-  const { gate } = await diagnose({ target: url, kitVersion: '0', seed: 'edges' });
-  t.equal(gate?.id, 'nothing_here', 'doctor says the same');
+  const { blockedBy } = await diagnose({ target: url, kitVersion: '0', seed: 'edges' });
+  t.equal(blockedBy?.id, 'nothing_here', 'doctor says the same');
   const health = await report(url, { areas: ['health'] });
-  t.match(health, { exitCode: 1, gate: undefined }, 'of health alone 404 is a finding');
+  t.match(health, { exitCode: 1, blockedBy: undefined }, 'of health alone 404 is a finding');
 });
 
 void t.test('a sandbox that has chat alone is one, whatever else is unknown', async (t) => {
@@ -53,7 +57,7 @@ void t.test('a sandbox that has chat alone is one, whatever else is unknown', as
     if (request.url === '/v1/chat/completions') answer(response, 200, { choices });
     else response.writeHead(404).end();
   });
-  t.equal((await report(url)).gate, undefined);
+  t.equal((await report(url)).blockedBy, undefined);
 });
 
 void t.test('a sandbox without users conforms, also when asked for them by name', async (t) => {
@@ -78,7 +82,7 @@ void t.test('encoded answers are decoded; ones that are not what they say are to
   t.equal((await encoded(gzipSync(health))).verdict, 'conforming');
   const wrong = await encoded(Buffer.from(health));
   t.equal(wrong.exitCode, 3);
-  t.match(wrong.gate, { id: 'wrongly_encoded', says: /Content-Encoding that its body/ });
+  t.match(wrong.blockedBy, { id: 'wrongly_encoded', says: /Content-Encoding that its body/ });
 });
 
 void t.test('an answer that is too large is told as such, not as broken JSON', async (t) => {
@@ -105,8 +109,8 @@ void t.test('chat that is put off for good is one cause', async (t) => {
     const error = { message: 'later', type: 'rate_limit_error', code: 'rate_limit_exceeded' };
     answer(response, 429, { error });
   });
-  const { gate, exitCode } = await report(url);
-  t.match({ gate, exitCode }, { gate: { id: 'rate_limited' }, exitCode: 3 });
+  const { blockedBy, exitCode } = await report(url);
+  t.match({ blockedBy, exitCode }, { blockedBy: { id: 'rate_limited' }, exitCode: 3 });
 });
 
 void t.test('an interrupted run deletes what it created and is not judged', async (t) => {
@@ -123,7 +127,7 @@ void t.test('an interrupted run deletes what it created and is not judged', asyn
       if (++seen === 30) controller.abort();
     },
   });
-  t.match(judged, { verdict: 'not-judged', exitCode: 3, gate: { id: 'interrupted' } });
+  t.match(judged, { verdict: 'not-judged', exitCode: 3, blockedBy: { id: 'interrupted' } });
   const created = transcript.exchanges.filter(
     ({ endpoint, response }) => endpoint === 'create' && response?.status === 201,
   );

@@ -9,15 +9,15 @@ import {
   reportOf,
   writeTranscript,
 } from '../../conformance/index.ts';
-import { judge } from '../../conformance/engine/judge/judge.ts';
+import { judgeTranscript } from '../../conformance/engine/judge/judge.ts';
 import { areaOf, requirements, requirementIds } from '../../conformance/areas/index.ts';
-import { scenarios } from '../../conformance/areas/probes.ts';
+import { probes } from '../../conformance/areas/probes.ts';
 import statements from '../../conformance/statements.json' with { type: 'json' };
-import { accepted } from '../../conformance/engine/transcript/reading.ts';
+import { isAccepted } from '../../conformance/engine/transcript/reading.ts';
 import { toExchange, type Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import type { Area, ExchangeRecord } from '../../src/contract/index.ts';
-import { randomSeed, seededChance, type Chance } from '../../src/platform/random.ts';
+import { randomSeed, seededRandom, type Random } from '../../src/platform/random.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { damaged, randomJson } from '../helpers/random-json.ts';
 
@@ -71,7 +71,7 @@ const subsets: Area[][] = areas.reduce<Area[][]>(
 void t.test('nothing recorded is nothing judged, for every choice of areas', async (t) => {
   const { run } = await recorded();
   for (const chosen of subsets) {
-    const judgement = judge({ run: { ...run, areas: chosen }, exchanges: [] });
+    const judgement = judgeTranscript({ run: { ...run, areas: chosen }, exchanges: [] });
     t.equal(judgement.counts.pass, 0, chosen.join());
     t.equal(judgement.exitCode, 3, `${chosen.join() || 'no area'}: exit 3`);
     t.equal(judgement.verdict, 'not-judged');
@@ -80,7 +80,7 @@ void t.test('nothing recorded is nothing judged, for every choice of areas', asy
 
 void t.test('a run of no area is never green, whatever was recorded', async (t) => {
   const { run, exchanges } = await recorded();
-  t.equal(judge({ run: { ...run, areas: [] }, exchanges }).exitCode, 3);
+  t.equal(judgeTranscript({ run: { ...run, areas: [] }, exchanges }).exitCode, 3);
 });
 
 void t.test('a check that throws is the fault of the kit', async (t) => {
@@ -90,21 +90,21 @@ void t.test('a check that throws is the fault of the kit', async (t) => {
   };
   for (const id of requirementIds) {
     const check: Check = { ...checks[id], evidence: boom };
-    const judgement = judge(transcript, { checks: { ...checks, [id]: check } });
+    const judgement = judgeTranscript(transcript, { checks: { ...checks, [id]: check } });
     t.match(judgement.requirements.get(id), { verdict: 'error', reason: 'boom' });
     t.match(judgement, { verdict: 'not-judged', exitCode: 70, counts: { error: 1 } }, id);
   }
   const [id] = requirementIds;
   if (id === undefined) return;
   const late = { ...checks, [id]: { ...checks[id], judge: boom } };
-  t.equal(judge(transcript, { checks: late }).exitCode, 70, 'in judge, too');
+  t.equal(judgeTranscript(transcript, { checks: late }).exitCode, 70, 'in judge, too');
   const silent = { ...checks, [id]: { evidence: () => [], judge: () => [], unjudged: boom } };
-  t.equal(judge(transcript, { checks: silent }).exitCode, 70, 'in unjudged, too');
+  t.equal(judgeTranscript(transcript, { checks: silent }).exitCode, 70, 'in unjudged, too');
 });
 
 void t.test('a pass rests on an exchange, and a report names it', async (t) => {
   const transcript = await recorded();
-  for (const [id, judged] of judge(transcript).requirements) {
+  for (const [id, judged] of judgeTranscript(transcript).requirements) {
     if (judged.verdict === 'pass') t.ok(judged.evidence.length > 0, id);
   }
   for (const { id, verdict, evidence } of reportOf(transcript, transcript.run.startedAt)
@@ -129,7 +129,7 @@ void t.test('a refusal proves nothing where its control was not accepted', async
     exchanges: transcript.exchanges.filter(({ id }) => !controls.has(id)),
   };
   for (const without of [refusedControl, lostControl]) {
-    const { requirements: judged, exitCode } = judge(without);
+    const { requirements: judged, exitCode } = judgeTranscript(without);
     for (const id of refusals) t.equal(judged.get(id)?.verdict, 'blocked', id);
     t.not(exitCode, 0);
   }
@@ -156,12 +156,12 @@ void t.test('a recording that is read again is judged alike', async (t) => {
 });
 
 void t.test('a scenario leaves the evidence that it declares', async (t) => {
-  const { requirements: judged } = judge(await recorded());
-  for (const { id, area, exercises } of scenarios) {
+  const { requirements: judged } = judgeTranscript(await recorded());
+  for (const { id, area, exercises } of probes) {
     for (const requirement of exercises) {
       const found = judged.get(requirement);
       const evidence = found && 'evidence' in found ? found.evidence : [];
-      const isOwn = evidence.some(({ scenario }) => scenario === id);
+      const isOwn = evidence.some(({ probe }) => probe === id);
       t.ok(isOwn, `${id} of ${area} exercises ${requirement}`);
     }
   }
@@ -169,10 +169,10 @@ void t.test('a scenario leaves the evidence that it declares', async (t) => {
 
 void t.test('a scenario costs what it declares', async (t) => {
   const { exchanges } = await recorded();
-  for (const { id, area, cost } of scenarios) {
+  for (const { id, area, cost } of probes) {
     const own = exchanges.filter(
-      ({ scenario, endpoint }) =>
-        scenario === id &&
+      ({ probe, endpoint }) =>
+        probe === id &&
         (area === 'users'
           ? !/chat|health|voice/.test(endpoint)
           : endpoint === area || id === 'voice/after'),
@@ -183,7 +183,7 @@ void t.test('a scenario costs what it declares', async (t) => {
     const modelCalls = [...chats, ...turns.filter((one) => one !== undefined)];
     const calls = own.filter(({ endpoint }) => endpoint === 'voice');
     t.equal(calls.length, declared.calls, `${id} of ${area}: calls`);
-    const created = own.filter((one) => one.endpoint === 'create' && accepted(one));
+    const created = own.filter((one) => one.endpoint === 'create' && isAccepted(one));
     // What there is to delete depends on what the sandbox created where it need not.
     if (id === 'users/cleanup') t.ok(own.length <= declared.requests, `${id}: requests`);
     else t.equal(own.length, declared.requests, `${id} of ${area}: requests`);
@@ -206,10 +206,10 @@ function holds(t: Test, transcript: Transcript, says: string): void {
   t.not(report.exitCode, 70, says);
 }
 
-const anyStatus = (chance: Chance): number => chance.integer(200, 599);
+const anyStatus = (chance: Random): number => chance.integer(200, 599);
 
 /** Something else than what was answered, or nothing at all. */
-function otherAnswer(record: ExchangeRecord, chance: Chance): ExchangeRecord {
+function otherAnswer(record: ExchangeRecord, chance: Random): ExchangeRecord {
   const { response, ...asked } = record;
   const body = response?.body ?? '{}';
   const headers = response?.headers ?? {};
@@ -233,7 +233,7 @@ function otherAnswer(record: ExchangeRecord, chance: Chance): ExchangeRecord {
 }
 
 /** Other things said in a call, some of them not at all, and other sound. */
-function otherCall(record: ExchangeRecord, chance: Chance): ExchangeRecord {
+function otherCall(record: ExchangeRecord, chance: Random): ExchangeRecord {
   if (!record.call) return record;
   const { events, media } = record.call;
   const said = events.flatMap((event) => {
@@ -256,7 +256,7 @@ void t.test('checks are total: no recording makes one throw', async (t) => {
   const seed = randomSeed();
   t.comment(`seed ${seed}`);
   for (let round = 1; round <= 60; round++) {
-    const chance = seededChance(`${seed}/${round}`);
+    const chance = seededRandom(`${seed}/${round}`);
     const says = `seed ${seed}, round ${round}`;
     const answers = changed(transcript, (record) => otherAnswer(record, chance));
     holds(t, answers, says);

@@ -1,7 +1,7 @@
 /** A sandbox or a service that dies while it is checked: one cause, and what was found before. */
 import t, { type Test } from 'tap';
 import { check, reportOf, serviceArea } from '../../conformance/index.ts';
-import { judge, type Judgement } from '../../conformance/engine/judge/judge.ts';
+import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
 import {
   toExchange,
   type Exchange,
@@ -9,7 +9,7 @@ import {
 } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { randomSeed, seededChance } from '../../src/platform/random.ts';
+import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { recordedRun, withCheckedService } from '../helpers/checked-service.ts';
 import { start } from '../helpers/command.ts';
 
@@ -25,7 +25,7 @@ function cutAt({ run, exchanges }: Transcript, id: number): Transcript {
   return { run, exchanges: exchanges.map((one) => (one.id < id ? one : lost(one))) };
 }
 
-const idsWith = ({ requirements }: Judgement, ...verdicts: string[]): string[] =>
+const idsWith = ({ requirements }: Judgment, ...verdicts: string[]): string[] =>
   [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
 
 /** Cuts a recording at every place, or at every so many from one that differs from run to run. */
@@ -33,12 +33,12 @@ function oneCauseAtCuts(t: Test, transcript: Transcript, every = 1): void {
   const { exchanges } = transcript;
   const seed = randomSeed();
   t.comment(`seed ${seed}`);
-  const from = seededChance(seed).integer(1, every);
+  const from = seededRandom(seed).integer(1, every);
   const cuts = exchanges.slice(from, -1).filter((_, index) => index % every === 0);
   for (const { id } of cuts) {
-    const judgement = judge(cutAt(transcript, id));
+    const judgement = judgeTranscript(cutAt(transcript, id));
     t.same(
-      [judgement.gate?.id, judgement.gate?.evidence?.id, judgement.exitCode],
+      [judgement.blockedBy?.id, judgement.blockedBy?.evidence?.id, judgement.exitCode],
       ['gone', id, 3],
       `gone since exchange ${id}`,
     );
@@ -74,7 +74,7 @@ void t.test('what was found before stays found, beside the cause', async (t) => 
         : one,
     ),
   );
-  const judgement = judge(cutAt({ run: whole.run, exchanges }, 50));
+  const judgement = judgeTranscript(cutAt({ run: whole.run, exchanges }, 50));
   t.match(judgement, { verdict: 'not-conforming', exitCode: 1, gate: { id: 'gone' } });
   t.same(idsWith(judgement, 'fail'), ['HEALTH-010', 'HEALTH-011']);
   t.same(idsWith(judgement, 'pass', 'note'), [], 'the rest is blocked by the one cause');
@@ -98,7 +98,7 @@ void t.test(
         const endedMs = (whole.exchanges[nth + 1]?.startedMs ?? 0) + 1;
         return toExchange({ ...record, endedMs, failure: { kind, message: 'gone' } });
       });
-      const judgement = judge({ run: whole.run, exchanges });
+      const judgement = judgeTranscript({ run: whole.run, exchanges });
       t.match(judgement, { exitCode: 3, gate: { id: 'gone', evidence: { id: lastId - 1 } } }, kind);
       t.same(idsWith(judgement, 'fail', 'warn'), [], kind);
     }
@@ -112,12 +112,12 @@ void t.test(
     t.teardown(() => agent.stop());
     const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'card' })).transcript;
     const cut = cutAt(whole, 40);
-    const { dialect } = reportOf(cut, cut.run.startedAt);
+    const { observedBehavior } = reportOf(cut, cut.run.startedAt);
     t.same(
-      Object.entries(dialect).filter(([, value]) => /refused|reset|gone/.test(value)),
+      Object.entries(observedBehavior).filter(([, value]) => /refused|reset|gone/.test(value)),
       [],
     );
-    t.ok(dialect['health'], 'what it answered before is there');
+    t.ok(observedBehavior['health'], 'what it answered before is there');
   },
 );
 
@@ -128,8 +128,8 @@ void t.test('one that comes up again is not gone', async (t) => {
     .transcript;
   const { exchanges } = cutAt(whole, 50);
   const again = [...exchanges.slice(0, 60), ...whole.exchanges.slice(60)];
-  const judgement = judge({ run: whole.run, exchanges: again });
-  t.equal(judgement.gate, undefined);
+  const judgement = judgeTranscript({ run: whole.run, exchanges: again });
+  t.equal(judgement.blockedBy, undefined);
   t.equal(judgement.exitCode, 1);
 });
 
@@ -158,10 +158,10 @@ for (const verb of ['agent', 'serve']) {
     for (const count of [4, 30, 70]) {
       const report = await killedAt(t, count, verb);
       t.match(report, { verdict: 'not-judged', exitCode: 3, gate: { id: 'gone' } }, `at ${count}`);
-      const [evidence] = report.gate?.evidence ?? [];
+      const [evidence] = report.blockedBy?.evidence ?? [];
       t.ok((evidence?.exchange ?? 0) >= count, `named from exchange ${evidence?.exchange}`);
       t.match(
-        report.gate?.says,
+        report.blockedBy?.message,
         verb === 'agent' ? /^The sandbox is gone/ : /^The service is gone/,
       );
       t.same(report.causes, []);

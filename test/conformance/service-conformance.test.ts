@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { judge, type Judgement } from '../../conformance/engine/judge/judge.ts';
+import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
 import { reportOf } from '../../conformance/reports/report.ts';
-import { serviceRequirementIds, requirement, unseen } from '../../conformance/areas/index.ts';
+import { serviceRequirementIds, requirement, untestable } from '../../conformance/areas/index.ts';
 import { serviceScenarios } from '../../conformance/areas/probes.ts';
 import statements from '../../conformance/statements.json' with { type: 'json' };
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { violations, type CheckReport } from '../../src/contract/index.ts';
-import { randomSeed, seededChance } from '../../src/platform/random.ts';
+import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { recordedRun, withCheckedService, withoutControl } from '../helpers/checked-service.ts';
 import { run } from '../helpers/command.ts';
 import { damaged, randomJson } from '../helpers/random-json.ts';
@@ -25,12 +25,12 @@ t.setTimeout(180_000);
 /** Nothing listens there. */
 const nobody = 'http://127.0.0.1:1';
 
-const idsWith = ({ requirements }: Judgement, ...verdicts: string[]): string[] =>
+const idsWith = ({ requirements }: Judgment, ...verdicts: string[]): string[] =>
   [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
 
 void t.test('every statement of area A is checked, or has a reason not to be', (t) => {
   const covered = new Set(serviceRequirementIds.flatMap((id) => requirement(id).statements));
-  const reasoned = new Set(unseen.flatMap((row) => row.statements));
+  const reasoned = new Set(untestable.flatMap((row) => row.statements));
   for (const { id, area } of statements) {
     if (area === 'A') t.ok(covered.has(id) !== reasoned.has(id), `${id} is one of the two`);
   }
@@ -39,23 +39,23 @@ void t.test('every statement of area A is checked, or has a reason not to be', (
 
 void t.test('our service conforms, and everything is seen', async (t) => {
   const transcript = await recordedRun(await withCheckedService(t));
-  const judgement = judge(transcript);
+  const judgement = judgeTranscript(transcript);
   t.equal(judgement.verdict, 'conforming');
   t.same([...judgement.requirements.keys()], serviceRequirementIds, 'of area A alone');
   t.same(idsWith(judgement, 'pass', 'note'), serviceRequirementIds, 'nothing is left out');
   const report = reportOf(transcript, transcript.run.startedAt);
   t.same(violations('CheckReport', report), []);
-  t.match(report.dialect, { 'limit=0': '200', 'a wrong key': '401' });
+  t.match(report.observedBehavior, { 'limit=0': '200', 'a wrong key': '401' });
 });
 
 void t.test('a scenario leaves the evidence that it declares', async (t) => {
-  const judgement = judge(await recordedRun(await withCheckedService(t)));
+  const judgement = judgeTranscript(await recordedRun(await withCheckedService(t)));
   for (const { id, exercises } of serviceScenarios) {
     for (const declared of exercises) {
       const found = judgement.requirements.get(declared);
       const evidence = found && 'evidence' in found ? found.evidence : [];
       t.ok(
-        evidence.some(({ scenario }) => scenario === id),
+        evidence.some(({ probe }) => probe === id),
         `${id} exercises ${declared}`,
       );
     }
@@ -65,7 +65,7 @@ void t.test('a scenario leaves the evidence that it declares', async (t) => {
 void t.test('no scenario sends more than it says, nor much less', async (t) => {
   const { exchanges } = await recordedRun(await withCheckedService(t));
   for (const { id, cost, intrusive } of serviceScenarios) {
-    const sent = exchanges.filter(({ scenario }) => scenario === id).length;
+    const sent = exchanges.filter(({ probe }) => probe === id).length;
     const { requests } = cost([]);
     t.ok(sent <= requests, `${id}: ${sent} of ${requests}`);
     // How many pass the rate is the service's to say.
@@ -75,7 +75,7 @@ void t.test('no scenario sends more than it says, nor much less', async (t) => {
 
 void t.test('a run that is not intrusive sends nothing large, many or slow', async (t) => {
   const transcript = await recordedRun(await withCheckedService(t), { intrusive: false });
-  const judgement = judge(transcript);
+  const judgement = judgeTranscript(transcript);
   t.equal(judgement.verdict, 'conforming');
   t.same(idsWith(judgement, 'not_observed'), [
     ...['SERVICE-023', 'SERVICE-024', 'SERVICE-026', 'SERVICE-027', 'SERVICE-028'],
@@ -95,7 +95,7 @@ void t.test('without a control API nothing is red that takes one', async (t) => 
   });
   const url = await withoutControl(t, service.url);
   const transcript = await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false });
-  const judgement = judge(transcript);
+  const judgement = judgeTranscript(transcript);
   t.same(idsWith(judgement, 'fail', 'warn', 'blocked', 'error'), []);
   t.equal(judgement.requirements.get('SERVICE-087')?.verdict, 'pass', 'results are seen');
   t.match(judgement.requirements.get('SERVICE-051'), {
@@ -109,7 +109,7 @@ void t.test(
   async (t) => {
     const service = await withCheckedService(t);
     const url = await withoutControl(t, service.url);
-    const judgement = judge(
+    const judgement = judgeTranscript(
       await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false }),
     );
     t.same(idsWith(judgement, 'fail', 'warn', 'blocked', 'error'), []);
@@ -158,7 +158,7 @@ void t.test(
     const toSeconds = (body: string): string => body.replaceAll(/(:\d\d)\.\d{3}Z/g, '$1Z');
     const url = await withoutControl(t, service.url, toSeconds);
     const transcript = await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false });
-    const judgement = judge(transcript);
+    const judgement = judgeTranscript(transcript);
     t.same(idsWith(judgement, 'fail', 'warn', 'blocked', 'error'), []);
     t.equal(judgement.requirements.get('SERVICE-112')?.verdict, 'pass', 'history is seen');
   },
@@ -179,7 +179,7 @@ void t.test('checks are total: no recording makes one throw', async (t) => {
   const transcript = await recordedRun(await withCheckedService(t));
   const seed = randomSeed();
   for (let round = 1; round <= 8; round++) {
-    const chance = seededChance(`${seed}/${round}`);
+    const chance = seededRandom(`${seed}/${round}`);
     const other: Transcript = {
       run: transcript.run,
       exchanges: transcript.exchanges.map(({ json, sent, ...record }) => {
@@ -195,7 +195,7 @@ void t.test('checks are total: no recording makes one throw', async (t) => {
         });
       }),
     };
-    const judgement = judge(other);
+    const judgement = judgeTranscript(other);
     t.same(idsWith(judgement, 'error'), [], `seed ${seed}, round ${round}`);
     t.doesNotThrow(() => reportOf(other, other.run.startedAt));
   }
@@ -207,7 +207,7 @@ void t.test('checks are total: no recording makes one throw', async (t) => {
     const all = transcript.exchanges.map(({ json, sent, ...record }) =>
       toExchange({ ...record, response: { status, headers: {}, body } }),
     );
-    t.equal(judge({ run: transcript.run, exchanges: all }).counts.error, 0);
+    t.equal(judgeTranscript({ run: transcript.run, exchanges: all }).counts.error, 0);
   }
 });
 
@@ -221,7 +221,7 @@ void t.test('what is no service gets one cause', async (t) => {
     [{ url: 'http://127.0.0.1:1', apiKey: 'a-key' }, 'refused', /Nothing accepts/],
   ] as const) {
     const transcript = await recordedRun(target);
-    t.match(judge(transcript), { exitCode: 3, gate: { id: gate, says } });
+    t.match(judgeTranscript(transcript), { exitCode: 3, gate: { id: gate, says } });
     const { length } = transcript.exchanges;
     t.ok(length < 20, `${gate}: ${length} requests, and no more once that is known`);
   }

@@ -93,12 +93,12 @@ for (const [name, start, id, says] of ways) {
     const options = await optionsOf(t, url, true);
     const { report } = await check({ ...options, areas: VOICE });
     t.match(report, { exitCode: 3, gate: { id, says } });
-    t.notMatch(report.gate?.says, /unknown path|gone/);
-    if (id === 'tls') t.match(report.gate?.cure, /--ca FILE/);
+    t.notMatch(report.blockedBy?.message, /unknown path|gone/);
+    if (id === 'tls') t.match(report.blockedBy?.cure, /--ca FILE/);
     const asked = await diagnose({ ...options, needsVoice: true });
-    t.match(asked.gate, { id: 'no_voice', says });
+    t.match(asked.blockedBy, { id: 'no_voice', says });
     const unasked = await diagnose(options);
-    t.equal(unasked.gate, undefined, 'the rest of the sandbox can be checked');
+    t.equal(unasked.blockedBy, undefined, 'the rest of the sandbox can be checked');
     t.match(unasked.remark, says);
   });
 
@@ -121,7 +121,7 @@ void t.test('who drops all upgrades and says nothing of voice has none', async (
     reason: /unknown path \(reset\)/,
   });
   t.notOk(report.notices);
-  t.equal((await diagnose({ ...options, needsVoice: true })).gate?.id, 'no_voice');
+  t.equal((await diagnose({ ...options, needsVoice: true })).blockedBy?.id, 'no_voice');
   t.equal((await diagnose(options)).remark, undefined);
 });
 

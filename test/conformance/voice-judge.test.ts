@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { drive, type DriveOptions } from '../../conformance/engine/drive/run.ts';
 import { readTranscript, reportOf } from '../../conformance/index.ts';
-import { judge, type Judgement } from '../../conformance/engine/judge/judge.ts';
+import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import type { VoiceTransform } from '../../conformance/engine/mutants/call-transform.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
@@ -26,7 +26,7 @@ async function withAgent(t: Test, options: Partial<AgentOptions> = {}) {
   return agent;
 }
 
-/** A run of some scenarios of voice; all when none is named. */
+/** A run of some probes of voice; all when none is named. */
 function driven(target: string, more: Partial<DriveOptions> = {}): Promise<Transcript> {
   return drive({
     target,
@@ -47,10 +47,10 @@ function driven(target: string, more: Partial<DriveOptions> = {}): Promise<Trans
   });
 }
 
-const red = ({ requirements }: Judgement): string[] =>
+const red = ({ requirements }: Judgment): string[] =>
   [...requirements].flatMap(([id, { verdict }]) => (/fail|warn/.test(verdict) ? [id] : []));
 
-const verdictOf = ({ requirements }: Judgement, id: string): string | undefined =>
+const verdictOf = ({ requirements }: Judgment, id: string): string | undefined =>
   [...requirements].find(([other]) => other === id)?.[1].verdict;
 
 void t.test('the faults of an agent are found, each by its requirement', async (t) => {
@@ -66,7 +66,7 @@ void t.test('the faults of an agent are found, each by its requirement', async (
   await Promise.all(
     rows.map(async ([fault, ids]) => {
       const { url } = await withAgent(t, { faults: [fault] });
-      t.same(red(judge(await driven(url, { scenarios: CONVERSATION }))), ids, fault.kind);
+      t.same(red(judgeTranscript(await driven(url, { probes: CONVERSATION }))), ids, fault.kind);
     }),
   );
 });
@@ -75,10 +75,10 @@ void t.test('an agent that holds audio back is not said to be in time', async (t
   const late = await withAgent(t, { faults: [{ kind: 'buffered_audio' }] });
   const inTime = await withAgent(t);
   const [buffered, transcript] = await Promise.all([
-    driven(late.url, { scenarios: CONVERSATION }),
-    driven(inTime.url, { scenarios: CONVERSATION }),
+    driven(late.url, { probes: CONVERSATION }),
+    driven(inTime.url, { probes: CONVERSATION }),
   ]);
-  t.equal(verdictOf(judge(buffered), 'VOICE-090'), 'note', 'not proven is a note');
+  t.equal(verdictOf(judgeTranscript(buffered), 'VOICE-090'), 'note', 'not proven is a note');
   const { audioLatency, calls = [] } = reportOf(transcript, transcript.run.startedAt);
   t.match(audioLatency, { audioPathLatencyMs: Number, turnResponseMs: { turns: 2 } });
   const [call] = calls;
@@ -111,14 +111,14 @@ void t.test('the message that answers an offer can be named', async (t) => {
     voice: otherwise,
   });
   t.teardown(() => proxy.stop());
-  const scenarios = CONVERSATION;
+  const probes = CONVERSATION;
   const answerForm = { type: 'sdp_answer', field: 'description' };
   const [named, unnamed] = await Promise.all([
-    driven(proxy.url, { scenarios, voice: { answerForm } }),
-    driven(proxy.url, { scenarios }),
+    driven(proxy.url, { probes, voice: { answerForm } }),
+    driven(proxy.url, { probes }),
   ]);
-  t.equal(verdictOf(judge(named), 'VOICE-070'), 'pass');
-  const judged = judge(unnamed);
+  t.equal(verdictOf(judgeTranscript(named), 'VOICE-070'), 'pass');
+  const judged = judgeTranscript(unnamed);
   t.match(judged.requirements.get('VOICE-070'), {
     verdict: 'not_applicable',
     reason: /--voice-answer-type/,

@@ -9,10 +9,10 @@ export function row(id: string, change: Partial<Row> = {}): Row {
   const evidence = [
     { exchange: 3, step: 'minimal', request: 'POST /v1/chat/completions', outcome: '200' },
   ];
-  const says = 'The content of the message is a string.';
+  const rule = 'The content of the message is a string.';
   return {
     ...{ id, area, level: 'must', section: '2.8', statements: ['2.8.7'] },
-    ...{ verdict: 'pass', says, evidence, ...change },
+    ...{ verdict: 'pass', rule, evidence, ...change },
   };
 }
 
@@ -29,7 +29,7 @@ export function report(rows: Row[], change: Partial<CheckReport> = {}): CheckRep
   for (const { verdict } of rows) counts[verdict] = (counts[verdict] ?? 0) + 1;
   return {
     ...{ verdict: 'conforming', exitCode: 0, kitVersion: '0.1.0', suite: '2026-11' },
-    ...{ target: 'http://127.0.0.1:1', seed: 'a-seed', counts, dialect: {}, waived: [] },
+    ...{ target: 'http://127.0.0.1:1', seed: 'a-seed', counts, observedBehavior: {}, waived: [] },
     ...{ startedAt: '2026-11-20T09:30:00.000Z', endedAt: '2026-11-20T09:30:01.000Z' },
     ...{ requirements: rows, causes: [], ...change },
   };

@@ -1,6 +1,6 @@
 /** Clients that send conversations to a service that may die, and know what it acknowledged. */
 import { fetch, type Agent } from 'undici';
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 import { aRequest, aSpan } from './otlp.ts';
 
 /** A request, and whether its 200 has arrived whole. */
@@ -32,7 +32,7 @@ export interface Route {
  * Plans a conversation: up to four turns over up to three requests, of which one may carry a span
  * that another one carries, too.
  */
-export function plan(chance: Chance, conversationId: string, startMs: number): Planned {
+export function plan(chance: Random, conversationId: string, startMs: number): Planned {
   const spans = Array.from({ length: chance.integer(1, 4) }, (_, turn) =>
     aSpan({
       conversationId,

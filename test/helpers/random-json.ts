@@ -1,4 +1,4 @@
-import type { Chance } from '../../src/platform/random.ts';
+import type { Random } from '../../src/platform/random.ts';
 
 const KEYS = [
   ...['choices', 'message', 'content', 'role', 'tool_calls', 'function', 'arguments', 'result'],
@@ -15,7 +15,7 @@ const TEXTS = [
 ];
 
 /** A value that may stand anywhere in JSON. */
-function randomValue(chance: Chance, depth: number): unknown {
+function randomValue(chance: Random, depth: number): unknown {
   const pick = <Item>(items: readonly Item[]): Item | undefined =>
     items[chance.integer(0, items.length - 1)];
   switch (chance.integer(0, depth > 0 ? 7 : 4)) {
@@ -41,13 +41,13 @@ function randomValue(chance: Chance, depth: number): unknown {
 }
 
 /** JSON of any shape; now and then text that is none. */
-export function randomJson(chance: Chance): string {
+export function randomJson(chance: Random): string {
   const text = JSON.stringify(randomValue(chance, 5));
   return chance.integer(0, 19) === 0 ? text.slice(1) : text;
 }
 
 /** The same JSON with a few places changed; text that is none stays as it is. */
-export function damaged(text: string, chance: Chance): string {
+export function damaged(text: string, chance: Random): string {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -60,7 +60,7 @@ export function damaged(text: string, chance: Chance): string {
 }
 
 /** Walks down at random, and puts a random value where it stops. */
-function damageOne(root: { value: unknown }, chance: Chance): void {
+function damageOne(root: { value: unknown }, chance: Random): void {
   let here: Record<string, unknown> = root;
   let key = 'value';
   for (;;) {

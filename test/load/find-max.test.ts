@@ -53,13 +53,13 @@ void t.test('a sandbox that holds 30 requests/s is found out, and misses the tar
     windowMs: 8_000,
     findMax: { stepMs: 4_000 },
   });
-  const { sustains, fails, steps = [], says = '', probePerSecond } = report.findMax ?? {};
+  const { sustains, fails, steps = [], summary = '', probePerSecond } = report.findMax ?? {};
   t.ok(
     steps.length >= 3,
     steps.map(({ ratePerSecond, reason }) => `${ratePerSecond}: ${reason}`).join('; '),
   );
-  t.ok((fails ?? 999) <= 60, says);
-  t.ok(sustains === null || (sustains ?? 0) < (fails ?? 0), says);
+  t.ok((fails ?? 999) <= 60, summary);
+  t.ok(sustains === null || (sustains ?? 0) < (fails ?? 0), summary);
   // The closed loop is autocannon's, which knows the machine's own time alone: 120 a second there.
   t.ok((probePerSecond ?? 0) > 0 && (probePerSecond ?? 999) < 125, `${probePerSecond} in a loop`);
   t.equal(targetIn(report, 'chat-throughput').verdict, 'FAIL', 'it is below 100 requests/s');

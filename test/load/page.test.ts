@@ -28,7 +28,7 @@ async function reportWithAll(t: Test): Promise<LoadReport> {
     notes: [EVIL, 'w'.repeat(300)],
     faultSamples: report.faultSamples.map((sample) => ({ ...sample, detail: EVIL })),
     findMax: {
-      ...{ probePerSecond: 500, sustains: 100, fails: 110, confirmed: true, says: EVIL },
+      ...{ probePerSecond: 500, sustains: 100, fails: 110, confirmed: true, summary: EVIL },
       steps: [
         { ...step, ratePerSecond: 100, holds: true, reason: 'p99 120 ms' },
         { ...step, ratePerSecond: 110, holds: false, p99Ms: null, reason: EVIL },
@@ -55,8 +55,8 @@ void t.test('it shows all, fetches nothing and runs nothing', async (t) => {
   t.equal(await page.evaluate('window.ran'), undefined);
   t.equal(await page.innerText('h1'), report.sentence.replaceAll(/\s+/g, ' '));
   t.match(await page.innerText('.badge.big'), report.verdict);
-  for (const { says, verdict } of report.targets) {
-    t.match(await page.locator('tr', { hasText: says }).first().innerText(), verdict);
+  for (const { statement, verdict } of report.targets) {
+    t.match(await page.locator('tr', { hasText: statement }).first().innerText(), verdict);
   }
   const charts = [
     'Requests a second that were due, sent and done',

@@ -49,7 +49,7 @@ void t.test('a key that is refused in the middle ends the run, which judges noth
   });
   const report = await loaded(target.url, { ...fast, clock: scaledClock(10) });
   t.equal(report.verdict, 'INVALID RUN');
-  t.match(report.gate?.says, /refused the key in the middle of the run \(HTTP 401\)/);
+  t.match(report.blockedBy?.message, /refused the key in the middle of the run \(HTTP 401\)/);
   t.ok(target.chats < 100, `${target.chats} requests, then no more`);
 });
 
@@ -73,11 +73,11 @@ void t.test('interrupted: what was seen is reported, and nothing is judged', asy
 
 void t.test('where the preflight finds a cause, nothing is sent', async (t) => {
   const target = await withTarget(t);
-  const gate = { says: 'There is no sandbox.', cure: 'Start it.' };
-  const preflight = (): Promise<{ gate: typeof gate; hasUsers: boolean }> =>
-    Promise.resolve({ gate, hasUsers: false });
+  const blockedBy = { message: 'There is no sandbox.', cure: 'Start it.' };
+  const preflight = (): Promise<{ blockedBy: typeof blockedBy; hasUsers: boolean }> =>
+    Promise.resolve({ blockedBy, hasUsers: false });
   const report = await loaded(target.url, { preflight });
-  t.match(report, { verdict: 'INVALID RUN', exitCode: 3, gate, streams: [], timeline: [] });
+  t.match(report, { verdict: 'INVALID RUN', exitCode: 3, blockedBy, streams: [], timeline: [] });
   t.equal(report.sentence, 'Not judged: There is no sandbox.');
   t.equal(target.chats, 0);
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { WebSocketServer } from 'ws';
 import { judgeConnections, judgeVoiceLatency } from '../../load/verdict/voice.ts';
-import { seededChance } from '../../src/platform/random.ts';
+import { seededRandom } from '../../src/platform/random.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { called, untilNoCall, voiceIn } from '../helpers/load-voice.ts';
 import { targetIn, verdictsIn } from '../helpers/load.ts';
@@ -12,7 +12,7 @@ import { targetIn, verdictsIn } from '../helpers/load.ts';
 t.setTimeout(110_000);
 
 const bounds = { kinds: '', ranMs: 60_000 };
-const chance = () => seededChance('test');
+const chance = () => seededRandom('test');
 const latencies = (met: number, unknown: number, missed: number) => [
   ...Array.from({ length: met }, () => ({ pathMs: 25, verdict: 'met' as const })),
   ...Array.from({ length: unknown }, () => ({ pathMs: 25, verdict: 'not_proven' as const })),

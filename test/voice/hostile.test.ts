@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { seededChance, type Chance } from '../../src/platform/random.ts';
+import { seededRandom, type Random } from '../../src/platform/random.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createPeer } from '../../src/voice/peer/index.ts';
 import { isAnswer, withAgent, type Send } from '../helpers/agent.ts';
@@ -31,7 +31,7 @@ const start = { type: 'start_call', session_id: 's', audio_config: { codec: 'opu
 void t.test(`messages of any kind, ${rounds} calls of seed ${seed}`, async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const chance = seededChance(seed).fork('messages');
+  const chance = seededRandom(seed).fork('messages');
   const known = [
     start,
     { type: 'start_call', metadata: { scenario_id: 'a', audio_config: start.audio_config } },
@@ -71,7 +71,7 @@ const tokens = [
 ];
 
 /** A description with a few lines left out, doubled, moved, cut or changed. */
-function damagedSdp(sdp: string, chance: Chance): string {
+function damagedSdp(sdp: string, chance: Random): string {
   const lines = sdp.split('\r\n');
   for (let damages = chance.integer(1, 5); damages > 0; damages -= 1) {
     const at = chance.integer(0, lines.length - 1);
@@ -96,7 +96,7 @@ function damagedSdp(sdp: string, chance: Chance): string {
 void t.test(`answers with any description, ${rounds} calls of seed ${seed}`, async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const chance = seededChance(seed).fork('descriptions');
+  const chance = seededRandom(seed).fork('descriptions');
   const answering = createPeer({ clock: systemClock });
   t.teardown(() => answering.close());
   let answer: string | undefined;
@@ -116,7 +116,7 @@ void t.test(`answers with any description, ${rounds} calls of seed ${seed}`, asy
 });
 
 void t.test(`offers with any description, ${rounds} of seed ${seed}`, async (t) => {
-  const chance = seededChance(seed).fork('offers');
+  const chance = seededRandom(seed).fork('offers');
   const offering = createPeer({ clock: systemClock });
   t.teardown(() => offering.close());
   const offer = await offering.offer();
@@ -138,7 +138,7 @@ void t.test(`offers with any description, ${rounds} of seed ${seed}`, async (t) 
 void t.test('packets of any kind to the port of the media', async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const chance = seededChance(seed).fork('packets');
+  const chance = seededRandom(seed).fork('packets');
   const call = await withCall(t, url, { metadata: { context: 'echo' } });
   const port = Number(/ 127\.0\.0\.1 (\d+) typ host/.exec(sdpOf(call.ready))?.[1]);
   const socket = createSocket('udp4');
@@ -166,7 +166,7 @@ void t.test('packets of any kind to the port of the media', async (t) => {
 void t.test('sound of any kind', async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const chance = seededChance(seed).fork('sound');
+  const chance = seededRandom(seed).fork('sound');
   for (const context of ['echo', 'talk']) {
     const call = await withCall(t, url, { metadata: { context } });
     for (let nth = 0; nth < fewRounds * 5; nth += 1) {
@@ -183,7 +183,7 @@ void t.test('sound of any kind', async (t) => {
 void t.test('whoever opens and goes at any moment leaves nothing behind', async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const chance = seededChance(seed).fork('moments');
+  const chance = seededRandom(seed).fork('moments');
   for (let round = 0; round < fewRounds; round += 1) {
     const socket = new WebSocket(url, ['voice-agent']);
     socket.on('error', () => undefined);

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { createPeer, type AudioPacket, type PeerOptions } from '../../src/voice/peer/index.ts';
 import { manualClock, systemClock } from '../../src/platform/clock.ts';
 import { leanHeader, readAny, readHeader } from '../../src/voice/peer/lean-headers.ts';
-import { seededChance } from '../../src/platform/random.ts';
+import { seededRandom } from '../../src/platform/random.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
 import { until } from '../helpers/until.ts';
 
@@ -193,7 +193,7 @@ void t.test('the round trip is measured on the path of the media', async (t) => 
 });
 
 void t.test('headers are read and written as werift does it, only sooner', (t) => {
-  const chance = seededChance('headers');
+  const chance = seededRandom('headers');
   const lean = leanHeader();
   for (let nth = 0; nth < 500; nth += 1) {
     const fields = {

@@ -11,7 +11,13 @@ import {
   refused,
   wrongKeyRefused,
 } from '../../engine/checks/responses.ts';
-import { because, each, notAnswered, type Check, type Finding } from '../../engine/checks/check.ts';
+import {
+  notJudged,
+  checkEach,
+  noValidResponse,
+  type Check,
+  type Finding,
+} from '../../engine/checks/check.ts';
 import { echoHint, hintAgainst } from './hints.ts';
 import { leaks, sharedChatIds } from './session-checks.ts';
 import { answersOf, shape, type Hint } from '../../engine/checks/shape.ts';
@@ -19,15 +25,15 @@ import { overHttps, typical, usualTime, worstTime } from '../../engine/checks/ta
 import { argumentsAreJson, callsForToolsUsed, toolsAreRun } from './tool-checks.ts';
 import { type Exchange, isObject } from '../../engine/transcript/reading.ts';
 
-const unanswered = notAnswered('chat');
+const unanswered = noValidResponse('chat');
 const replies = answersOf('chat');
-const leftOut = because('not_applicable', 'No reply carries it.');
-const noTools = because(
+const leftOut = notJudged('not_applicable', 'No reply carries it.');
+const noTools = notJudged(
   'not_observed',
   'No reply carries tool_calls. Give a message that makes the agent use a tool with --prompt.',
 );
 const neverSeen = (status: number): Check['unjudged'] =>
-  because('not_observed', `No request was answered with ${status}.`);
+  notJudged('not_observed', `No request was answered with ${status}.`);
 
 /** The steps that a requirement of their own is about; every other valid one is of CHAT-001. */
 const ownSteps = {
@@ -166,8 +172,8 @@ export const chatChecks = {
   'CHAT-064': refuses('content missing', 'content missing in the first of two'),
   'CHAT-065': refuses('content a number', 'content an object', 'content null'),
   'CHAT-066': refuses('body not JSON', 'body empty', 'body an array'),
-  'CHAT-070': errorShape(errors, because('not_observed', 'No error answer was seen.')),
-  'CHAT-071': errorStrings(errors, because('not_observed', 'No error answer was seen.')),
+  'CHAT-070': errorShape(errors, notJudged('not_observed', 'No error answer was seen.')),
+  'CHAT-071': errorStrings(errors, notJudged('not_observed', 'No error answer was seen.')),
   'CHAT-072': errorPair('bad_request', withStatus(400), neverSeen(400)),
   'CHAT-073': errorPair('rate_limit_exceeded', withStatus(429), neverSeen(429)),
   'CHAT-074': errorPair('server_error', withStatus(500), neverSeen(500)),
@@ -200,7 +206,7 @@ function sessionIdIsString(): Check {
 }
 
 function sessionIdIsEcho(): Check {
-  return each(
+  return checkEach(
     (one) =>
       replies(one) && sentSession(one) !== undefined && typeof replySession(one) === 'string',
     (one) =>
@@ -220,7 +226,7 @@ function sessionIdIsEcho(): Check {
 }
 
 function sessionIdIsThere(): Check {
-  return each(
+  return checkEach(
     (one) => replies(one) && sentSession(one) !== undefined,
     (one) =>
       replySession(one) === undefined
@@ -248,7 +254,7 @@ function hintsAsSeen(): Check {
   };
   const fits = (value: unknown, type: string | undefined): boolean =>
     type === 'integer' ? Number.isInteger(value) : typeof value === type;
-  return each(
+  return checkEach(
     (one) => replies(one) && hintsOf(one).length > 0,
     (one): Finding[] =>
       hintsOf(one)

@@ -1,5 +1,5 @@
 import { userIdLengthMax, valueAt, type ChatMessage } from '../../../src/contract/index.ts';
-import type { World } from '../../engine/probe-context.ts';
+import type { ProbeContext } from '../../engine/probe-context.ts';
 import { refusals, silences } from './refusal-probes.ts';
 import {
   fullRequest,
@@ -11,21 +11,21 @@ import {
   valid,
   without,
 } from './requests.ts';
-import { cost, type Scenario } from '../../engine/probe.ts';
+import { cost, type Probe } from '../../engine/probe.ts';
 import { PREFLIGHT } from '../../engine/transcript/reading.ts';
 
-const probe: Scenario = {
+const probe: Probe = {
   id: PREFLIGHT,
   area: 'chat',
   phase: 'preflight',
   exercises: ['CHAT-002'],
   cost: cost(1, 1),
-  async drive(world) {
-    await world.send(valid('minimal', { messages: [user(GREETING)] }));
+  async run(context) {
+    await context.send(valid('minimal', { messages: [user(GREETING)] }));
   },
 };
 
-const forms: Scenario = {
+const forms: Probe = {
   id: 'chat/forms',
   area: 'chat',
   phase: 'accepted',
@@ -35,35 +35,35 @@ const forms: Scenario = {
     ...(['CHAT-024', 'CHAT-030', 'CHAT-050', 'CHAT-080'] as const),
   ],
   cost: cost(9, 9),
-  async drive(world) {
+  async run(context) {
     const messages = [user(GREETING)];
     const steps = [
-      valid('full', fullRequest(world)),
-      valid('without user_id', without(fullRequest(world), 'user_id')),
-      valid('without session_id', without(fullRequest(world), 'session_id')),
-      valid('without metadata', without(fullRequest(world), 'metadata')),
-      valid('only session_id', { messages, session_id: sessionId(world) }),
+      valid('full', fullRequest(context)),
+      valid('without user_id', without(fullRequest(context), 'user_id')),
+      valid('without session_id', without(fullRequest(context), 'session_id')),
+      valid('without metadata', without(fullRequest(context), 'metadata')),
+      valid('only session_id', { messages, session_id: sessionId(context) }),
       valid('known metadata', { messages, metadata: knownMetadata }),
       valid('other metadata', {
-        ...fullRequest(world),
+        ...fullRequest(context),
         metadata: { ...knownMetadata, ...otherMetadata },
       }),
       valid('only other metadata', { messages, metadata: otherMetadata }),
-      ...(world.people.chatAs === undefined
+      ...(context.users.chatAs === undefined
         ? []
-        : [valid('only user_id', { messages, user_id: world.people.chatAs })]),
+        : [valid('only user_id', { messages, user_id: context.users.chatAs })]),
     ];
-    await Promise.all(steps.map((step) => world.send(step)));
+    await Promise.all(steps.map((step) => context.send(step)));
   },
 };
 
-const contents: Scenario = {
+const contents: Probe = {
   id: 'chat/contents',
   area: 'chat',
   phase: 'accepted',
   exercises: ['CHAT-010', 'CHAT-011', 'CHAT-015'],
   cost: cost(3, 3),
-  async drive(world) {
+  async run(context) {
     const history: ChatMessage[] = [
       { role: 'system', content: 'The customer writes in the evening.' },
       user(GREETING),
@@ -76,9 +76,9 @@ const contents: Scenario = {
     );
     const messages = [{ role: 'system' as const, content: 'A patient customer.' }, ...long];
     await Promise.all([
-      world.send(valid('history', { ...fullRequest(world), messages: history })),
-      world.send(valid('unicode', { ...fullRequest(world), messages: [unicode] })),
-      world.send(valid('long history', { ...fullRequest(world), messages })),
+      context.send(valid('history', { ...fullRequest(context), messages: history })),
+      context.send(valid('unicode', { ...fullRequest(context), messages: [unicode] })),
+      context.send(valid('long history', { ...fullRequest(context), messages })),
     ]);
   },
 };
@@ -92,18 +92,18 @@ const lines = [
 ];
 
 /** One session, turn after turn, with what the agent really answered as its history. */
-const conversation: Scenario = {
+const conversation: Probe = {
   id: 'chat/conversation',
   area: 'chat',
   phase: 'accepted',
   exercises: ['CHAT-012', 'CHAT-030'],
   cost: cost(lines.length, lines.length),
-  async drive(world) {
-    const request = fullRequest(world);
+  async run(context) {
+    const request = fullRequest(context);
     const messages: ChatMessage[] = [];
     for (const line of lines) {
       messages.push(user(line));
-      const reply = await world.send(valid('turn', { ...request, messages: [...messages] }));
+      const reply = await context.send(valid('turn', { ...request, messages: [...messages] }));
       const content = valueAt(reply?.json, '/choices/0/message/content');
       if (typeof content !== 'string') return;
       messages.push({ role: 'assistant', content });
@@ -112,15 +112,15 @@ const conversation: Scenario = {
 };
 
 /** Two sessions after each other on one connection, as a client with keep-alive sends them. */
-const connection: Scenario = {
+const connection: Probe = {
   id: 'chat/connection',
   area: 'chat',
   phase: 'accepted',
   exercises: ['CHAT-001', 'CHAT-030'],
   cost: cost(2, 2),
-  async drive(world) {
+  async run(context) {
     for (const step of ['first on a connection', 'second on a connection']) {
-      await world.send({ ...valid(step, fullRequest(world)), connection: 'kept' });
+      await context.send({ ...valid(step, fullRequest(context)), connection: 'kept' });
     }
   },
 };
@@ -128,28 +128,28 @@ const connection: Scenario = {
 const OVERLAPPING = 8;
 
 /** Sessions of their own at once, each with a reference number that no other session says. */
-const overlap: Scenario = {
+const overlap: Probe = {
   id: 'chat/overlap',
   area: 'chat',
   phase: 'accepted',
   exercises: ['CHAT-014', 'CHAT-030', 'CHAT-050'],
   cost: cost(OVERLAPPING, OVERLAPPING),
-  async drive(world) {
+  async run(context) {
     const requests = Array.from({ length: OVERLAPPING }, (_, index) => {
-      const marker = `SK${world.chance.id(10).toUpperCase()}`;
+      const marker = `SK${context.random.id(10).toUpperCase()}`;
       const opening = user(`My reference number is ${marker}.`);
       const thanks: ChatMessage = { role: 'assistant', content: 'Thank you.' };
       const messages =
         index % 2 === 0
           ? [user(`My reference number is ${marker}. Where is my order?`)]
           : [opening, thanks, user(`And where is my order, ${marker}?`)];
-      return { ...fullRequest(world), messages };
+      return { ...fullRequest(context), messages };
     });
-    await Promise.all(requests.map((request) => world.send(valid('overlap', request))));
+    await Promise.all(requests.map((request) => context.send(valid('overlap', request))));
   },
 };
 
-const prompts: Scenario = {
+const prompts: Probe = {
   id: 'chat/prompts',
   area: 'chat',
   phase: 'accepted',
@@ -158,29 +158,29 @@ const prompts: Scenario = {
     ...(['CHAT-045', 'CHAT-046', 'CHAT-047', 'CHAT-048'] as const),
   ],
   cost: (texts) => ({ requests: texts.length, modelCalls: texts.length, users: 0, calls: 0 }),
-  async drive(world) {
-    const requests = world.prompts.map((text) => ({
-      ...fullRequest(world),
+  async run(context) {
+    const requests = context.prompts.map((text) => ({
+      ...fullRequest(context),
       messages: [user(text)],
     }));
-    await Promise.all(requests.map((request) => world.send(valid('prompt', request))));
+    await Promise.all(requests.map((request) => context.send(valid('prompt', request))));
   },
 };
 
-const after: Scenario = {
+const after: Probe = {
   id: 'chat/after',
   area: 'chat',
   phase: 'after',
   exercises: ['CHAT-013'],
   cost: cost(2, 2),
-  async drive(world) {
-    const long = longId(world);
+  async run(context) {
+    const long = longId(context);
     await Promise.all([
-      world.send(valid('after refusals', fullRequest(world))),
+      context.send(valid('after refusals', fullRequest(context))),
       ...(long === undefined
         ? []
         : [
-            world.send(
+            context.send(
               valid('64-character user_id', { messages: [user(GREETING)], user_id: long }),
             ),
           ]),
@@ -189,13 +189,13 @@ const after: Scenario = {
 };
 
 /** The longest user id there is: of a user that exists, or any where users are not created. */
-function longId({ people, chance }: World): string | undefined {
-  if (people.absent) return chance.id(userIdLengthMax);
-  return [...people.existing].find((id) => id.length === userIdLengthMax);
+function longId({ users, random }: ProbeContext): string | undefined {
+  if (users.isUnsupported) return random.id(userIdLengthMax);
+  return [...users.existing].find((id) => id.length === userIdLengthMax);
 }
 
 /** The scenarios of `POST /v1/chat/completions`. */
-export const chatScenarios: readonly Scenario[] = [
+export const chatScenarios: readonly Probe[] = [
   probe,
   forms,
   contents,

@@ -1,7 +1,7 @@
 import type { ChatRequest } from '../../../src/contract/index.ts';
 import type { Step } from '../../engine/probe-context.ts';
 import { fullRequest, GREETING, user, valid } from './requests.ts';
-import { cost, type Scenario } from '../../engine/probe.ts';
+import { cost, type Probe } from '../../engine/probe.ts';
 
 /** Each edit of the control request, by the name of its step: another body, as JSON or as text. */
 function editsOf(request: ChatRequest): Record<string, NonNullable<Step['body']>> {
@@ -34,7 +34,7 @@ function editsOf(request: ChatRequest): Record<string, NonNullable<Step['body']>
 }
 
 /** Requests that are one edit away from a good one. */
-export const refusals: Scenario = {
+export const refusals: Probe = {
   id: 'chat/refusals',
   area: 'chat',
   phase: 'refused',
@@ -43,27 +43,27 @@ export const refusals: Scenario = {
     ...(['CHAT-066', 'CHAT-070', 'CHAT-071', 'CHAT-072'] as const),
   ],
   cost: cost(19, 1),
-  async drive(world) {
-    const request = fullRequest(world);
-    const control = await world.send(valid('control', request));
+  async run(context) {
+    const request = fullRequest(context);
+    const control = await context.send(valid('control', request));
     if (!control) return;
     await Promise.all(
       Object.entries(editsOf(request)).map(([step, body]) =>
-        world.send({ endpoint: 'chat', step, intent: 'refuse', control, body }),
+        context.send({ endpoint: 'chat', step, intent: 'refuse', control, body }),
       ),
     );
   },
 };
 
 /** Requests about which the specification is silent: their answers make the dialect. */
-export const silences: Scenario = {
+export const silences: Probe = {
   id: 'chat/silences',
   area: 'chat',
   phase: 'refused',
   exercises: ['CHAT-083'],
   cost: cost(7, 7),
-  async drive(world) {
-    const request = fullRequest(world);
+  async run(context) {
+    const request = fullRequest(context);
     const open = (step: string, json: unknown, more: Partial<Step> = {}): Step => ({
       endpoint: 'chat',
       step,
@@ -81,7 +81,7 @@ export const silences: Scenario = {
         open('user_id a number', { ...request, user_id: 7 }),
         open('metadata a string', { ...request, metadata: 'evening' }),
         open('content type text/plain', request, { headers: { 'content-type': 'text/plain' } }),
-      ].map((step) => world.send(step)),
+      ].map((step) => context.send(step)),
     );
   },
 };

@@ -1,5 +1,5 @@
 import type { ChatMessage, ChatRequest } from '../../../src/contract/index.ts';
-import type { Step, World } from '../../engine/probe-context.ts';
+import type { Step, ProbeContext } from '../../engine/probe-context.ts';
 
 /** A message of the user. */
 export const user = (content: string): ChatMessage => ({ role: 'user', content });
@@ -7,8 +7,8 @@ export const user = (content: string): ChatMessage => ({ role: 'user', content }
 export const GREETING = 'Hello, what can you help me with?';
 
 /** Both cases, a hyphen and some length: an echo that folds or cuts the id shows. */
-export const sessionId = ({ chance }: World): string =>
-  `sk_${chance.id(6)}${chance.id(6).toUpperCase()}-Conformance-Check-Session`;
+export const sessionId = ({ random }: ProbeContext): string =>
+  `sk_${random.id(6)}${random.id(6).toUpperCase()}-Conformance-Check-Session`;
 
 /** The keys that the specification names. */
 export const knownMetadata = {
@@ -26,11 +26,11 @@ export const otherMetadata = {
 };
 
 /** A request with every optional part, in a session of its own. */
-export function fullRequest(world: World): ChatRequest {
+export function fullRequest(context: ProbeContext): ChatRequest {
   return {
     messages: [user(GREETING)],
-    ...(world.people.chatAs === undefined ? {} : { user_id: world.people.chatAs }),
-    session_id: sessionId(world),
+    ...(context.users.chatAs === undefined ? {} : { user_id: context.users.chatAs }),
+    session_id: sessionId(context),
     metadata: knownMetadata,
   };
 }

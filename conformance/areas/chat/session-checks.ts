@@ -1,5 +1,5 @@
 import { brief } from '../../../src/contract/index.ts';
-import { each, type Check, type Finding } from '../../engine/checks/check.ts';
+import { checkEach, type Check, type Finding } from '../../engine/checks/check.ts';
 import { answersOf } from '../../engine/checks/shape.ts';
 import { type Exchange, isObject } from '../../engine/transcript/reading.ts';
 
@@ -13,7 +13,7 @@ const MARKERS = /\b(?:sk_[A-Za-z0-9]{12}|SK[0-9A-Z]{10})\b/g;
 
 /** Markers of another session must not show in a reply; its echo in `session_id` is CHAT-030. */
 export function leaks(unjudged: Check['unjudged']): Check {
-  return each(
+  return checkEach(
     (one, { exchanges }) => replies(one) && exchanges.some((other) => isOtherSession(one, other)),
     (one, { exchanges }) => {
       const own = new Set(markersIn(one.request.body ?? ''));

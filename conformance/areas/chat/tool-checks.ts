@@ -1,5 +1,5 @@
 import { brief } from '../../../src/contract/index.ts';
-import { each, type Check, type Finding } from '../../engine/checks/check.ts';
+import { checkEach, type Check, type Finding } from '../../engine/checks/check.ts';
 import type { Answers } from '../../engine/checks/shape.ts';
 import { type Exchange, isObject } from '../../engine/transcript/reading.ts';
 
@@ -82,7 +82,7 @@ export function callsForToolsUsed(replies: Answers, unjudged: Check['unjudged'])
     const names = isObject(metadata) ? metadata['tools_used'] : undefined;
     return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
   };
-  return each(
+  return checkEach(
     (one) => replies(one) && isFirstTurn(one) && hasNamedCalls(one) && namesOf(one).length > 0,
     (one) => {
       const called = new Set(callsOf(one).map(({ function: ran }) => ran?.['name']));
@@ -126,7 +126,7 @@ function isFirstTurn(one: Exchange): boolean {
 
 /** A reply that holds a call without a result, and nothing to say, waits for the service to run it. */
 export function toolsAreRun(replies: Answers, unjudged: Check['unjudged']): Check {
-  return each(
+  return checkEach(
     (one) => replies(one) && callsOf(one).length > 0,
     (one) =>
       messagesOf(one).flatMap(([pointer, message]): Finding[] => {

@@ -17,7 +17,7 @@ import {
 } from '../../engine/mutants/combinators.ts';
 import {
   variantsOf,
-  type Asked,
+  type ProxyRequest,
   type TransformFactory,
   type Variant,
 } from '../../engine/mutants/mutant.ts';
@@ -121,13 +121,13 @@ const sessions: Variant[] = [
     'repeats',
     'Repeats all that its own conversation said, the session id too.',
     onChat(
-      set(`${MESSAGE}/content`, (asked: Asked) => saidIn(asked)),
-      set('/chat_id', (asked: Asked) => textAt('session_id', asked) ?? 'none'),
+      set(`${MESSAGE}/content`, (asked: ProxyRequest) => saidIn(asked)),
+      set('/chat_id', (asked: ProxyRequest) => textAt('session_id', asked) ?? 'none'),
     ),
   ),
 ];
 
-const isWrongKey = ({ headers }: Asked): boolean =>
+const isWrongKey = ({ headers }: ProxyRequest): boolean =>
   headers['authorization'] === 'Bearer sandbox-kit-wrong-key';
 
 /** Types about which the specification says nothing but what they usually are. */

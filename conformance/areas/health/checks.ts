@@ -3,8 +3,8 @@ import { instantMs } from '../../../src/platform/clock.ts';
 import type { healthRequirements } from './requirements.ts';
 import { oncePlain } from '../../engine/checks/responses.ts';
 import {
-  because,
-  each,
+  notJudged,
+  checkEach,
   wrongOutcome,
   type Check,
   type Finding,
@@ -13,11 +13,11 @@ import { shape } from '../../engine/checks/shape.ts';
 import { hasStatus, typical, usualTime } from '../../engine/checks/targets.ts';
 import {
   type Exchange,
-  accepted,
+  isAccepted,
   errorOf,
   isObject,
-  putOff,
-  tookMs,
+  isRateLimited,
+  durationMs,
 } from '../../engine/transcript/reading.ts';
 
 const isHealth = (one: Exchange): boolean => one.endpoint === 'health';
@@ -25,7 +25,7 @@ const statusOf = (one: Exchange): number => one.response?.status ?? 0;
 
 /** Answers that speak of health: 2xx or 503 with a JSON object. */
 const bodies = (one: Exchange): boolean =>
-  isHealth(one) && (accepted(one) || statusOf(one) === 503) && isObject(one.json);
+  isHealth(one) && (isAccepted(one) || statusOf(one) === 503) && isObject(one.json);
 
 /** A health check that failed says nothing of health; that is legal (spec 4.6). */
 const noBody: Check['unjudged'] = ({ exchanges }) =>
@@ -43,7 +43,7 @@ const field = (...at: string[]): Check =>
 
 /** A body status must come with its HTTP status (spec 3.3). */
 function comesWith(status: string, http: number): Check {
-  return each(
+  return checkEach(
     (one) => isHealth(one) && hasStatus(one, status),
     (one) =>
       statusOf(one) === http
@@ -56,7 +56,7 @@ function comesWith(status: string, http: number): Check {
               received: `HTTP ${statusOf(one)}`,
             },
           ],
-    because('not_observed', `The sandbox was never ${status}.`),
+    notJudged('not_observed', `The sandbox was never ${status}.`),
   );
 }
 
@@ -64,15 +64,15 @@ function comesWith(status: string, http: number): Check {
 const inOrder = (one: Exchange): boolean => bodies(one) || statusOf(one) === 500;
 
 function answersStep(judged: (step: string) => boolean, expected: string): Check {
-  return each(
+  return checkEach(
     (one) =>
       isHealth(one) &&
       judged(one.step) &&
-      !putOff(one) &&
+      !isRateLimited(one) &&
       ![401, 403].includes(statusOf(one)) &&
       one.failure?.kind !== 'timeout',
     (one) => (inOrder(one) ? [] : [notHealth(one, expected)]),
-    because('blocked', 'GET /health was not answered.'),
+    notJudged('blocked', 'GET /health was not answered.'),
   );
 }
 
@@ -88,7 +88,7 @@ function comparedToPlain(step: string, expected: string): Check {
 function notHealth(one: Exchange, expected: string): Finding {
   const start = JSON.stringify((one.response?.body ?? '').slice(0, 40));
   const finding = wrongOutcome(one, expected);
-  return accepted(one) ? { ...finding, received: `${finding.received} with ${start}` } : finding;
+  return isAccepted(one) ? { ...finding, received: `${finding.received} with ${start}` } : finding;
 }
 
 /** The checks of `GET /health`, one for each requirement. */
@@ -100,13 +100,13 @@ export const healthChecks = {
   'HEALTH-002': comesWith('healthy', 200),
   'HEALTH-003': comesWith('degraded', 200),
   'HEALTH-004': comesWith('unhealthy', 503),
-  'HEALTH-005': each(
-    (one) => isHealth(one) && one.response !== undefined && !putOff(one),
+  'HEALTH-005': checkEach(
+    (one) => isHealth(one) && one.response !== undefined && !isRateLimited(one),
     (one) =>
       [401, 403].includes(statusOf(one))
         ? [wrongOutcome(one, 'an answer without a key', 'Leave /health out of authentication.')]
         : [],
-    because('blocked', 'GET /health was not answered.'),
+    notJudged('blocked', 'GET /health was not answered.'),
   ),
   'HEALTH-006': comparedToPlain('with Accept', 'the answer that comes without Accept'),
   'HEALTH-007': comparedToPlain('after refusals', 'an answer as before'),
@@ -128,15 +128,15 @@ export const healthChecks = {
   'HEALTH-021': errorOnlyWhenUnhealthy(),
   'HEALTH-022': {
     ...field('/error/message', '/error/details'),
-    unjudged: because('not_observed', 'No unhealthy answer with an error was seen.'),
+    unjudged: notJudged('not_observed', 'No unhealthy answer with an error was seen.'),
   },
-  'HEALTH-023': each(
+  'HEALTH-023': checkEach(
     (one) => bodies(one) && hasStatus(one, 'unhealthy'),
     (one) =>
       isObject(one.json) && one.json['error'] === undefined
         ? [{ exchange: one.id, pointer: '/error', expected: 'an error', received: 'nothing' }]
         : [],
-    because('not_observed', 'The sandbox was never unhealthy.'),
+    notJudged('not_observed', 'The sandbox was never unhealthy.'),
   ),
   'HEALTH-030': usualTime('health', healthResponseMsTarget, noBody),
   'HEALTH-031': inTime(),
@@ -151,25 +151,25 @@ function errorOnlyWhenUnhealthy(): Check {
 }
 
 function inTime(): Check {
-  return each(
+  return checkEach(
     (one) => isHealth(one) && (one.response !== undefined || one.failure?.kind === 'timeout'),
     (one) =>
-      tookMs(one) <= healthTimeoutMs && one.response
+      durationMs(one) <= healthTimeoutMs && one.response
         ? []
         : [
             {
               exchange: one.id,
               pointer: '',
               expected: `an answer within ${healthTimeoutMs / 1000} s`,
-              received: one.response ? `one after ${Math.round(tookMs(one))} ms` : 'none',
+              received: one.response ? `one after ${Math.round(durationMs(one))} ms` : 'none',
             },
           ],
-    because('blocked', 'GET /health was not answered.'),
+    notJudged('blocked', 'GET /health was not answered.'),
   );
 }
 
 function failedCheck(): Check {
-  return each(
+  return checkEach(
     (one) => isHealth(one) && statusOf(one) === 500,
     (one) => {
       const error = errorOf(one);
@@ -185,7 +185,7 @@ function failedCheck(): Check {
         },
       ];
     },
-    because('not_observed', 'The health check never failed.'),
+    notJudged('not_observed', 'The health check never failed.'),
   );
 }
 
@@ -195,7 +195,7 @@ function clockSkew(): Check {
     const timestamp = isObject(one.json) ? one.json['timestamp'] : undefined;
     return typeof timestamp === 'string' ? instantMs(timestamp) : undefined;
   };
-  return each(
+  return checkEach(
     (one) => bodies(one) && timestampOf(one) !== undefined,
     (one, { run }) => {
       const oursMs = startedAt(run.startedAt) + one.endedMs;

@@ -1,5 +1,5 @@
 import type { Step } from '../../engine/probe-context.ts';
-import { cost, type Scenario } from '../../engine/probe.ts';
+import { cost, type Probe } from '../../engine/probe.ts';
 import { PREFLIGHT } from '../../engine/transcript/reading.ts';
 import { claimsVoice } from '../../engine/transcript/call-messages.ts';
 
@@ -10,42 +10,42 @@ const get = (step: string, headers: Record<string, string> = {}): Step => ({
   headers,
 });
 
-const probe: Scenario = {
+const probe: Probe = {
   id: PREFLIGHT,
   area: 'health',
   phase: 'preflight',
   exercises: ['HEALTH-001', 'HEALTH-002', 'HEALTH-005', 'HEALTH-010', 'HEALTH-011', 'HEALTH-031'],
   cost: cost(1),
-  async drive(world) {
-    const plain = await world.send(get('plain'));
-    if (plain && claimsVoice(plain)) world.voice.isClaimed = true;
+  async run(context) {
+    const plain = await context.send(get('plain'));
+    if (plain && claimsVoice(plain)) context.voice.isClaimed = true;
   },
 };
 
-const forms: Scenario = {
+const forms: Probe = {
   id: 'health/forms',
   area: 'health',
   phase: 'accepted',
   exercises: ['HEALTH-006'],
   cost: cost(2),
-  async drive(world) {
+  async run(context) {
     await Promise.all([
-      world.send(get('with Accept', { accept: 'application/json' })),
-      world.send(get('beside chat')),
+      context.send(get('with Accept', { accept: 'application/json' })),
+      context.send(get('beside chat')),
     ]);
   },
 };
 
-const after: Scenario = {
+const after: Probe = {
   id: 'health/after',
   area: 'health',
   phase: 'after',
   exercises: ['HEALTH-007'],
   cost: cost(1),
-  async drive(world) {
-    await world.send(get('after refusals'));
+  async run(context) {
+    await context.send(get('after refusals'));
   },
 };
 
 /** The scenarios of `GET /health`. */
-export const healthScenarios: readonly Scenario[] = [probe, forms, after];
+export const healthScenarios: readonly Probe[] = [probe, forms, after];

@@ -112,7 +112,7 @@ const times: Variant[] = Object.entries({
 }).map(([name, time]) => ({
   id: `legal/time-${name}`,
   areas: ['health', 'users'],
-  is: `Writes times like ${time}.`,
+  description: `Writes times like ${time}.`,
   transform: timed(time),
 }));
 

@@ -1,18 +1,18 @@
 import { valueAt } from '../../../src/contract/index.ts';
-import { accepted } from '../../engine/transcript/reading.ts';
-import { cost, type Scenario } from '../../engine/probe.ts';
+import { isAccepted } from '../../engine/transcript/reading.ts';
+import { cost, type Probe } from '../../engine/probe.ts';
 import { admin } from './control-probes.ts';
-import type { World } from '../../engine/probe-context.ts';
+import type { ProbeContext } from '../../engine/probe-context.ts';
 
 /** The step that puts the clock back. */
 export const CLOCK_BACK = 'clock put back';
 
 /** Moves the clock of the service on, where it has one that can be; whether it did. */
-export async function moveClock(world: World, step: string, ms: number): Promise<boolean> {
-  const { service } = world;
+export async function moveClock(context: ProbeContext, step: string, ms: number): Promise<boolean> {
+  const { service } = context;
   if (!service.control) return false;
-  const answer = await world.send(admin(step, '/clock', { advance_ms: ms }));
-  if (!answer || !accepted(answer)) return false;
+  const answer = await context.send(admin(step, '/clock', { advance_ms: ms }));
+  if (!answer || !isAccepted(answer)) return false;
   service.movedMs += ms;
   return true;
 }
@@ -21,21 +21,21 @@ export async function moveClock(world: World, step: string, ms: number): Promise
  * Puts the clock back by as much as the run moved it on, whatever else moved it meanwhile; after an
  * interruption as well. No timer of the service waits longer for that.
  */
-export const clockBack: Scenario = {
+export const clockBack: Probe = {
   id: 'service/clock',
   area: 'service',
   phase: 'end',
   intrusive: true,
   exercises: [],
   cost: cost(3),
-  async drive(world) {
-    const { service } = world;
+  async run(context) {
+    const { service } = context;
     if (service.movedMs === 0) return;
     // What is due to be scored now would be due only in a day.
-    await world.send(admin('drain', '/drain'));
-    const now = await world.send(admin('clock as moved', '/clock', undefined, 'GET'));
+    await context.send(admin('drain', '/drain'));
+    const now = await context.send(admin('clock as moved', '/clock', undefined, 'GET'));
     const nowMs = valueAt(now?.json, '/now_ms');
     if (typeof nowMs !== 'number') return;
-    await world.send(admin(CLOCK_BACK, '/clock', { set_ms: nowMs - service.movedMs }, 'PUT'));
+    await context.send(admin(CLOCK_BACK, '/clock', { set_ms: nowMs - service.movedMs }, 'PUT'));
   },
 };

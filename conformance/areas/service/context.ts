@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
-import type { Chance } from '../../../src/platform/random.ts';
+import type { Random } from '../../../src/platform/random.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { Step } from '../../engine/probe-context.ts';
 
@@ -19,13 +19,13 @@ export const ownerNames = [
 export type OwnerName = (typeof ownerNames)[number];
 
 /** What the scenarios of the service share. */
-export interface ServiceWorld {
+export interface ServiceContext {
   /** When the conversations of the run begin, in milliseconds since the Unix epoch. */
   readonly baseMs: number;
   /** Stands in names and texts of this run alone. */
   readonly marker: string;
   /** Unlike that of a scenario it gives other values in each run: spans must not be known yet. */
-  readonly chance: Chance;
+  readonly chance: Random;
   /** Send what is large, many or slow as well. */
   readonly intrusive: boolean;
   /** There is a control API, and the owners of the run are made. */
@@ -45,10 +45,10 @@ export interface ServiceWorld {
   monotonicMs(): number;
 }
 
-/** What the service's world is made of. */
-export interface ServiceWorldOptions {
+/** What the service's context is made of. */
+export interface ServiceContextOptions {
   clock: Clock;
-  chance: Chance;
+  chance: Random;
   intrusive: boolean;
   /** Ends every pause. */
   signal?: AbortSignal | undefined;
@@ -56,16 +56,16 @@ export interface ServiceWorldOptions {
 
 const MINUTES_AGO = 5;
 
-/** A world in which nothing has been sent. */
-export function serviceWorld({
+/** A context in which nothing has been sent. */
+export function createServiceContext({
   clock,
   chance,
   intrusive,
   signal,
-}: ServiceWorldOptions): ServiceWorld {
+}: ServiceContextOptions): ServiceContext {
   const marker = chance.fork('marker').id(8);
   const secretOf = (name: OwnerName): string => `sk_check_${chance.fork(`key/${name}`).id(20)}`;
-  const world: ServiceWorld = {
+  const context: ServiceContext = {
     // A whole second, so that it is the same in whatever precision a service keeps it.
     baseMs: Math.floor(clock.nowMs() / 1000) * 1000 - MINUTES_AGO * 60_000,
     marker,
@@ -74,14 +74,14 @@ export function serviceWorld({
     control: false,
     movedMs: 0,
     owner: (name) => `check-${marker}-${name}`,
-    keyOf: (name) => (world.control ? { key: { own: secretOf(name) } } : {}),
+    keyOf: (name) => (context.control ? { key: { own: secretOf(name) } } : {}),
     ownKeys: () => ownerNames.map(secretOf),
     // Once it is interrupted nothing more is sent, whoever waited.
     pause: (ms) => clock.sleep(ms, signal).catch(() => undefined),
     nowMs: () => clock.nowMs(),
     monotonicMs: () => clock.monotonicMs(),
   };
-  return world;
+  return context;
 }
 
 const SERVICE_ENDPOINTS: readonly Endpoint[] = [

@@ -1,10 +1,10 @@
 import type { SeedDocument, SeedOutcome } from '../../../src/contract/index.ts';
 import { isoTime } from '../../../src/platform/clock.ts';
-import { PREFLIGHT, accepted, isObject } from '../../engine/transcript/reading.ts';
-import { cost, type Scenario } from '../../engine/probe.ts';
+import { PREFLIGHT, isAccepted, isObject } from '../../engine/transcript/reading.ts';
+import { cost, type Probe } from '../../engine/probe.ts';
 import { PROMISE } from './spans.ts';
-import { ownerNames, type OwnerName, type ServiceWorld } from './context.ts';
-import type { Step, World } from '../../engine/probe-context.ts';
+import { ownerNames, type OwnerName, type ServiceContext } from './context.ts';
+import type { Step, ProbeContext } from '../../engine/probe-context.ts';
 
 /** A request to the control API, which is none of the interface. */
 export function admin(step: string, path: string, json?: unknown, method?: Step['method']): Step {
@@ -19,11 +19,11 @@ export function admin(step: string, path: string, json?: unknown, method?: Step[
 }
 
 /** The query that makes a control request be about an owner. */
-export const about = (service: ServiceWorld, owner: OwnerName): string =>
+export const about = (service: ServiceContext, owner: OwnerName): string =>
   `?owner=${encodeURIComponent(service.owner(owner))}`;
 
 /** The evals that score what the kit sends: every conversation passes the first. */
-export function evalsOf({ marker }: ServiceWorld): NonNullable<SeedDocument['evals']> {
+export function evalsOf({ marker }: ServiceContext): NonNullable<SeedDocument['evals']> {
   return [
     {
       id: 'parcel',
@@ -43,7 +43,7 @@ export function evalsOf({ marker }: ServiceWorld): NonNullable<SeedDocument['eva
 }
 
 /** The base name of the daily run of the owner `named`. */
-export const runNameOf = ({ marker }: ServiceWorld): string => `Check ${marker}`;
+export const runNameOf = ({ marker }: ServiceContext): string => `Check ${marker}`;
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -53,13 +53,13 @@ const MINUTE_MS = 60_000;
  * When the seeded session started that is neither the first nor the last: at noon of the day before,
  * so that another one of its day started before it.
  */
-export const middleSeedMs = ({ baseMs }: ServiceWorld): number =>
+export const middleSeedMs = ({ baseMs }: ServiceContext): number =>
   Math.floor(baseMs / DAY_MS) * DAY_MS - DAY_MS / 2;
 
 /** More than the largest page holds. */
 const MANY = 505;
 
-function seedOf(service: ServiceWorld, owner: OwnerName): SeedDocument {
+function seedOf(service: ServiceContext, owner: OwnerName): SeedDocument {
   const evals = evalsOf(service);
   const live = { evals, settings: { evals: evals.map(({ id }) => id) } };
   switch (owner) {
@@ -84,7 +84,7 @@ type SeedSession = NonNullable<
   NonNullable<SeedDocument['simulations']>[number]['sessions']
 >[number];
 
-function simulationsOf(service: ServiceWorld): SeedDocument {
+function simulationsOf(service: ServiceContext): SeedDocument {
   const { marker, baseMs } = service;
   const [parcel = '', promise = ''] = evalsOf(service).map(({ name }) => name);
   const outcome = (name: string, verdict: SeedOutcome['outcome']): SeedOutcome => ({
@@ -147,7 +147,7 @@ function seedSession(
 }
 
 /** More sessions than a page holds. */
-export function manyOf({ baseMs }: ServiceWorld): SeedDocument {
+export function manyOf({ baseMs }: ServiceContext): SeedDocument {
   const started = Array.from({ length: MANY }, (_, index) => isoTime(baseMs - index * 1000));
   const outcomes: SeedOutcome[] = [{ eval_name: 'Any', outcome: 'pass' }];
   const simulated = (at: string) => ({ scenario: 's', persona: 'p', started_at: at });
@@ -162,47 +162,47 @@ export function manyOf({ baseMs }: ServiceWorld): SeedDocument {
   };
 }
 
-const probe: Scenario = {
+const probe: Probe = {
   id: PREFLIGHT,
   area: 'service',
   phase: 'preflight',
   exercises: [],
   cost: cost(3),
-  async drive(world) {
+  async run(context) {
     const read = (endpoint: 'production' | 'simulations'): Step => ({
       endpoint,
       step: 'plain',
       intent: 'valid',
     });
     // Where reading is all that is broken, that is a finding, and the rest is judged.
-    const unknown = `sk-${world.service.marker}-nobody`;
+    const unknown = `sk-${context.service.marker}-nobody`;
     const end: Step = { endpoint: 'end', step: 'plain', intent: 'open', path: unknown };
     const probes = [read('production'), read('simulations'), end];
-    await Promise.all(probes.map((step) => world.send(step)));
+    await Promise.all(probes.map((step) => context.send(step)));
   },
 };
 
-const control: Scenario = {
+const control: Probe = {
   id: 'service/control',
   area: 'service',
   phase: 'preflight',
   exercises: [],
   cost: cost(ownerNames.length + 3),
-  async drive(world) {
-    const health = await world.send(admin('health', '/health', undefined, 'GET'));
+  async run(context) {
+    const health = await context.send(admin('health', '/health', undefined, 'GET'));
     // An application of one page shows that page at whatever path: it is no control API.
-    if (!health || !accepted(health) || !isObject(health.json)) return;
-    const { service } = world;
+    if (!health || !isAccepted(health) || !isObject(health.json)) return;
+    const { service } = context;
     service.control = true;
-    const made = await Promise.all(ownerNames.map((name) => makeOwner(world, name)));
+    const made = await Promise.all(ownerNames.map((name) => makeOwner(context, name)));
     service.control = made.every(Boolean);
     if (!service.control) return;
     const { marker, baseMs } = service;
     await Promise.all([
-      world.send(
+      context.send(
         admin('delete an eval', `/evals/parcel${about(service, 'deleted')}`, undefined, 'DELETE'),
       ),
-      world.send(
+      context.send(
         admin('upload', `/transcripts${about(service, 'main')}`, {
           session_id: uploadIdOf(service),
           started_at: isoTime(baseMs - 6 * HOUR_MS),
@@ -216,16 +216,18 @@ const control: Scenario = {
 };
 
 /** The session id of the transcript that the run uploads. */
-export const uploadIdOf = ({ marker }: ServiceWorld): string => `sk-${marker}-upload`;
+export const uploadIdOf = ({ marker }: ServiceContext): string => `sk-${marker}-upload`;
 
-async function makeOwner(world: World, name: OwnerName): Promise<boolean> {
-  const { service } = world;
+async function makeOwner(context: ProbeContext, name: OwnerName): Promise<boolean> {
+  const { service } = context;
   const { key } = service.keyOf(name);
   if (typeof key !== 'object') return false;
   const document = { keys: [{ key: key.own }], ...seedOf(service, name) };
-  const answer = await world.send(admin(`make ${name}`, `/seed${about(service, name)}`, document));
-  return answer !== undefined && accepted(answer);
+  const answer = await context.send(
+    admin(`make ${name}`, `/seed${about(service, name)}`, document),
+  );
+  return answer !== undefined && isAccepted(answer);
 }
 
 /** Finds whether there is a service, and a control API beside it. */
-export const controlScenarios: readonly Scenario[] = [probe, control];
+export const controlScenarios: readonly Probe[] = [probe, control];

@@ -5,7 +5,7 @@ import {
   isAccepted,
   type When,
 } from '../../engine/mutants/combinators.ts';
-import type { Asked, Transform, TransformFactory } from '../../engine/mutants/mutant.ts';
+import type { ProxyRequest, Transform, TransformFactory } from '../../engine/mutants/mutant.ts';
 import { isObject } from '../../engine/transcript/reading.ts';
 
 /** The header of the service's key. */
@@ -24,7 +24,7 @@ export type Results = 'production' | 'simulations';
 export type Item = Record<string, unknown>;
 
 /** The value of a parameter of the query. */
-export function param({ path }: Asked, name: string): string | null {
+export function param({ path }: ProxyRequest, name: string): string | null {
   return new URLSearchParams(path.split('?')[1] ?? '').get(name);
 }
 
@@ -45,7 +45,7 @@ export const not =
 /** Edits the pages of an endpoint. */
 export function onPages(
   endpoint: Results,
-  edit: (page: Item, asked: Asked) => void,
+  edit: (page: Item, asked: ProxyRequest) => void,
   when: When = always,
 ): TransformFactory {
   return changes(
@@ -57,7 +57,7 @@ export function onPages(
 /** Edits each session of the pages of an endpoint. */
 export function onItems(
   endpoint: Results,
-  edit: (item: Item, asked: Asked) => void,
+  edit: (item: Item, asked: ProxyRequest) => void,
   when: When = always,
 ): TransformFactory {
   return onPages(
@@ -107,5 +107,5 @@ export function idIn(text: string): string | undefined {
 }
 
 /** By how many milliseconds a request moves the clock of the service on. */
-export const advanceOf = ({ endpoint, json: sent }: Asked): number =>
+export const advanceOf = ({ endpoint, json: sent }: ProxyRequest): number =>
   endpoint === 'admin' && isObject(sent) ? Number(sent['advance_ms'] ?? 0) : 0;

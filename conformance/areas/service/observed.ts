@@ -3,10 +3,10 @@ import { conversationOf, itemsOf, sessionOf, turnsOf } from '../checks.ts';
 import {
   type Exchange,
   type Transcript,
-  accepted,
-  outcome,
+  isAccepted,
+  describeOutcome,
   printable,
-  putOff,
+  isRateLimited,
 } from '../../engine/transcript/reading.ts';
 
 type Endpoint = Exchange['endpoint'];
@@ -52,9 +52,12 @@ export function serviceDialect(transcript: Transcript): Record<string, string> {
   for (const [name, endpoint, ...steps] of silences) {
     const seen = exchanges.filter(
       (one) =>
-        one.endpoint === endpoint && steps.includes(one.step) && one.response && !putOff(one),
+        one.endpoint === endpoint &&
+        steps.includes(one.step) &&
+        one.response &&
+        !isRateLimited(one),
     );
-    if (seen.length > 0) card[name] = [...new Set(seen.map(outcome))].join(', ');
+    if (seen.length > 0) card[name] = [...new Set(seen.map(describeOutcome))].join(', ');
   }
   for (const status of [401, 403, 404, 413, 415, 429]) {
     const bodies = exchanges.filter(
@@ -68,17 +71,19 @@ export function serviceDialect(transcript: Transcript): Record<string, string> {
 function oddities(transcript: Transcript): Record<string, string> {
   const last = (endpoint: Endpoint, step: string): Exchange | undefined =>
     transcript.exchanges.findLast(
-      (one) => one.endpoint === endpoint && one.step === step && accepted(one),
+      (one) => one.endpoint === endpoint && one.step === step && isAccepted(one),
     );
   const again = last('end', 'close again');
   const capped = last('production', 'over the cap');
   const wrapped = sessionOf(transcript, 'wrapper');
   const late = last('production', 'after late spans');
   const reads = transcript.exchanges.filter(
-    (one) => /^(production|simulations)$/.test(one.endpoint) && accepted(one),
+    (one) => /^(production|simulations)$/.test(one.endpoint) && isAccepted(one),
   );
   return {
-    ...(reads.length > 0 && { 'success of a read': [...new Set(reads.map(outcome))].join(', ') }),
+    ...(reads.length > 0 && {
+      'success of a read': [...new Set(reads.map(describeOutcome))].join(', '),
+    }),
     ...wordsIn(reads),
     ...(late && { 'turns after late spans': lateTurns(late, transcript) }),
     ...(again && { 'evaluations_queued of a repeat': wordOf(again, '/evaluations_queued') }),

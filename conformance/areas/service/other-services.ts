@@ -3,8 +3,8 @@ import { randomSeed } from '../../../src/platform/random.ts';
 import { isoTime, systemClock } from '../../../src/platform/clock.ts';
 import {
   variantsOf,
-  type Answer,
-  type Asked,
+  type ProxyResponse,
+  type ProxyRequest,
   type Transform,
   type TransformFactory,
   type Variant,
@@ -75,12 +75,15 @@ const HOUR_MS = 3_600_000;
  * no other run has. Of what it has there already it has told nobody.
  */
 export const withoutControl =
-  (answer: (asked: Asked) => Answer, inner: TransformFactory = passesOn): TransformFactory =>
+  (
+    answer: (asked: ProxyRequest) => ProxyResponse,
+    inner: TransformFactory = passesOn,
+  ): TransformFactory =>
   (): Transform => {
     const key = `sk_stranger_${randomSeed()}`;
     const owner = encodeURIComponent(key.slice(3));
     const change = inner();
-    let made: Promise<Answer> | undefined;
+    let made: Promise<ProxyResponse> | undefined;
     return async (asked, forward, clock) => {
       if (controls('')(asked)) return answer(asked);
       const seed = { ...HISTORY, ...simulationsBefore(clock.nowMs()), keys: [{ key }] };
@@ -118,13 +121,13 @@ const ADMIN = {
   connection: {},
 } as const;
 
-const bodyOf = (json: object): Pick<Asked, 'body' | 'json'> => ({
+const bodyOf = (json: object): Pick<ProxyRequest, 'body' | 'json'> => ({
   body: JSON.stringify(json),
   json,
 });
 
 /** It shows nothing at all below /__admin. */
-export const NOT_FOUND = (): Answer => json(404, { message: 'Not Found' });
+export const NOT_FOUND = (): ProxyResponse => json(404, { message: 'Not Found' });
 
 /** Rewrites the times of every session. */
 const times = (rewrite: (time: string) => string): TransformFactory => {

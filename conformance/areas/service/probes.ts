@@ -1,4 +1,4 @@
-import type { Scenario } from '../../engine/probe.ts';
+import type { Probe } from '../../engine/probe.ts';
 import { clockBack } from './clock.ts';
 import { controlScenarios } from './control-probes.ts';
 import { conversationScenarios } from './close/probes.ts';
@@ -10,7 +10,7 @@ import { refusalScenarios } from './ingest/refusal-probes.ts';
 import { resultScenarios } from './results/probes.ts';
 
 /** The scenarios of area A, in the order in which those of a phase are started. */
-export const serviceScenarios: readonly Scenario[] = [
+export const serviceScenarios: readonly Probe[] = [
   ...controlScenarios,
   ...conversationScenarios,
   ...lateScenarios,

@@ -6,11 +6,11 @@ import {
   type TraceSpan,
 } from '../../../src/contract/index.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
-import { because, type Check } from '../../engine/checks/check.ts';
+import { notJudged, type Check } from '../../engine/checks/check.ts';
 import {
   type Exchange,
   type Transcript,
-  accepted,
+  isAccepted,
   isObject,
 } from '../../engine/transcript/reading.ts';
 
@@ -32,7 +32,7 @@ export const isPage =
   (one: Exchange): boolean =>
     one.endpoint === endpoint &&
     one.intent !== 'refuse' &&
-    accepted(one) &&
+    isAccepted(one) &&
     Array.isArray(valueAt(one.json, '/items'));
 
 /** The last answer of a step that was accepted. */
@@ -42,7 +42,7 @@ export function lastOf(
   step: string,
 ): Exchange | undefined {
   return exchanges.findLast(
-    (one) => one.endpoint === endpoint && one.step === step && accepted(one),
+    (one) => one.endpoint === endpoint && one.step === step && isAccepted(one),
   );
 }
 
@@ -105,7 +105,7 @@ export function isSent(id: string | undefined, { exchanges }: Transcript): boole
   const sent = exchanges.filter(
     (one) => one.endpoint === 'traces' && one.intent === 'valid' && conversationOf(one) === id,
   );
-  return id !== undefined && sent.length > 0 && sent.every(accepted);
+  return id !== undefined && sent.length > 0 && sent.every(isAccepted);
 }
 
 /** The page that was read last while results were waited for. */
@@ -164,7 +164,7 @@ export function countOf(item: Item, name: string): number | undefined {
 /** Whether the run could set up the service through its control API. */
 export function hasControl({ exchanges }: Transcript): boolean {
   const made = exchanges.filter((one) => one.endpoint === 'admin' && /^make /.test(one.step));
-  return made.length > 0 && made.every(accepted);
+  return made.length > 0 && made.every(isAccepted);
 }
 
 /** What the control API was asked to seed for an owner. */
@@ -174,12 +174,12 @@ export function seedOf({ exchanges }: Transcript, owner: string): unknown {
 
 /** Not seen, since it takes a control API that is not there; else as given. */
 export function needsControl(otherwise: Check['unjudged']): Check['unjudged'] {
-  const absent = because('not_observed', 'It takes a control API to set up, and there is none.');
+  const absent = notJudged('not_observed', 'It takes a control API to set up, and there is none.');
   return (transcript) => (hasControl(transcript) ? otherwise(transcript) : absent(transcript));
 }
 
 /** Not seen, since the run was not intrusive; else as given. */
 export function needsIntrusion(otherwise: Check['unjudged']): Check['unjudged'] {
-  const spared = because('not_observed', 'Only an intrusive run sends it: see --intrusive.');
+  const spared = notJudged('not_observed', 'Only an intrusive run sends it: see --intrusive.');
   return (transcript) => (transcript.run.intrusive ? otherwise(transcript) : spared(transcript));
 }

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { toProtobuf } from './otlp-bytes.ts';
-import type { ServiceWorld } from './context.ts';
+import type { ServiceContext } from './context.ts';
 import type { Step } from '../../engine/probe-context.ts';
 
 /** An attribute as OTLP/JSON has it. */
@@ -49,7 +49,7 @@ export const PROMISE = 'on its way';
 
 /** A conversation of this run alone. */
 export function conversation(
-  { chance, marker, baseMs }: ServiceWorld,
+  { chance, marker, baseMs }: ServiceContext,
   name: string,
   {
     afterMs = 0,
@@ -85,7 +85,7 @@ export const integer = (key: string, value: number): Attribute => ({
 const TURN_MS = 2_000;
 
 /** Makes the ids of the spans of a conversation. */
-function idsOf({ chance }: ServiceWorld, { name }: Conversation, turn: number) {
+function idsOf({ chance }: ServiceContext, { name }: Conversation, turn: number) {
   const own = chance.fork(`span/${name}/${turn}`);
   const hex = (length: number): string =>
     Array.from({ length }, () => own.integer(0, 15).toString(16)).join('');
@@ -101,12 +101,12 @@ export function messages(role: 'user' | 'assistant', content: string): string {
 
 /** A span of a conversation: one chat turn, with what is given in place of its own. */
 export function chatSpan(
-  world: ServiceWorld,
+  context: ServiceContext,
   talk: Conversation,
   turn = 1,
   more: Partial<Span> = {},
 ): Span {
-  const { traceId, spanId } = idsOf(world, talk, turn);
+  const { traceId, spanId } = idsOf(context, talk, turn);
   const { user, agent } = said(talk, turn);
   const startMs = talk.startMs + (turn - 1) * TURN_MS;
   return {
@@ -127,13 +127,13 @@ export function chatSpan(
 
 /** A second span beside a turn, in its trace, with attributes of its own. */
 export function spanBeside(
-  world: ServiceWorld,
+  context: ServiceContext,
   talk: Conversation,
   name: string,
   attributes: Attribute[],
 ): Span {
-  const { otherSpanId } = idsOf(world, talk, 1);
-  return { ...chatSpan(world, talk), spanId: otherSpanId, name, attributes };
+  const { otherSpanId } = idsOf(context, talk, 1);
+  return { ...chatSpan(context, talk), spanId: otherSpanId, name, attributes };
 }
 
 const nanos = (ms: number): string => `${ms}000000`;

@@ -1,13 +1,13 @@
 import { valueAt } from '../../../src/contract/index.ts';
 import { isoTime } from '../../../src/platform/clock.ts';
-import { type Exchange, accepted, isObject } from '../../engine/transcript/reading.ts';
-import type { OwnerName, ServiceWorld } from './context.ts';
-import type { Step, World } from '../../engine/probe-context.ts';
+import { type Exchange, isAccepted, isObject } from '../../engine/transcript/reading.ts';
+import type { OwnerName, ServiceContext } from './context.ts';
+import type { Step, ProbeContext } from '../../engine/probe-context.ts';
 
 const DAY_MS = 86_400_000;
 
 /** The window of time in which the conversations of the run lie. */
-export function windowOf({ baseMs }: ServiceWorld): Record<string, string> {
+export function windowOf({ baseMs }: ServiceContext): Record<string, string> {
   return {
     started_after: isoTime(baseMs - 4 * DAY_MS),
     started_before: isoTime(baseMs + DAY_MS / 24),
@@ -16,7 +16,7 @@ export function windowOf({ baseMs }: ServiceWorld): Record<string, string> {
 
 /** A read of results that must be answered. */
 export function read(
-  { service }: World,
+  { service }: ProbeContext,
   endpoint: 'production' | 'simulations',
   step: string,
   query: Record<string, string> = {},
@@ -49,19 +49,19 @@ const POLLS_MAX = 40;
 
 /** Reads the results until all that was closed is there, for ten seconds at most. */
 export async function untilScored(
-  world: World,
+  context: ProbeContext,
   wanted: readonly Wanted[],
   step = 'results',
   owner: OwnerName = 'main',
 ): Promise<void> {
-  const startedMs = world.service.monotonicMs();
-  const query = { ...windowOf(world.service), include_traces: 'true', limit: '500' };
+  const startedMs = context.service.monotonicMs();
+  const query = { ...windowOf(context.service), include_traces: 'true', limit: '500' };
   let pauseMs = POLL_FIRST_MS;
   for (let polls = 0; polls < POLLS_MAX; polls++) {
-    const page = await world.send(read(world, 'production', step, query, owner));
-    const isLate = world.service.monotonicMs() - startedMs > WAITED_MS_MAX;
-    if (!page || !accepted(page) || isLate || isWhole(page, wanted)) return;
-    await world.service.pause(pauseMs);
+    const page = await context.send(read(context, 'production', step, query, owner));
+    const isLate = context.service.monotonicMs() - startedMs > WAITED_MS_MAX;
+    if (!page || !isAccepted(page) || isLate || isWhole(page, wanted)) return;
+    await context.service.pause(pauseMs);
     pauseMs = Math.min(POLL_LAST_MS, pauseMs * POLL_GROWTH);
   }
 }

@@ -12,13 +12,19 @@ import {
   refused,
   wrongKeyRefused,
 } from '../../engine/checks/responses.ts';
-import { because, each, notAnswered, wrongOutcome, type Check } from '../../engine/checks/check.ts';
+import {
+  notJudged,
+  checkEach,
+  noValidResponse,
+  wrongOutcome,
+  type Check,
+} from '../../engine/checks/check.ts';
 import { answersOf, shape } from '../../engine/checks/shape.ts';
 import {
   type Exchange,
   type Transcript,
-  accepted,
-  saysAbsent,
+  isAccepted,
+  isNotFound,
 } from '../../engine/transcript/reading.ts';
 
 const statusOf = (one: Exchange): number => one.response?.status ?? 0;
@@ -31,7 +37,7 @@ const isWellFormed = ({ intent, step }: Exchange): boolean =>
 /** Whether a sandbox leaves an optional endpoint out: every valid request says so. */
 export function isAbsent(endpoint: Endpoint, { exchanges }: Transcript): boolean {
   const valid = exchanges.filter((one) => one.endpoint === endpoint && one.intent === 'valid');
-  return valid.length > 0 && valid.every(saysAbsent);
+  return valid.length > 0 && valid.every(isNotFound);
 }
 
 function unlessAbsent(endpoint: 'create' | 'delete', check: Check): Check {
@@ -53,9 +59,9 @@ function unlessAbsent(endpoint: 'create' | 'delete', check: Check): Check {
 
 const created = answersOf('create');
 const deleted = answersOf('delete');
-const notCreated = notAnswered('create');
-const notDeleted = notAnswered('delete');
-const leftOut = because('not_applicable', 'No answer carries it.');
+const notCreated = noValidResponse('create');
+const notDeleted = noValidResponse('delete');
+const leftOut = notJudged('not_applicable', 'No answer carries it.');
 
 const ownSteps = [
   'minimal',
@@ -104,8 +110,8 @@ const withStatus =
   (one: Exchange): boolean =>
     isUsers(one) && isErrorAnswer(one) && statusOf(one) === status && !isDuplicate(one);
 const neverSeen = (status: number): Check['unjudged'] =>
-  because('not_observed', `No request was answered with ${status}.`);
-const noError = because('not_observed', 'No error answer was seen.');
+  notJudged('not_observed', `No request was answered with ${status}.`);
+const noError = notJudged('not_observed', 'No error answer was seen.');
 
 /** The checks of `POST /users` and `DELETE /users/{user_id}`, one for each requirement. */
 export const usersChecks = {
@@ -162,7 +168,7 @@ export const usersChecks = {
       errorPair(
         'user_exists',
         isDuplicate,
-        because('blocked', 'The duplicate was not refused.'),
+        notJudged('blocked', 'The duplicate was not refused.'),
         'judge what has no error object',
       ),
     ),
@@ -174,7 +180,7 @@ export const usersChecks = {
 } satisfies Record<keyof typeof usersRequirements, Check>;
 
 function echoes(): Check {
-  return each(
+  return checkEach(
     (one) =>
       created(one) && one.intent === 'valid' && typeof valueAt(one.json, '/user_id') === 'string',
     (one) => {
@@ -196,7 +202,7 @@ function echoes(): Check {
 }
 
 function deletesTheRightOne(): Check {
-  return each(
+  return checkEach(
     (one) => deleted(one) && one.intent === 'valid',
     (one) => {
       const wanted = userOf(one.request.path);
@@ -227,10 +233,10 @@ function userOf(path: string): string {
 }
 
 function survivesUnknown(): Check {
-  return each(
+  return checkEach(
     (one) => one.endpoint === 'delete' && one.step === 'unknown user',
     (one) =>
-      (statusOf(one) >= 500 && !saysAbsent(one)) || !one.response
+      (statusOf(one) >= 500 && !isNotFound(one)) || !one.response
         ? [wrongOutcome(one, 'any answer but a server error', 'Answer an unknown id with 404.')]
         : [],
     notDeleted,
@@ -242,13 +248,13 @@ function recorded(endpoint: 'create' | 'delete'): Check {
   return unlessAbsent(endpoint, {
     evidence: ({ exchanges }) =>
       exchanges.filter(
-        (one) => one.endpoint === endpoint && one.intent === 'valid' && accepted(one),
+        (one) => one.endpoint === endpoint && one.intent === 'valid' && isAccepted(one),
       ),
     judge: ([first], { exchanges }) => {
       if (!first) return [];
       const seen = new Set(
         exchanges
-          .filter((one) => one.endpoint === endpoint && one.intent === 'valid' && accepted(one))
+          .filter((one) => one.endpoint === endpoint && one.intent === 'valid' && isAccepted(one))
           .map(statusOf),
       );
       return [
@@ -266,7 +272,7 @@ function recorded(endpoint: 'create' | 'delete'): Check {
 
 /** Users that the kit created and that are still there. */
 function leftBehind(): Check {
-  const isCreated = (one: Exchange): boolean => one.endpoint === 'create' && accepted(one);
+  const isCreated = (one: Exchange): boolean => one.endpoint === 'create' && isAccepted(one);
   const idOf = (one: Exchange): unknown => valueAt(one.sent, '/user_id');
   return {
     evidence: ({ exchanges }) => exchanges.filter(isCreated),
@@ -275,7 +281,7 @@ function leftBehind(): Check {
         exchanges.some(
           (other) =>
             other.endpoint === 'delete' &&
-            accepted(other) &&
+            isAccepted(other) &&
             other.id > one.id &&
             userOf(other.request.path) === idOf(one),
         );
@@ -285,6 +291,6 @@ function leftBehind(): Check {
       const received = `${brief(idOf(first))}${others} left behind`;
       return [{ exchange: first.id, pointer: '', expected: 'deleted at the end', received }];
     },
-    unjudged: because('not_applicable', 'No user was created.'),
+    unjudged: notJudged('not_applicable', 'No user was created.'),
   };
 }

@@ -1,12 +1,12 @@
 import { userIdLengthMax, valueAt, type UserCreateRequest } from '../../../src/contract/index.ts';
-import type { Step, World } from '../../engine/probe-context.ts';
-import { cost, type Scenario } from '../../engine/probe.ts';
+import type { Step, ProbeContext } from '../../engine/probe-context.ts';
+import { cost, type Probe } from '../../engine/probe.ts';
 import {
   type Exchange,
   PREFLIGHT,
-  accepted,
+  isAccepted,
   errorOf,
-  saysAbsent,
+  isNotFound,
 } from '../../engine/transcript/reading.ts';
 
 const metadata = {
@@ -23,21 +23,21 @@ const profile = {
   location: 'Zurich',
 };
 
-const newId = ({ chance }: World): string => `sim_user_${chance.id(12)}`;
+const newId = ({ random }: ProbeContext): string => `sim_user_${random.id(12)}`;
 
 /** Creates a user that must be accepted; one left over from an earlier run is deleted first. */
 async function create(
-  world: World,
+  context: ProbeContext,
   step: string,
   request: UserCreateRequest,
 ): Promise<Exchange | undefined> {
   const sent: Step = { endpoint: 'create', step, intent: 'valid', body: { json: request } };
-  let answer = await world.send(sent);
+  let answer = await context.send(sent);
   if (answer && errorOf(answer)?.code === 'user_exists') {
-    await world.send(deletion('left over', 'open', request.user_id));
-    answer = await world.send(sent);
+    await context.send(deletion('left over', 'open', request.user_id));
+    answer = await context.send(sent);
   }
-  if (answer && accepted(answer)) world.people.existing.add(request.user_id);
+  if (answer && isAccepted(answer)) context.users.existing.add(request.user_id);
   return answer;
 }
 
@@ -45,17 +45,17 @@ function deletion(step: string, intent: Step['intent'], userId: string): Step {
   return { endpoint: 'delete', step, intent, userId };
 }
 
-const probe: Scenario = {
+const probe: Probe = {
   id: PREFLIGHT,
   area: 'users',
   phase: 'preflight',
   exercises: ['USERS-001', 'USERS-020', 'USERS-021', 'USERS-022', 'USERS-023', 'USERS-080'],
   cost: cost(1, 0, 1),
-  async drive(world) {
-    const id = newId(world);
-    const answer = await create(world, 'full', { user_id: id, metadata, profile });
-    world.people.absent = answer !== undefined && saysAbsent(answer);
-    if (answer && (accepted(answer) || world.people.absent)) world.people.chatAs = id;
+  async run(context) {
+    const id = newId(context);
+    const answer = await create(context, 'full', { user_id: id, metadata, profile });
+    context.users.isUnsupported = answer !== undefined && isNotFound(answer);
+    if (answer && (isAccepted(answer) || context.users.isUnsupported)) context.users.chatAs = id;
   },
 };
 
@@ -63,7 +63,7 @@ const probe: Scenario = {
  * The forms of a creation one after another, so that a sandbox that fails now and then does so in
  * the same place in every run; then the odd ids all at once, where users could be mixed up.
  */
-const forms: Scenario = {
+const forms: Probe = {
   id: 'users/forms',
   area: 'users',
   phase: 'accepted',
@@ -72,42 +72,42 @@ const forms: Scenario = {
     ...(['USERS-030', 'USERS-082'] as const),
   ],
   cost: cost(13, 0, 11),
-  async drive(world) {
-    if (world.people.absent) return;
-    await create(world, 'minimal', { user_id: newId(world) });
-    await create(world, 'with metadata', { user_id: newId(world), metadata });
-    await create(world, 'with profile', { user_id: newId(world), profile });
-    await deleteAndCreateAgain(world);
+  async run(context) {
+    if (context.users.isUnsupported) return;
+    await create(context, 'minimal', { user_id: newId(context) });
+    await create(context, 'with metadata', { user_id: newId(context), metadata });
+    await create(context, 'with profile', { user_id: newId(context), profile });
+    await deleteAndCreateAgain(context);
     await Promise.all([
-      create(world, '64 characters', { user_id: newId(world).padEnd(userIdLengthMax, '0') }),
-      create(world, 'capitals', { user_id: `A1_${world.chance.id(12).toUpperCase()}` }),
-      create(world, 'leading digit', { user_id: `7${newId(world)}` }),
-      create(world, 'leading underscore', { user_id: `_${newId(world)}` }),
-      create(world, 'with a name', {
-        user_id: newId(world),
+      create(context, '64 characters', { user_id: newId(context).padEnd(userIdLengthMax, '0') }),
+      create(context, 'capitals', { user_id: `A1_${context.random.id(12).toUpperCase()}` }),
+      create(context, 'leading digit', { user_id: `7${newId(context)}` }),
+      create(context, 'leading underscore', { user_id: `_${newId(context)}` }),
+      create(context, 'with a name', {
+        user_id: newId(context),
         profile: { name: 'Bo', tier: 'wholesale' },
       }),
-      create(world, 'with a persona', { user_id: newId(world), metadata: { persona: 'calm' } }),
+      create(context, 'with a persona', { user_id: newId(context), metadata: { persona: 'calm' } }),
     ]);
   },
 };
 
 /** What deleting means: again, and what becomes of the id. */
-async function deleteAndCreateAgain(world: World): Promise<void> {
-  const request = { user_id: newId(world), metadata, profile };
-  const created = await create(world, 'to be deleted', request);
-  if (!created || !accepted(created)) return;
-  const { existing } = world.people;
-  const deleted = await world.send(deletion('delete', 'valid', request.user_id));
-  if (deleted && accepted(deleted)) existing.delete(request.user_id);
-  await world.send(deletion('deleted again', 'open', request.user_id));
-  const answer = await world.send({
+async function deleteAndCreateAgain(context: ProbeContext): Promise<void> {
+  const request = { user_id: newId(context), metadata, profile };
+  const created = await create(context, 'to be deleted', request);
+  if (!created || !isAccepted(created)) return;
+  const { existing } = context.users;
+  const deleted = await context.send(deletion('delete', 'valid', request.user_id));
+  if (deleted && isAccepted(deleted)) existing.delete(request.user_id);
+  await context.send(deletion('deleted again', 'open', request.user_id));
+  const answer = await context.send({
     endpoint: 'create',
     step: 'created again',
     intent: 'open',
     body: { json: request },
   });
-  if (answer && accepted(answer)) existing.add(request.user_id);
+  if (answer && isAccepted(answer)) existing.add(request.user_id);
 }
 
 /** Each edit of the control request, by the name of its step. */
@@ -134,12 +134,12 @@ function editsOf(request: UserCreateRequest): Record<string, NonNullable<Step['b
 }
 
 /** Remembers a user that should not have come to be, to delete it all the same. */
-function remember(world: World, answer: Exchange | undefined): void {
-  const id = answer && accepted(answer) ? valueAt(answer.json, '/user_id') : undefined;
-  if (typeof id === 'string' && id !== '') world.people.strays.add(id);
+function remember(context: ProbeContext, answer: Exchange | undefined): void {
+  const id = answer && isAccepted(answer) ? valueAt(answer.json, '/user_id') : undefined;
+  if (typeof id === 'string' && id !== '') context.users.wronglyAccepted.add(id);
 }
 
-const refusals: Scenario = {
+const refusals: Probe = {
   id: 'users/refusals',
   area: 'users',
   phase: 'refused',
@@ -148,31 +148,31 @@ const refusals: Scenario = {
     ...(['USERS-066', 'USERS-070', 'USERS-071', 'USERS-072', 'USERS-075'] as const),
   ],
   cost: cost(15, 0, 1),
-  async drive(world) {
-    if (world.people.absent) return;
-    const request = { user_id: newId(world), metadata, profile };
-    const control = await create(world, 'control', request);
+  async run(context) {
+    if (context.users.isUnsupported) return;
+    const request = { user_id: newId(context), metadata, profile };
+    const control = await create(context, 'control', request);
     if (!control) return;
     await Promise.all(
       Object.entries(editsOf(request)).map(async ([step, body]) => {
         const sent: Step = { endpoint: 'create', step, intent: 'refuse', control, body };
-        const answer = await world.send(sent);
-        if (step !== 'duplicate') remember(world, answer);
+        const answer = await context.send(sent);
+        if (step !== 'duplicate') remember(context, answer);
       }),
     );
   },
 };
 
 /** Requests about which the specification is silent: their answers make the dialect. */
-const silences: Scenario = {
+const silences: Probe = {
   id: 'users/silences',
   area: 'users',
   phase: 'refused',
   exercises: ['USERS-083', 'USERS-034'],
   cost: cost(4, 0, 2),
-  async drive(world) {
-    await world.send(deletion('unknown user', 'open', newId(world)));
-    if (world.people.absent) return;
+  async run(context) {
+    await context.send(deletion('unknown user', 'open', newId(context)));
+    if (context.users.isUnsupported) return;
     const open = (step: string, json: unknown, key?: 'wrong'): Step => ({
       endpoint: 'create',
       step,
@@ -181,50 +181,43 @@ const silences: Scenario = {
       ...(key ? { key } : {}),
     });
     const answers = await Promise.all([
-      world.send(open('wrong key', { user_id: newId(world) }, 'wrong')),
-      world.send(open('letters beyond ASCII', { user_id: `müller_${world.chance.id(12)}` })),
-      world.send(open('metadata a string', { user_id: newId(world), metadata: 'evening' })),
+      context.send(open('wrong key', { user_id: newId(context) }, 'wrong')),
+      context.send(open('letters beyond ASCII', { user_id: `müller_${context.random.id(12)}` })),
+      context.send(open('metadata a string', { user_id: newId(context), metadata: 'evening' })),
     ]);
-    for (const answer of answers) remember(world, answer);
+    for (const answer of answers) remember(context, answer);
   },
 };
 
-const after: Scenario = {
+const after: Probe = {
   id: 'users/after',
   area: 'users',
   phase: 'after',
   exercises: ['USERS-009'],
   cost: cost(1, 0, 1),
-  async drive(world) {
-    if (world.people.absent) return;
-    await create(world, 'after refusals', { user_id: newId(world), metadata, profile });
+  async run(context) {
+    if (context.users.isUnsupported) return;
+    await create(context, 'after refusals', { user_id: newId(context), metadata, profile });
   },
 };
 
 /** Deletes whatever the run created. */
-export const cleanup: Scenario = {
+export const cleanup: Probe = {
   id: 'users/cleanup',
   area: 'users',
   phase: 'cleanup',
   exercises: ['USERS-030', 'USERS-031', 'USERS-032', 'USERS-033', 'USERS-081'],
   cost: cost(16),
-  async drive(world) {
-    const { existing, strays } = world.people;
+  async run(context) {
+    const { existing, wronglyAccepted } = context.users;
     await Promise.all([
-      ...[...existing].map((id) => world.send(deletion('delete', 'valid', id))),
-      ...[...strays]
+      ...[...existing].map((id) => context.send(deletion('delete', 'valid', id))),
+      ...[...wronglyAccepted]
         .filter((id) => !existing.has(id))
-        .map((id) => world.send(deletion('stray', 'open', id))),
+        .map((id) => context.send(deletion('stray', 'open', id))),
     ]);
   },
 };
 
 /** The scenarios of `POST /users` and `DELETE /users/{user_id}`. */
-export const usersScenarios: readonly Scenario[] = [
-  probe,
-  forms,
-  refusals,
-  silences,
-  after,
-  cleanup,
-];
+export const usersScenarios: readonly Probe[] = [probe, forms, refusals, silences, after, cleanup];

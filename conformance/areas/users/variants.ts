@@ -15,7 +15,7 @@ import {
 } from '../../engine/mutants/combinators.ts';
 import {
   variantsOf,
-  type Answer,
+  type ProxyResponse,
   type TransformFactory,
   type Variant,
 } from '../../engine/mutants/mutant.ts';
@@ -33,7 +33,7 @@ const withStatus = (status: number): TransformFactory => replaces(users, { statu
 const absent = (status: number): TransformFactory =>
   instead(users, () => ({ status, headers: { 'content-type': 'text/plain' }, body: 'Not here' }));
 
-const onUnknown = (answer: Answer | undefined): TransformFactory =>
+const onUnknown = (answer: ProxyResponse | undefined): TransformFactory =>
   knowing((asked, isKnown, clock) =>
     asked.endpoint === 'delete' && !isKnown ? (answer ?? acceptance(asked, clock)) : undefined,
   );

@@ -1,5 +1,5 @@
 import { valueAt } from '../../../src/contract/index.ts';
-import { outcome, printable, type Exchange } from '../../engine/transcript/reading.ts';
+import { describeOutcome, printable, type Exchange } from '../../engine/transcript/reading.ts';
 import {
   closedBySandbox,
   isOpened,
@@ -8,7 +8,7 @@ import {
   saidBySandbox,
   startOf,
 } from '../../engine/transcript/call-messages.ts';
-import type { Silence } from '../../engine/judge/observed.ts';
+import type { ObservedBehavior } from '../../engine/judge/observed.ts';
 
 const step =
   (...names: string[]) =>
@@ -17,7 +17,7 @@ const step =
 
 /** What a sandbox did with a call: an error, a call, nothing, and how it ended. */
 function reaction(one: Exchange): string {
-  if (!isOpened(one)) return outcome(one);
+  if (!isOpened(one)) return describeOutcome(one);
   const [error] = saidBySandbox(one, 'error');
   const code = valueAt(error?.json, '/error/code');
   const said = error
@@ -25,7 +25,7 @@ function reaction(one: Exchange): string {
     : readyOf(one)
       ? 'call_ready'
       : 'no message';
-  return closedBySandbox(one) || one.failure ? `${said}, ${outcome(one).slice(5)}` : said;
+  return closedBySandbox(one) || one.failure ? `${said}, ${describeOutcome(one).slice(5)}` : said;
 }
 
 /** What came of the last message of the kit, which was sent in a call. */
@@ -44,7 +44,7 @@ const others = (one: Exchange): string[] =>
   );
 
 /** The silences of the voice endpoint (spec 4.9, 5, 6, 7). */
-export const voiceSilences: readonly Silence[] = [
+export const voiceSilences: readonly ObservedBehavior[] = [
   { name: 'voice without the subprotocol', of: step('no subprotocol'), says: reaction },
   { name: 'voice with another subprotocol', of: step('another subprotocol'), says: reaction },
   { name: 'voice without a key', of: step('no key'), says: reaction },

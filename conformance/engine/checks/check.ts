@@ -2,11 +2,11 @@ import type { Endpoint, ExchangeRecord } from '../../../src/contract/index.ts';
 import {
   type Exchange,
   type Transcript,
-  accepted,
+  isAccepted,
   isObject,
-  outcome,
+  describeOutcome,
   printable,
-  putOff,
+  isRateLimited,
 } from '../transcript/reading.ts';
 
 /** A place where an exchange is not what a requirement asks. */
@@ -28,7 +28,7 @@ export interface Finding {
 /** A change to recorded answers: what to make of them, and where. */
 export interface Repair {
   /** In words, e.g. "make choices[].message.content a string". */
-  says: string;
+  description: string;
   /** What is changed of an exchange, or undefined where the change does not concern it. */
   apply(exchange: Exchange): Pick<ExchangeRecord, 'response' | 'call'> | undefined;
 }
@@ -50,7 +50,7 @@ export interface Check {
 }
 
 /** A check that looks at each exchange alone. */
-export function each(
+export function checkEach(
   on: (exchange: Exchange, transcript: Transcript) => boolean,
   find: (exchange: Exchange, transcript: Transcript) => Finding[],
   unjudged: Check['unjudged'],
@@ -63,16 +63,16 @@ export function each(
 }
 
 /** Always the same reason. */
-export function because(verdict: Unjudged['verdict'], reason: string): Check['unjudged'] {
+export function notJudged(verdict: Unjudged['verdict'], reason: string): Check['unjudged'] {
   return () => ({ verdict, reason });
 }
 
 /** Not sent or put off for good: the reason why a request of the kit left no evidence. */
-export function notAnswered(endpoint: Endpoint): Check['unjudged'] {
+export function noValidResponse(endpoint: Endpoint): Check['unjudged'] {
   return ({ exchanges }) => {
     const sent = exchanges.filter((one) => one.endpoint === endpoint && one.intent === 'valid');
-    const bad = sent.find((one) => !putOff(one) && !accepted(one));
-    if (sent.length > 0 && sent.every(putOff)) {
+    const bad = sent.find((one) => !isRateLimited(one) && !isAccepted(one));
+    if (sent.length > 0 && sent.every(isRateLimited)) {
       return { verdict: 'blocked', reason: 'Every request was put off with 429.' };
     }
     return { verdict: 'blocked', reason: bad ? wrongly(bad) : whyUnread(sent) };
@@ -80,14 +80,14 @@ export function notAnswered(endpoint: Endpoint): Check['unjudged'] {
 }
 
 function wrongly(bad: Exchange): string {
-  return `A valid request was not answered as it must be: ${outcome(bad)} (exchange ${bad.id}).`;
+  return `A valid request was not answered as it must be: ${describeOutcome(bad)} (exchange ${bad.id}).`;
 }
 
 /** Why requests that were not refused left nothing to read. */
 function whyUnread(sent: Exchange[]): string {
-  const answered = sent.find(accepted);
+  const answered = sent.find(isAccepted);
   if (answered) return `The answers hold no JSON object (exchange ${answered.id}).`;
-  const waiting = sent.find(putOff);
+  const waiting = sent.find(isRateLimited);
   if (waiting)
     return `It was put off with 429 for longer than the kit waits (exchange ${waiting.id}).`;
   return 'The request was not sent: what it needs did not come about.';
@@ -100,7 +100,7 @@ export function wrongOutcome(one: Exchange, expected: string, hint?: string): Fi
     exchange: one.id,
     pointer: '',
     expected,
-    received: detail ? `${outcome(one)} (${detail})` : outcome(one),
+    received: detail ? `${describeOutcome(one)} (${detail})` : describeOutcome(one),
     ...(hint ? { hint } : {}),
   };
 }

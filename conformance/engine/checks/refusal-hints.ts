@@ -1,4 +1,4 @@
-import { type Exchange, accepted } from '../transcript/reading.ts';
+import { type Exchange, isAccepted } from '../transcript/reading.ts';
 
 /** What helps against a request that is taken and must not be, by what was edited in it. */
 const taken: readonly (readonly [step: RegExp, hint: string])[] = [
@@ -44,7 +44,7 @@ export function refusalHint(one: Exchange): string | undefined {
   const status = one.response?.status ?? 0;
   const of = (rows: typeof taken): string | undefined =>
     rows.find(([step]) => step.test(one.step))?.[1];
-  if (accepted(one)) return of(taken) ?? 'Validate the body before using it.';
+  if (isAccepted(one)) return of(taken) ?? 'Validate the body before using it.';
   if (status >= 500 || one.failure?.kind === 'reset') return of(broke);
   if (status === 422) return 'Frameworks answer 422 for a failed validation; map it to 400.';
   if (status === 415 && /^body /.test(one.step)) {

@@ -7,7 +7,7 @@ export function repairOf({ pointer, expected }: Violation, endpoint: Endpoint): 
   const place = pointer.replace(/\/\d+(?=\/|$)/g, '/*');
   const name = place.slice(1).replaceAll('/*', '[]').replaceAll('/', '.');
   return {
-    says: expected === 'absent' ? `leave ${name} out` : `make ${name} ${expected}`,
+    description: expected === 'absent' ? `leave ${name} out` : `make ${name} ${expected}`,
     apply(exchange) {
       if (exchange.endpoint !== endpoint || !exchange.response || !isObject(exchange.json)) {
         return undefined;
@@ -23,7 +23,7 @@ export function repairOf({ pointer, expected }: Violation, endpoint: Endpoint): 
 export function repairOfMessage({ pointer, expected }: Violation, type: string): Repair {
   const name = pointer.slice(1).replaceAll('/', '.');
   return {
-    says:
+    description:
       expected === 'absent'
         ? `leave ${name} of ${type} out`
         : `make ${name} of ${type} ${expected}`,

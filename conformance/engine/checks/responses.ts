@@ -4,17 +4,24 @@ import {
   type Endpoint,
   type SandboxErrorCode,
 } from '../../../src/contract/index.ts';
-import { because, each, wrongOutcome, type Check, type Finding, type Repair } from './check.ts';
+import {
+  notJudged,
+  checkEach,
+  wrongOutcome,
+  type Check,
+  type Finding,
+  type Repair,
+} from './check.ts';
 import { refusalHint } from './refusal-hints.ts';
 import { shape } from './shape.ts';
 import {
   type Exchange,
   type Transcript,
-  accepted,
+  isAccepted,
   errorOf,
   isObject,
-  outcome,
-  putOff,
+  describeOutcome,
+  isRateLimited,
 } from '../transcript/reading.ts';
 
 /** Valid requests of some steps must be accepted and answered with a JSON object. */
@@ -23,14 +30,14 @@ export function answered(
   isStep: (step: string) => boolean,
   unjudged: Check['unjudged'],
 ): Check {
-  return each(
+  return checkEach(
     (one, transcript) =>
       one.endpoint === endpoint &&
       one.intent === 'valid' &&
       isStep(one.step) &&
-      !putOff(one) &&
+      !isRateLimited(one) &&
       !isSentAgain(one, transcript),
-    (one) => (accepted(one) && isObject(one.json) ? [] : [notAnObject(one)]),
+    (one) => (isAccepted(one) && isObject(one.json) ? [] : [notAnObject(one)]),
     unjudged,
   );
 }
@@ -41,8 +48,8 @@ export function neverBroken(
   unjudged: Check['unjudged'],
   isValid: (one: Exchange) => boolean = ({ intent }) => intent === 'valid',
 ): Check {
-  return each(
-    (one) => isOf(one) && isValid(one) && !putOff(one) && one.response?.status !== 501,
+  return checkEach(
+    (one) => isOf(one) && isValid(one) && !isRateLimited(one) && one.response?.status !== 501,
     (one) =>
       one.failure || (one.response?.status ?? 0) >= 500
         ? [wrongOutcome(one, 'a whole answer that is no server error')]
@@ -61,7 +68,7 @@ export function oncePlain(
   check: Check,
 ): Check {
   const refusedPlain = (one: Exchange, { exchanges }: Transcript): Exchange | undefined => {
-    const plain = exchanges.filter((other) => isPlainOf(other, one) && !putOff(other));
+    const plain = exchanges.filter((other) => isPlainOf(other, one) && !isRateLimited(other));
     return plain.some(isTaken) ? undefined : plain[0];
   };
   return {
@@ -72,7 +79,7 @@ export function oncePlain(
       const [first] = check.evidence(transcript);
       const plain = first && refusedPlain(first, transcript);
       if (!plain) return check.unjudged(transcript);
-      const reason = `The plain request (exchange ${plain.id}) was not taken: ${outcome(plain)}.`;
+      const reason = `The plain request (exchange ${plain.id}) was not taken: ${describeOutcome(plain)}.`;
       return { verdict: 'blocked', reason };
     },
   };
@@ -85,7 +92,7 @@ function isSentAgain(one: Exchange, { exchanges }: Transcript): boolean {
 }
 
 function notAnObject(one: Exchange): Finding {
-  if (!accepted(one)) return wrongOutcome(one, 'a 2xx answer');
+  if (!isAccepted(one)) return wrongOutcome(one, 'a 2xx answer');
   const type = one.response?.headers['content-type'] ?? '';
   const hint = type.startsWith('text/event-stream')
     ? 'The request does not ask for a stream: answer with one JSON object.'
@@ -107,7 +114,7 @@ export function onceControl(check: Check): Check {
     evidence: (transcript) =>
       check.evidence(transcript).filter((one) => {
         const control = controlOf(one, transcript);
-        return control !== undefined && accepted(control);
+        return control !== undefined && isAccepted(control);
       }),
   };
 }
@@ -130,10 +137,10 @@ export function refused(
   const edited = (one: Exchange): boolean =>
     one.endpoint === endpoint && one.intent === 'refuse' && steps.includes(one.step);
   const refusal = status === undefined ? 'a 4xx answer' : `${status}`;
-  return each(
+  return checkEach(
     (one, transcript) => {
       const control = controlOf(one, transcript);
-      return edited(one) && !putOff(one) && control !== undefined && accepted(control);
+      return edited(one) && !isRateLimited(one) && control !== undefined && isAccepted(control);
     },
     (one) => {
       const got = one.response?.status ?? 0;
@@ -146,9 +153,9 @@ export function refused(
     },
     (transcript) => {
       const control = transcript.exchanges.filter(edited).map((one) => controlOf(one, transcript));
-      const bad = control.find((one) => one && !accepted(one));
+      const bad = control.find((one) => one && !isAccepted(one));
       if (!bad) return unjudged(transcript);
-      const reason = `The unedited request (exchange ${bad.id}) was not accepted: ${outcome(bad)}.`;
+      const reason = `The unedited request (exchange ${bad.id}) was not accepted: ${describeOutcome(bad)}.`;
       return { verdict: 'blocked', reason };
     },
   );
@@ -156,9 +163,9 @@ export function refused(
 
 function statusRepair(endpoint: Endpoint, status: number): Repair {
   return {
-    says: `refuse malformed requests with ${status}`,
+    description: `refuse malformed requests with ${status}`,
     apply: (one) =>
-      one.endpoint === endpoint && one.intent === 'refuse' && one.response && !accepted(one)
+      one.endpoint === endpoint && one.intent === 'refuse' && one.response && !isAccepted(one)
         ? { response: { ...one.response, status } }
         : undefined,
   };
@@ -232,7 +239,7 @@ export function errorPair(
 ): Check {
   const all = shapeless === 'judge what has no error object';
   const wanted = { type: sandboxErrors[code].type, code };
-  return each(
+  return checkEach(
     (one) => answers(one) && (all || errorOf(one) !== undefined),
     (one) => {
       const error = errorOf(one);
@@ -251,10 +258,10 @@ export function errorPair(
 
 /** Whether a wrong key is refused: recorded, since a key is only recommended (spec 5). */
 export function wrongKeyRefused(endpoint: Endpoint): Check {
-  return each(
+  return checkEach(
     (one) => one.endpoint === endpoint && one.step === 'wrong key' && one.response !== undefined,
     (one) =>
-      accepted(one)
+      isAccepted(one)
         ? [
             {
               exchange: one.id,
@@ -264,6 +271,6 @@ export function wrongKeyRefused(endpoint: Endpoint): Check {
             },
           ]
         : [],
-    because('not_observed', 'The request with a wrong key was not answered.'),
+    notJudged('not_observed', 'The request with a wrong key was not answered.'),
   );
 }

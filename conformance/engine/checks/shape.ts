@@ -5,9 +5,9 @@ import {
   type MessageName,
   type Violation,
 } from '../../../src/contract/index.ts';
-import { each, type Check } from './check.ts';
+import { checkEach, type Check } from './check.ts';
 import { repairOf } from './repair.ts';
-import { type Exchange, accepted, isObject } from '../transcript/reading.ts';
+import { type Exchange, isAccepted, isObject } from '../transcript/reading.ts';
 
 /** Whether the answer is one whose body a message schema may judge. */
 export type Answers = (exchange: Exchange) => boolean;
@@ -15,7 +15,7 @@ export type Answers = (exchange: Exchange) => boolean;
 /** Answers of an endpoint that took the request and gave a JSON object. */
 export function answersOf(endpoint: Endpoint): Answers {
   return (one) =>
-    one.endpoint === endpoint && one.intent !== 'refuse' && accepted(one) && isObject(one.json);
+    one.endpoint === endpoint && one.intent !== 'refuse' && isAccepted(one) && isObject(one.json);
 }
 
 /** All shape checks of an exchange read the same validation. */
@@ -55,7 +55,7 @@ export function hintAgainst(hint: Hint | undefined, received: unknown): { hint?:
 export function shape({ message, answers, at, absent, hint }: Shape): Check {
   const faults = (one: Exchange): Violation[] =>
     violationsOf(one, message).filter(({ pointer }) => at.some((place) => matches(pointer, place)));
-  return each(
+  return checkEach(
     (one) =>
       answers(one) &&
       (faults(one).length > 0 || at.some((place) => has(one.json, place.split('/').slice(1)))),

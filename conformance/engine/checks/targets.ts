@@ -1,13 +1,19 @@
 import { brief, valueAt, type Endpoint } from '../../../src/contract/index.ts';
-import { because, each, type Check } from './check.ts';
+import { notJudged, checkEach, type Check } from './check.ts';
 import type { Answers } from './shape.ts';
-import { type Exchange, accepted, isObject, putOff, tookMs } from '../transcript/reading.ts';
+import {
+  type Exchange,
+  isAccepted,
+  isObject,
+  isRateLimited,
+  durationMs,
+} from '../transcript/reading.ts';
 
 /** Answers whose time counts: accepted ones, and those that never came. */
 function timed(endpoint: Endpoint): (one: Exchange) => boolean {
   // An unhealthy sandbox answers in its time, too; a refused chat says nothing of replies.
   const counts = (one: Exchange): boolean =>
-    endpoint === 'health' ? one.response !== undefined && !putOff(one) : accepted(one);
+    endpoint === 'health' ? one.response !== undefined && !isRateLimited(one) : isAccepted(one);
   return (one) =>
     one.endpoint === endpoint &&
     one.intent === 'valid' &&
@@ -25,15 +31,15 @@ export function usualTime(
   return {
     evidence: ({ exchanges }) => exchanges.filter(timed(endpoint)),
     judge(evidence) {
-      const sorted = [...evidence].sort((one, other) => tookMs(one) - tookMs(other));
+      const sorted = [...evidence].sort((one, other) => durationMs(one) - durationMs(other));
       const middle = sorted[Math.floor(sorted.length / 2)];
-      if (!middle || tookMs(middle) < targetMs) return [];
+      if (!middle || durationMs(middle) < targetMs) return [];
       return [
         {
           exchange: middle.id,
           pointer: '',
           expected: `a median under ${inSeconds(targetMs)}`,
-          received: `${inSeconds(tookMs(middle))} over ${evidence.length} requests`,
+          received: `${inSeconds(durationMs(middle))} over ${evidence.length} requests`,
         },
       ];
     },
@@ -50,14 +56,14 @@ export function worstTime(
   return {
     evidence: ({ exchanges }) => exchanges.filter(timed(endpoint)),
     judge(evidence) {
-      const [worst] = [...evidence].sort((one, other) => tookMs(other) - tookMs(one));
-      if (!worst || tookMs(worst) < targetMs) return [];
+      const [worst] = [...evidence].sort((one, other) => durationMs(other) - durationMs(one));
+      if (!worst || durationMs(worst) < targetMs) return [];
       return [
         {
           exchange: worst.id,
           pointer: '',
           expected: `under ${inSeconds(targetMs)}`,
-          received: inSeconds(tookMs(worst)),
+          received: inSeconds(durationMs(worst)),
         },
       ];
     },
@@ -74,7 +80,7 @@ export function typical(
 ): Check {
   const first = place.replace('*', '0');
   const found = (one: Exchange): unknown => valueAt(one.json, first);
-  return each(
+  return checkEach(
     (one) => answers(one) && found(one) !== undefined,
     (one) =>
       found(one) === value
@@ -131,7 +137,7 @@ export function overHttps(): Check {
       const reason = httpWaiver(run.target, run.allowHttp);
       return reason
         ? { verdict: 'not_applicable', reason: `waived: ${reason}` }
-        : because('blocked', 'No request was answered.')({ run, exchanges: [] });
+        : notJudged('blocked', 'No request was answered.')({ run, exchanges: [] });
     },
   };
 }

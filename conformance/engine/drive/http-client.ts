@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 
 import { Agent, buildConnector, request } from 'undici';
 import type { ExchangeRecord, FailureKind } from '../../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../../src/platform/clock.ts';
-import { failureWords } from '../../../src/platform/failure-words.ts';
+import { describeFailure } from '../../../src/platform/failure-words.ts';
 
 /** What one request came to: the part of an exchange that the network decides. */
 export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
@@ -202,7 +202,7 @@ export function toFailure(
     return { kind: 'protocol', message: error.message, ...came };
   }
   const { code = nameOf(error), message: full } = rootOf(error);
-  const message = failureWords(full);
+  const message = describeFailure(full);
   if (/HEADERS?_OVERFLOW/.test(code)) {
     return { kind: 'too_large', message: 'its headers are larger than 16 kB' };
   }

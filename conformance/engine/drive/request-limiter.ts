@@ -1,14 +1,14 @@
 import type { Clock } from '../../../src/platform/clock.ts';
 
 /** Lets requests pass: so many at once, so many a second, and none during a pause. */
-export interface Turnstile {
+export interface RequestLimiter {
   pass<Result>(go: () => Promise<Result>): Promise<Result>;
   /** Holds all requests back for `ms` from now. */
   pause(ms: number): void;
 }
 
 /** The bounds of a turnstile. */
-export interface TurnstileOptions {
+export interface RequestLimiterOptions {
   clock: Clock;
   /** In flight at most. */
   concurrency: number;
@@ -17,7 +17,11 @@ export interface TurnstileOptions {
 }
 
 /** A turnstile that keeps the order of arrival. */
-export function turnstile({ clock, concurrency, ratePerSecond }: TurnstileOptions): Turnstile {
+export function createRequestLimiter({
+  clock,
+  concurrency,
+  ratePerSecond,
+}: RequestLimiterOptions): RequestLimiter {
   const waiting: (() => void)[] = [];
   let inFlight = 0;
   let openAtMs = 0;

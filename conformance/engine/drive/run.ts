@@ -1,26 +1,26 @@
 import type { Area, Endpoint, RunRecord } from '../../../src/contract/index.ts';
-import { seededChance } from '../../../src/platform/random.ts';
+import { seededRandom } from '../../../src/platform/random.ts';
 import { isoTime, type Clock } from '../../../src/platform/clock.ts';
-import { failedGate } from '../preflight/preflight.ts';
+import { findBlockingCause } from '../preflight/preflight.ts';
 import { isServiceRun } from '../../areas/index.ts';
 import {
   cleanup,
   clockBack,
-  scenarios,
+  probes,
   serviceScenarios,
-  serviceWorld,
-  voiceWorld,
+  createServiceContext,
+  createVoiceContext,
   type Cost,
-  type People,
+  type SimulatedUsers,
   type Phase,
-  type Scenario,
+  type Probe,
 } from '../../areas/probes.ts';
 import { PREFLIGHT } from '../transcript/reading.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
 import { httpClient, type HttpClient } from './http-client.ts';
 import { recorder, type Recorder } from './recorder.ts';
 import { sender, type Sender } from './sender.ts';
-import { turnstile } from './request-limiter.ts';
+import { createRequestLimiter } from './request-limiter.ts';
 import type { Caller } from './call/caller.ts';
 import { voiceOptions, type VoiceOptions } from './call/options.ts';
 
@@ -55,7 +55,7 @@ export interface DriveOptions {
   /** Stop after the preflight. */
   preflightOnly: boolean;
   /** Drive these scenarios and the preflight alone; all when left out. */
-  scenarios?: readonly string[] | undefined;
+  probes?: readonly string[] | undefined;
   /** Told after every exchange. */
   onExchange: (exchange: Exchange) => void;
   /** Interrupts the run: nothing more is sent but what deletes the users that it created. */
@@ -73,19 +73,19 @@ const HEALTH_DEADLINE_MS = 10_250;
 
 /** What a run would send, before it sends anything. */
 export interface Plan extends Cost {
-  scenarios: readonly Scenario[];
+  probes: readonly Probe[];
 }
 
 /** The scenarios of some areas with what they cost, 429s apart. */
 export function plan(
-  options: Pick<DriveOptions, 'areas' | 'prompts' | 'preflightOnly' | 'intrusive' | 'scenarios'>,
+  options: Pick<DriveOptions, 'areas' | 'prompts' | 'preflightOnly' | 'intrusive' | 'probes'>,
 ): Plan {
-  const suite = isServiceRun(options) ? serviceScenarios : scenarios;
+  const suite = isServiceRun(options) ? serviceScenarios : probes;
   const chosen = suite.filter(
     (scenario) =>
       (options.areas.includes(scenario.area) || isFixture(scenario, options.areas)) &&
       (options.intrusive || !scenario.intrusive) &&
-      (scenario.phase === 'preflight' || (options.scenarios?.includes(scenario.id) ?? true)) &&
+      (scenario.phase === 'preflight' || (options.probes?.includes(scenario.id) ?? true)) &&
       (!options.preflightOnly || scenario.id === PREFLIGHT || scenario.phase === 'cleanup'),
   );
   const total: Cost = { requests: 0, modelCalls: 0, users: 0, calls: 0 };
@@ -96,14 +96,14 @@ export function plan(
     total.users += users;
     total.calls += calls;
   }
-  return { ...total, scenarios: chosen };
+  return { ...total, probes: chosen };
 }
 
 /**
  * Health is asked in every run, to tell a sandbox from an address with nothing there. Whoever
  * talks needs a user to talk as: one is created, and deleted at the end.
  */
-function isFixture({ area, phase }: Scenario, areas: readonly Area[]): boolean {
+function isFixture({ area, phase }: Probe, areas: readonly Area[]): boolean {
   if (area === 'health') return phase === 'preflight';
   const talks = areas.includes('chat') || areas.includes('voice');
   return talks && area === 'users' && ['preflight', 'cleanup'].includes(phase);
@@ -126,9 +126,9 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
     clock,
     ...(options.ca === undefined ? {} : { ca: options.ca }),
   });
-  const service = serviceWorld({
+  const service = createServiceContext({
     clock,
-    chance: seededChance(`${seed}/${run.startedAt}`),
+    chance: seededRandom(`${seed}/${run.startedAt}`),
     intrusive: options.intrusive ?? false,
     signal: options.signal,
   });
@@ -138,27 +138,27 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
     options.apiKeyHeader ?? API_KEY_HEADER,
   );
   const send = await senderOf(options, { client, records, isInterrupted });
-  const people: People = {
+  const users: SimulatedUsers = {
     chatAs: undefined,
-    absent: false,
+    isUnsupported: false,
     existing: new Set(),
-    strays: new Set(),
+    wronglyAccepted: new Set(),
   };
-  const voice = voiceWorld();
-  const start = (scenario: Scenario): Promise<void> =>
-    scenario.drive({
+  const voice = createVoiceContext();
+  const start = (scenario: Probe): Promise<void> =>
+    scenario.run({
       send: (step) => send(scenario.id, step),
-      people,
-      chance: seededChance(`${seed}/${scenario.area}/${scenario.id}`),
+      users,
+      random: seededRandom(`${seed}/${scenario.area}/${scenario.id}`),
       prompts,
       service,
       voice,
     });
   try {
-    const chosen = plan(options).scenarios;
+    const chosen = plan(options).probes;
     for (const phase of PHASES) {
       await Promise.all(chosen.filter((scenario) => scenario.phase === phase).map(start));
-      if (phase === 'preflight' && failedGate({ run, exchanges: records.exchanges })) break;
+      if (phase === 'preflight' && findBlockingCause({ run, exchanges: records.exchanges })) break;
     }
   } finally {
     await client.close();
@@ -177,12 +177,12 @@ async function senderOf(
     client: run.client,
     caller: options.areas.includes('voice') ? await callerOf(options) : undefined,
     clock,
-    turnstile: turnstile({
+    requestLimiter: createRequestLimiter({
       clock,
       concurrency,
       ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
     }),
-    callTurnstile: turnstile({ clock, concurrency: CALLS_AT_ONCE }),
+    callLimiter: createRequestLimiter({ clock, concurrency: CALLS_AT_ONCE }),
     recorder: run.records,
     keys: {
       apiKey,

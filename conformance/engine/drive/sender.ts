@@ -1,12 +1,12 @@
 import type { Endpoint, ExchangeRecord } from '../../../src/contract/index.ts';
 import { httpDateMs, type Clock } from '../../../src/platform/clock.ts';
 import type { Step } from '../../areas/probes.ts';
-import { putOff, type Exchange } from '../transcript/reading.ts';
+import { isRateLimited, type Exchange } from '../transcript/reading.ts';
 import type { HttpClient, Outcome, Outgoing } from './http-client.ts';
 import { toOutgoing, type Keys } from './outgoing.ts';
 import { recordable, type Recorder } from './recorder.ts';
 import type { Caller } from './call/caller.ts';
-import type { Turnstile } from './request-limiter.ts';
+import type { RequestLimiter } from './request-limiter.ts';
 
 /** What a sender is made of. */
 export interface SenderParts {
@@ -14,20 +14,20 @@ export interface SenderParts {
   /** Places calls; undefined in a run without any. */
   caller: Caller | undefined;
   clock: Clock;
-  turnstile: Turnstile;
+  requestLimiter: RequestLimiter;
   /** Lets calls pass: one lasts as long as many requests, and must not hold these up. */
-  callTurnstile: Turnstile;
+  callLimiter: RequestLimiter;
   recorder: Recorder;
   keys: Keys;
   deadlineMs: (endpoint: Endpoint) => number;
   /** Whether a scenario may send no more: the run was interrupted. */
-  stopped: (scenario: string) => boolean;
+  stopped: (probe: string) => boolean;
   /** Told after every exchange. */
   onExchange(exchange: Exchange): void;
 }
 
 /** The sender that all scenarios of a run share. */
-export type Sender = (scenario: string, step: Step) => Promise<Exchange | undefined>;
+export type Sender = (probe: string, step: Step) => Promise<Exchange | undefined>;
 
 const TIMEOUTS_IN_A_ROW_MAX = 3;
 /** Connections refused in a row, whatever the endpoint: then there is nobody to send more to. */
@@ -61,16 +61,16 @@ export function sender(parts: SenderParts): Sender {
     return parts.caller.place({
       ...{ step, outgoing, deadlineMs },
       sinceRunMs: (atMs) => atMs - startedMs,
-      pass: (go) => parts.turnstile.pass(go),
+      pass: (go) => parts.requestLimiter.pass(go),
     });
   };
 
-  const attempt = async (scenario: string, step: Step): Promise<Exchange> => {
+  const attempt = async (probe: string, step: Step): Promise<Exchange> => {
     const outgoing = toOutgoing(step, parts.keys);
     const sentMs = parts.clock.monotonicMs() - startedMs;
     const came = await sendOrCall(step, outgoing);
     const exchange = parts.recorder.record({
-      scenario,
+      probe,
       step: step.step,
       endpoint: step.endpoint,
       intent: step.intent,
@@ -88,17 +88,18 @@ export function sender(parts: SenderParts): Sender {
     return exchange;
   };
 
-  return async (scenario, step) => {
+  return async (probe, step) => {
     for (let tried = 1; ; tried++) {
-      const turnstile = step.endpoint === 'voice' ? parts.callTurnstile : parts.turnstile;
+      const turnstile = step.endpoint === 'voice' ? parts.callLimiter : parts.requestLimiter;
       const exchange = await turnstile.pass(async () =>
-        parts.stopped(scenario) || isGivenUp(step) ? undefined : attempt(scenario, step),
+        parts.stopped(probe) || isGivenUp(step) ? undefined : attempt(probe, step),
       );
-      if (!exchange || !putOff(exchange) || step.once || tried === ATTEMPTS_MAX) return exchange;
+      if (!exchange || !isRateLimited(exchange) || step.once || tried === ATTEMPTS_MAX)
+        return exchange;
       const pauseMs = pauseAfter(exchange, tried, parts.clock.nowMs());
       if (waitedMs + pauseMs > WAITED_MS_MAX) return exchange;
       waitedMs += pauseMs;
-      parts.turnstile.pause(pauseMs);
+      parts.requestLimiter.pause(pauseMs);
     }
   };
 }

@@ -1,7 +1,7 @@
 import type { Cause } from '../../../src/contract/index.ts';
 import type { Repair } from '../../areas/checks.ts';
 import { toExchange, type Transcript } from '../transcript/transcript.ts';
-import { judge, type Judgement, type JudgeOptions } from './judge.ts';
+import { judgeTranscript, type Judgment, type JudgeOptions } from './judge.ts';
 
 /** A mended recording is judged for each candidate; more than these would keep a person waiting. */
 const CANDIDATES_MAX = 20;
@@ -12,21 +12,21 @@ const CANDIDATES_MAX = 20;
  */
 export function causesOf(
   transcript: Transcript,
-  judgement: Judgement,
+  judgement: Judgment,
   options: JudgeOptions = {},
 ): Cause[] {
   const before = failuresOf(judgement);
   const causes = repairsOf(judgement)
     .slice(0, CANDIDATES_MAX)
     .map((repair): Cause => {
-      const after = failuresOf(judge(mended(transcript, repair), options));
+      const after = failuresOf(judgeTranscript(mended(transcript, repair), options));
       const clears = [...before].filter((id) => !after.has(id));
-      return { says: repair.says, clears, verified: clears.length > 0 };
+      return { description: repair.description, clears, verified: clears.length > 0 };
     });
   return withoutLesser(causes.filter(({ verified }) => verified));
 }
 
-function failuresOf({ requirements }: Judgement): Set<string> {
+function failuresOf({ requirements }: Judgment): Set<string> {
   return new Set(
     [...requirements]
       .filter(([, { verdict }]) => verdict === 'fail' || verdict === 'blocked')
@@ -35,11 +35,11 @@ function failuresOf({ requirements }: Judgement): Set<string> {
 }
 
 /** The different changes that findings propose, by what they say. */
-function repairsOf({ requirements }: Judgement): Repair[] {
+function repairsOf({ requirements }: Judgment): Repair[] {
   const bySaying = new Map<string, Repair>();
   for (const judged of requirements.values()) {
     if (judged.verdict !== 'fail') continue;
-    for (const { repair } of judged.findings) if (repair) bySaying.set(repair.says, repair);
+    for (const { repair } of judged.findings) if (repair) bySaying.set(repair.description, repair);
   }
   return [...bySaying.values()];
 }

@@ -1,7 +1,7 @@
 import { isMediaUnjudged } from '../../areas/checks.ts';
 import { valueAt } from '../../../src/contract/index.ts';
 import { CLOCK_BACK } from '../../areas/probes.ts';
-import { accepted, type Transcript } from '../transcript/reading.ts';
+import { isAccepted, type Transcript } from '../transcript/reading.ts';
 import { claimsVoice, isVoiceAbsent } from '../transcript/call-messages.ts';
 
 /** What has to be known beside the verdict of a run, in a sentence or two each. */
@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 
 /** That the clock of the service was moved on, and could not be put back. */
 function clockNotice({ exchanges }: Transcript): string[] {
-  const moves = exchanges.filter((one) => one.endpoint === 'admin' && accepted(one));
+  const moves = exchanges.filter((one) => one.endpoint === 'admin' && isAccepted(one));
   if (moves.some(({ step }) => step === CLOCK_BACK)) return [];
   const movedMs = moves
     .map(({ sent }) => valueAt(sent, '/advance_ms'))

@@ -1,19 +1,19 @@
-import { brief, valueAt, type Dialect } from '../../../src/contract/index.ts';
+import { brief, valueAt, type ObservedBehaviors } from '../../../src/contract/index.ts';
 import {
   type Exchange,
   type Transcript,
-  accepted,
+  isAccepted,
   errorOf,
-  outcome,
+  describeOutcome,
   printable,
-  putOff,
+  isRateLimited,
 } from '../transcript/reading.ts';
 import { voiceSilences } from '../../areas/voice/observed.ts';
 import { isServiceRun } from '../../areas/index.ts';
 import { serviceDialect } from '../../areas/service/observed.ts';
 
 /** A silence of the specification: what it is called, and which exchanges show it. */
-export interface Silence {
+export interface ObservedBehavior {
   name: string;
   of: (one: Exchange) => boolean;
   /** What came, in words; the status when left out. */
@@ -21,14 +21,16 @@ export interface Silence {
 }
 
 const valid = (endpoint: Exchange['endpoint']) => (one: Exchange) =>
-  one.endpoint === endpoint && one.intent === 'valid' && accepted(one);
+  one.endpoint === endpoint && one.intent === 'valid' && isAccepted(one);
 const step = (endpoint: Exchange['endpoint'], name: string) => (one: Exchange) =>
   one.endpoint === endpoint && one.step === name;
 
 /** The status, and the error's code where the answer has one. */
 const withCode = (one: Exchange): string => {
   const code = errorOf(one)?.code;
-  return code === undefined ? outcome(one) : `${outcome(one)} ${printable(code, 40)}`;
+  return code === undefined
+    ? describeOutcome(one)
+    : `${describeOutcome(one)} ${printable(code, 40)}`;
 };
 
 const made = (one: Exchange, key: string): string =>
@@ -37,7 +39,7 @@ const made = (one: Exchange, key: string): string =>
 /** A string as it is, anything else as JSON. */
 const wordOf = (value: unknown): string => (typeof value === 'string' ? value : brief(value));
 
-const silences: readonly Silence[] = [
+const silences: readonly ObservedBehavior[] = [
   { name: 'POST /users', of: valid('create') },
   { name: 'DELETE /users/{user_id}', of: valid('delete') },
   { name: 'duplicate user', of: step('create', 'duplicate'), says: withCode },
@@ -56,7 +58,7 @@ const silences: readonly Silence[] = [
   { name: 'content type text/plain', of: step('chat', 'content type text/plain'), says: withCode },
   {
     name: 'session_id when none was sent',
-    of: (one) => step('chat', 'minimal')(one) && accepted(one),
+    of: (one) => step('chat', 'minimal')(one) && isAccepted(one),
     says: (one) => made(one, 'session_id'),
   },
   {
@@ -68,14 +70,14 @@ const silences: readonly Silence[] = [
 ];
 
 /** Without an answer nobody knows whose doing it was: that of the sandbox, or of what ended it. */
-const isAnswered = (one: Exchange): boolean => one.response !== undefined && !putOff(one);
+const isAnswered = (one: Exchange): boolean => one.response !== undefined && !isRateLimited(one);
 
 /** The dialect card: what a sandbox does where the specification is silent. */
-export function dialectOf(transcript: Transcript): Dialect {
+export function observeBehavior(transcript: Transcript): ObservedBehaviors {
   const { run, exchanges } = transcript;
   if (isServiceRun(run)) return serviceDialect(transcript);
   return Object.fromEntries(
-    silences.flatMap(({ name, of, says = outcome }) => {
+    silences.flatMap(({ name, of, says = describeOutcome }) => {
       const seen = new Set(exchanges.filter((one) => of(one) && isAnswered(one)).map(says));
       return seen.size === 0 ? [] : [[name, [...seen].join(', ')]];
     }),

@@ -7,7 +7,7 @@ import { toExchange } from '../transcript/transcript.ts';
 export interface BrokenMust {
   id: RequirementId;
   /** Where, what was expected; never what the answer says. */
-  says: string;
+  rule: string;
 }
 
 /** Of the run that the exchange was not part of, the checks of a must read nothing but this. */
@@ -47,6 +47,6 @@ export function brokenMusts(record: ExchangeRecord): BrokenMust[] {
     const [finding] = evidence.length === 0 ? [] : check.judge(evidence, transcript);
     if (!finding) return [];
     const at = finding.pointer === '' ? '' : `${finding.pointer}: `;
-    return [{ id, says: `${at}expected ${finding.expected}` }];
+    return [{ id, rule: `${at}expected ${finding.expected}` }];
   });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/platform/clock.ts';
-import type { Answer } from './mutant.ts';
+import type { ProxyResponse } from './mutant.ts';
 
 /** A request for a voice WebSocket as the proxy got it. */
 export interface VoiceAsked {
@@ -36,7 +36,7 @@ export interface CallTwist {
 /** Stands between the judge and the voice endpoint of a sandbox; what is left out is passed on. */
 export interface VoiceTransform {
   /** Answers a request itself. */
-  admit?(asked: VoiceAsked): Answer | 'dropped' | undefined;
+  admit?(asked: VoiceAsked): ProxyResponse | 'dropped' | undefined;
   /** What the sandbox is asked for instead. */
   ask?(asked: VoiceAsked): VoiceAsked;
   /** The subprotocol that the answer names; undefined for none. */

@@ -5,14 +5,14 @@ import {
   type SandboxErrorCode,
 } from '../../../src/contract/index.ts';
 import { isoTime, type Clock } from '../../../src/platform/clock.ts';
-import type { Answer, Asked, Transform, TransformFactory } from './mutant.ts';
+import type { ProxyResponse, ProxyRequest, Transform, TransformFactory } from './mutant.ts';
 import { isObject } from '../transcript/reading.ts';
 
 /** Whether a distortion concerns a request. */
-export type When = (asked: Asked) => boolean;
+export type When = (asked: ProxyRequest) => boolean;
 
 /** A change to the body of an answer, made in place. */
-export type Edit = (body: Record<string, unknown>, asked: Asked) => void;
+export type Edit = (body: Record<string, unknown>, asked: ProxyRequest) => void;
 
 /** Always. */
 export const always: When = () => true;
@@ -28,7 +28,8 @@ export function set(pointer: string, value: unknown): Edit {
       const fresh = /^\d+$/.test(keys[index + 1] ?? last) ? [] : {};
       here = here[key] = typeof next === 'object' && next ? next : fresh;
     }
-    here[last] = typeof value === 'function' ? (value as (asked: Asked) => unknown)(asked) : value;
+    here[last] =
+      typeof value === 'function' ? (value as (asked: ProxyRequest) => unknown)(asked) : value;
   };
 }
 
@@ -51,15 +52,15 @@ export function all(...edits: Edit[]): Edit {
 }
 
 /** Whether the sandbox took the request. */
-export const isAccepted = ({ status }: Answer): boolean => status >= 200 && status < 300;
+export const isAccepted = ({ status }: ProxyResponse): boolean => status >= 200 && status < 300;
 
 /** Whether it refused or failed. */
-export const isError = ({ status }: Answer): boolean => status >= 400;
+export const isError = ({ status }: ProxyResponse): boolean => status >= 400;
 
 /** Changes what the sandbox answered, where the request and the answer are such. */
 export function changes(
   when: When,
-  change: (answer: Answer, asked: Asked) => Answer,
+  change: (answer: ProxyResponse, asked: ProxyRequest) => ProxyResponse,
 ): TransformFactory {
   return () => async (asked, forward) => {
     const answer = await forward(asked);
@@ -73,7 +74,7 @@ export function to(endpoint: Endpoint, when: When = always): When {
 }
 
 /** An answer with its JSON body edited; one that has no object stays as it is. */
-export function edited(answer: Answer, asked: Asked, edit: Edit): Answer {
+export function edited(answer: ProxyResponse, asked: ProxyRequest, edit: Edit): ProxyResponse {
   const body = jsonOf(answer);
   if (!isObject(body)) return answer;
   edit(body, asked);
@@ -81,7 +82,7 @@ export function edited(answer: Answer, asked: Asked, edit: Edit): Answer {
 }
 
 /** The body of an answer as JSON; undefined where it is not. */
-export function jsonOf({ body }: Answer): unknown {
+export function jsonOf({ body }: ProxyResponse): unknown {
   try {
     return JSON.parse(body) as unknown;
   } catch {
@@ -113,8 +114,8 @@ export function onErrors(when: When, ...edits: Edit[]): TransformFactory {
 /** Puts other parts, such as the status, in the place of the answer's own. */
 export function replaces(
   when: When,
-  parts: Partial<Answer>,
-  of: (answer: Answer) => boolean = () => true,
+  parts: Partial<ProxyResponse>,
+  of: (answer: ProxyResponse) => boolean = () => true,
 ): TransformFactory {
   return changes(when, (answer) => (of(answer) ? { ...answer, ...parts } : answer));
 }
@@ -122,17 +123,24 @@ export function replaces(
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** An answer with a JSON body. */
-export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
+export function json(
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): ProxyResponse {
   return { status, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
 }
 
 /** An answer in the sandbox's error shape (spec 7). */
-export function failure(status: number, code: SandboxErrorCode, message = 'No.'): Answer {
+export function failure(status: number, code: SandboxErrorCode, message = 'No.'): ProxyResponse {
   return json(status, { error: { message, type: sandboxErrors[code].type, code } });
 }
 
 /** The least with which a request of an endpoint may be accepted (spec 2.8 to 2.10). */
-export function acceptance({ endpoint, json: sent, path }: Asked, clock: Clock): Answer {
+export function acceptance(
+  { endpoint, json: sent, path }: ProxyRequest,
+  clock: Clock,
+): ProxyResponse {
   const now = isoTime(clock.nowMs());
   switch (endpoint) {
     case 'chat':
@@ -161,7 +169,7 @@ export function acceptance({ endpoint, json: sent, path }: Asked, clock: Clock):
 /** Answers some requests itself, and has the sandbox answer the rest. */
 export function instead(
   when: When,
-  answer: (asked: Asked, clock: Clock) => Answer,
+  answer: (asked: ProxyRequest, clock: Clock) => ProxyResponse,
 ): TransformFactory {
   return () => async (asked, forward, clock) =>
     when(asked) ? answer(asked, clock) : forward(asked);
@@ -186,7 +194,7 @@ export function delays(when: When, ms: number): TransformFactory {
 }
 
 /** A transform that is given whether the request concerns it for the first time. */
-export function once(when: When, answer: (asked: Asked) => Answer): TransformFactory {
+export function once(when: When, answer: (asked: ProxyRequest) => ProxyResponse): TransformFactory {
   return () => {
     let done = false;
     return async (asked, forward) => {

@@ -4,7 +4,7 @@ import type { RequirementId } from '../../areas/index.ts';
 import type { VoiceFactory } from './call-transform.ts';
 
 /** A request as the proxy got it. */
-export interface Asked {
+export interface ProxyRequest {
   /** Undefined for a path or a method that the interface does not have. */
   endpoint: Endpoint | undefined;
   method: string;
@@ -21,7 +21,7 @@ export interface Asked {
 }
 
 /** An answer as the proxy gives it. */
-export interface Answer {
+export interface ProxyResponse {
   status: number;
   /** Sent in the case in which they are written here. */
   headers: Record<string, string>;
@@ -33,13 +33,17 @@ export interface Answer {
 }
 
 /** An answer, or a connection that is dropped without one. */
-export type Reply = Answer | 'dropped';
+export type ProxyResult = ProxyResponse | 'dropped';
 
 /** Has the sandbox behind the proxy answer a request. */
-export type Forward = (asked: Asked) => Promise<Answer>;
+export type Forward = (asked: ProxyRequest) => Promise<ProxyResponse>;
 
 /** Stands between the judge and a sandbox; may ask the sandbox, or not, and change what it says. */
-export type Transform = (asked: Asked, forward: Forward, clock: Clock) => Promise<Reply>;
+export type Transform = (
+  asked: ProxyRequest,
+  forward: Forward,
+  clock: Clock,
+) => Promise<ProxyResult>;
 
 /** Makes a transform with a state of its own, so that no run sees what another one did. */
 export type TransformFactory = () => Transform;
@@ -66,7 +70,7 @@ export interface Distortion {
 /** A distortion that breaks one rule. */
 export interface Mutant extends Distortion {
   /** What it does wrong, in one sentence. */
-  breaks: string;
+  description: string;
   /** Exactly the requirements that turn red: `fail`, or `warn` for a target. */
   kills: readonly RequirementId[];
 }
@@ -74,13 +78,13 @@ export interface Mutant extends Distortion {
 /** A distortion that is odd but breaks no rule: nothing may turn red. */
 export interface Variant extends Distortion {
   /** What is odd about it, in one sentence. */
-  is: string;
+  description: string;
 }
 
 /** Writes a mutant of an area: its name, what it does wrong, what it turns red, and how. */
 export type MutantOf = (
   name: string,
-  breaks: string,
+  description: string,
   kills: RequirementId | readonly RequirementId[],
   transform: TransformFactory,
   more?: Partial<Mutant>,
@@ -88,10 +92,10 @@ export type MutantOf = (
 
 /** A writer of the mutants of one area, whose ids all begin with its name. */
 export function mutantsOf(area: Area): MutantOf {
-  return (name, breaks, kills, transform, more = {}) => ({
+  return (name, description, kills, transform, more = {}) => ({
     id: `${area}/${name}`,
     areas: [area],
-    breaks,
+    description,
     kills: [kills].flat(),
     transform,
     ...more,
@@ -101,7 +105,7 @@ export function mutantsOf(area: Area): MutantOf {
 /** Writes a legal variant: its name, what is odd about it, and how. */
 export type VariantOf = (
   name: string,
-  is: string,
+  description: string,
   transform: TransformFactory,
   more?: Partial<Variant>,
 ) => Variant;
@@ -110,10 +114,10 @@ export type VariantOf = (
 export function variantsOf(area: Area): VariantOf;
 export function variantsOf(kind: string, areas: readonly Area[]): VariantOf;
 export function variantsOf(kind: string, areas: readonly Area[] = [kind as Area]): VariantOf {
-  return (name, is, transform, more = {}) => ({
+  return (name, description, transform, more = {}) => ({
     id: `legal/${kind}-${name}`,
     areas,
-    is,
+    description,
     transform,
     ...more,
   });

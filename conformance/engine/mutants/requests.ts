@@ -1,6 +1,6 @@
 import type { RequirementId } from '../../areas/index.ts';
 import type { When } from './combinators.ts';
-import type { Asked } from './mutant.ts';
+import type { ProxyRequest } from './mutant.ts';
 import { isObject } from '../transcript/reading.ts';
 
 /** The body has exactly these keys. */
@@ -20,18 +20,18 @@ export function where(key: string, is: (value: unknown) => boolean): When {
 }
 
 /** All the text of the messages, whatever their shape. */
-export function saidIn({ json }: Asked): string {
+export function saidIn({ json }: ProxyRequest): string {
   return isObject(json) ? JSON.stringify(json['messages'] ?? '') : '';
 }
 
 /** The value of a string under a key of the body. */
-export function textAt(key: string, { json }: Asked): string | undefined {
+export function textAt(key: string, { json }: ProxyRequest): string | undefined {
   const value = isObject(json) ? json[key] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
 /** The user of whom `DELETE /users/{user_id}` speaks. */
-export function userOf({ path }: Asked): string {
+export function userOf({ path }: ProxyRequest): string {
   return decodeURIComponent(path.slice('/users/'.length));
 }
 

@@ -2,66 +2,66 @@ import type { RunRecord } from '../../../src/contract/index.ts';
 import { isServiceRun } from '../../areas/index.ts';
 import {
   type Exchange,
-  accepted,
+  isAccepted,
   isObject,
-  outcome,
+  describeOutcome,
   printable,
-  putOff,
+  isRateLimited,
 } from '../transcript/reading.ts';
-import type { Gate } from './preflight.ts';
+import type { BlockingCause } from './preflight.ts';
 
-type Text = Pick<Gate, 'says' | 'cure'>;
+type Text = Pick<BlockingCause, 'message' | 'cure'>;
 
 const WRONG_PLACE = 'Check that the URL leads to the sandbox: something else answers there.';
 
-const texts: Partial<Record<Gate['id'], Text>> = {
+const texts: Partial<Record<BlockingCause['id'], Text>> = {
   timeout: {
-    says: 'Connections are accepted, but no request is answered in time.',
+    message: 'Connections are accepted, but no request is answered in time.',
     cure: 'Check that the sandbox itself runs, not only what stands before it.',
   },
   reset: {
-    says: 'Every connection is dropped before the answer is whole.',
+    message: 'Every connection is dropped before the answer is whole.',
     cure: 'Look into the log of the sandbox: it, or a proxy before it, closes the connection.',
   },
   protocol: {
-    says: 'What answers at this address does not speak HTTP.',
+    message: 'What answers at this address does not speak HTTP.',
     cure: 'Check the port, and https:// against http://.',
   },
   wrongly_encoded: {
-    says: 'Every answer has a Content-Encoding that its body does not have.',
+    message: 'Every answer has a Content-Encoding that its body does not have.',
     cure: 'Check what compresses the answers, such as a proxy: nothing asked for it.',
   },
   too_large: {
-    says: 'Every answer is larger than anything that the interface has.',
+    message: 'Every answer is larger than anything that the interface has.',
     cure: WRONG_PLACE,
   },
-  empty: { says: 'Every answer is empty.', cure: WRONG_PLACE },
-  not_json: { says: 'No answer is a JSON object.', cure: WRONG_PLACE },
+  empty: { message: 'Every answer is empty.', cure: WRONG_PLACE },
+  not_json: { message: 'No answer is a JSON object.', cure: WRONG_PLACE },
   server_error: {
-    says: 'Every request is answered with a server error.',
+    message: 'Every request is answered with a server error.',
     cure: 'Look into the log of the sandbox, or of the proxy before it: nothing of it works.',
   },
   all_refused: {
-    says: 'Every request is refused, whichever it is.',
-    cure: `${WRONG_PLACE} If it is the right one, its answer says what it lacks.`,
+    message: 'Every request is refused, whichever it is.',
+    cure: `${WRONG_PLACE} If it is the right one, its answer message what it lacks.`,
   },
   rate_limited: {
-    says: 'Every request is put off with 429, for longer than the kit waits.',
+    message: 'Every request is put off with 429, for longer than the kit waits.',
     cure: 'Raise the limit of the sandbox for this key, or run with --rate.',
   },
 };
 
 /** The chat of the preflight was put off for good. */
-export function rateLimited(probes: Exchange[]): Gate | undefined {
+export function rateLimited(probes: Exchange[]): BlockingCause | undefined {
   const chat = probes.find(({ endpoint }) => endpoint === 'chat');
   const known = texts['rate_limited'];
-  return chat && known && putOff(chat)
+  return chat && known && isRateLimited(chat)
     ? { id: 'rate_limited', ...known, evidence: chat }
     : undefined;
 }
 
 /** Every probe, of two at least, went wrong in a way that no sandbox does. */
-export function allAlike(probes: Exchange[], run: RunRecord): Gate | undefined {
+export function allAlike(probes: Exchange[], run: RunRecord): BlockingCause | undefined {
   const kinds = probes.map((one) => deadness(one, isServiceRun(run)));
   const [first] = probes;
   const [kind] = kinds;
@@ -75,19 +75,19 @@ export function allAlike(probes: Exchange[], run: RunRecord): Gate | undefined {
     return undefined;
   }
   if (probes.length < 2 && !WITHOUT_HTTP.includes(kind)) return undefined;
-  const says = known.says.replace(/\.$/, `${detailOf(kind, probes)}.`);
-  return { id: kind, says, cure: cureOf(kind, known.cure, run.target), evidence: first };
+  const message = known.message.replace(/\.$/, `${detailOf(kind, probes)}.`);
+  return { id: kind, message, cure: cureOf(kind, known.cure, run.target), evidence: first };
 }
 
 /** One probe is enough where there is no HTTP to be judged. */
-const WITHOUT_HTTP: readonly Gate['id'][] = ['reset', 'protocol', 'wrongly_encoded'];
+const WITHOUT_HTTP: readonly BlockingCause['id'][] = ['reset', 'protocol', 'wrongly_encoded'];
 
 /** Answers that never come to their end are too long for one, and not in time for another. */
-const ENDLESS: readonly (Gate['id'] | undefined)[] = ['too_large', 'timeout'];
-const bothBroken = (one: Gate['id'] | undefined, other: Gate['id']): boolean =>
+const ENDLESS: readonly (BlockingCause['id'] | undefined)[] = ['too_large', 'timeout'];
+const bothBroken = (one: BlockingCause['id'] | undefined, other: BlockingCause['id']): boolean =>
   ENDLESS.includes(one) && ENDLESS.includes(other);
 
-function cureOf(kind: Gate['id'], cure: string, target: string): string {
+function cureOf(kind: BlockingCause['id'], cure: string, target: string): string {
   const other = target.startsWith('https:')
     ? 'Or the port has no TLS: try http://.'
     : 'Or the port wants TLS: try https://.';
@@ -97,26 +97,27 @@ function cureOf(kind: Gate['id'], cure: string, target: string): string {
 }
 
 /** What it was in this case: the statuses, the start of a body, why it could not be read. */
-function detailOf(kind: Gate['id'], probes: readonly Exchange[]): string {
+function detailOf(kind: BlockingCause['id'], probes: readonly Exchange[]): string {
   const [first] = probes;
   const body = JSON.stringify(printable(first?.response?.body ?? '', 40));
   if (kind === 'not_json') return `: ${body}`;
   if (kind === 'too_large') return ` (${first?.failure?.message ?? ''})`;
   if (kind !== 'server_error' && kind !== 'all_refused') return '';
-  return `: ${[...new Set(probes.map(outcome))].join(', ')}${body === '""' ? '' : ` (${body})`}`;
+  return `: ${[...new Set(probes.map(describeOutcome))].join(', ')}${body === '""' ? '' : ` (${body})`}`;
 }
 
-function deadness(one: Exchange, isService: boolean): Gate['id'] | undefined {
+function deadness(one: Exchange, isService: boolean): BlockingCause['id'] | undefined {
   const { failure, response, json } = one;
   if (failure) {
     // Whose status came speaks HTTP.
     const isEncoding = failure.kind === 'protocol' && failure.status !== undefined;
     return isEncoding ? 'wrongly_encoded' : failure.kind;
   }
-  if (putOff(one)) return 'rate_limited';
+  if (isRateLimited(one)) return 'rate_limited';
   const { status = 0, body = '' } = response ?? {};
-  if (accepted(one)) return body.trim() === '' ? 'empty' : isObject(json) ? undefined : 'not_json';
-  // What a sandbox says of its health is judged, whatever it says of the rest.
+  if (isAccepted(one))
+    return body.trim() === '' ? 'empty' : isObject(json) ? undefined : 'not_json';
+  // What a sandbox message of its health is judged, whatever it message of the rest.
   if (!isService) return undefined;
   return status >= 500 ? 'server_error' : status >= 400 ? 'all_refused' : undefined;
 }

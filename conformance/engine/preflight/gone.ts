@@ -1,13 +1,13 @@
 import type { Exchange, Transcript } from '../transcript/reading.ts';
 import type { FailureKind, RunRecord } from '../../../src/contract/index.ts';
 import { isVoice } from '../transcript/call-messages.ts';
-import type { Gate } from './preflight.ts';
+import type { BlockingCause } from './preflight.ts';
 
 /**
  * A sandbox that answered and then died: nothing is answered any more up to the end of the run, and
  * connections are refused. What died with it is one cause, and no finding.
  */
-export function gone({ run, exchanges: all }: Transcript): Gate | undefined {
+export function gone({ run, exchanges: all }: Transcript): BlockingCause | undefined {
   const exchanges = isVoiceElsewhere(run) ? all.filter((one) => !isVoice(one)) : all;
   // A call that was cut off was answered at its beginning, and not at its end.
   const lastAnswered = exchanges.findLast(({ response, failure }) => response && !failure);
@@ -29,7 +29,7 @@ export function gone({ run, exchanges: all }: Transcript): Gate | undefined {
     one.endpoint === first.endpoint && one.endedMs > first.startedMs;
   return {
     id: 'gone',
-    says: `The sandbox is gone since exchange ${first.id} ("${first.step}"): nothing accepts connections there any more.`,
+    message: `The sandbox is gone since exchange ${first.id} ("${first.step}"): nothing accepts connections there any more.`,
     cure: 'Look into its log for what ended it: a request that was in flight then, or something else. Then run it again.',
     evidence: first,
     before: { run, exchanges: all.filter((one) => !isLost(one) && !isBesideFirst(one)) },

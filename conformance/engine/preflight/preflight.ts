@@ -2,10 +2,10 @@ import {
   type Exchange,
   PREFLIGHT,
   type Transcript,
-  outcome,
+  describeOutcome,
   printable,
-  putOff,
-  saysAbsent,
+  isRateLimited,
+  isNotFound,
 } from '../transcript/reading.ts';
 import type { RunRecord } from '../../../src/contract/index.ts';
 import { noWayOf } from '../../areas/checks.ts';
@@ -16,7 +16,7 @@ import { gone } from './gone.ts';
 import { inServiceWords, noService } from './service.ts';
 
 /** The one cause for which a run could not be judged: what the preflight found, or its early end. */
-export interface Gate {
+export interface BlockingCause {
   id:
     | 'unresolved'
     | 'refused'
@@ -40,7 +40,7 @@ export interface Gate {
     | 'gone'
     | 'interrupted';
   /** What is wrong, in one sentence. */
-  says: string;
+  message: string;
   /** What to do about it. */
   cure: string;
   /** The exchange that shows it; an interrupted run may have none. */
@@ -53,14 +53,14 @@ export interface Gate {
  * Decides whether a run is judged at all. No status and no body of `/health` alone stops a run, an
  * HTML login page apart: they are findings.
  */
-export function failedGate(transcript: Transcript): Gate | undefined {
+export function findBlockingCause(transcript: Transcript): BlockingCause | undefined {
   const gate = gateOf(transcript);
   return gate && isServiceRun(transcript.run) ? inServiceWords(gate) : gate;
 }
 
-function gateOf(transcript: Transcript): Gate | undefined {
+function gateOf(transcript: Transcript): BlockingCause | undefined {
   const { run, exchanges } = transcript;
-  const probes = exchanges.filter(({ scenario }) => scenario === PREFLIGHT);
+  const probes = exchanges.filter(({ probe }) => probe === PREFLIGHT);
   const final = probes.filter((one) => !isSuperseded(one, probes));
   const isVoiceRun = run.areas.join() === 'voice';
   return (
@@ -78,39 +78,39 @@ function gateOf(transcript: Transcript): Gate | undefined {
   );
 }
 
-function interrupted(was: boolean): Gate | undefined {
+function interrupted(was: boolean): BlockingCause | undefined {
   if (!was) return undefined;
-  const says = 'The run was interrupted.';
-  return { id: 'interrupted', says, cure: 'Run it again.', evidence: undefined };
+  const message = 'The run was interrupted.';
+  return { id: 'interrupted', message, cure: 'Run it again.', evidence: undefined };
 }
 
-/** A probe that was put off and sent again says nothing. */
+/** A probe that was put off and sent again message nothing. */
 function isSuperseded(one: Exchange, probes: Exchange[]): boolean {
   const isAgain = ({ endpoint, step, id }: Exchange): boolean =>
     endpoint === one.endpoint && step === one.step && id > one.id;
-  return putOff(one) && probes.some(isAgain);
+  return isRateLimited(one) && probes.some(isAgain);
 }
 
-const noConnection: Partial<Record<string, Pick<Gate, 'says' | 'cure'>>> = {
+const noConnection: Partial<Record<string, Pick<BlockingCause, 'message' | 'cure'>>> = {
   unresolved: {
-    says: 'The host name is not known.',
+    message: 'The host name is not known.',
     cure: 'Check the URL for typing errors, and that this machine can resolve the name.',
   },
   refused: {
-    says: 'Nothing accepts connections at this address.',
+    message: 'Nothing accepts connections at this address.',
     cure: 'Start the sandbox, or check host and port of the URL.',
   },
   tls: {
-    says: 'The TLS certificate is not accepted.',
+    message: 'The TLS certificate is not accepted.',
     cure: 'If the certificate comes from a CA of your own, give that CA with --ca FILE.',
   },
   plain_http: {
-    says: 'This port speaks plain HTTP, not TLS.',
+    message: 'This port speaks plain HTTP, not TLS.',
     cure: 'Use http:// for a sandbox without TLS, or the port that has TLS.',
   },
 };
 
-function unreachable(probes: Exchange[]): Gate | undefined {
+function unreachable(probes: Exchange[]): BlockingCause | undefined {
   const first = probes.find(({ failure }) => noConnection[failure?.kind ?? '']);
   const kind = first?.failure?.kind;
   const known = noConnection[kind ?? ''];
@@ -118,7 +118,7 @@ function unreachable(probes: Exchange[]): Gate | undefined {
   const detail = kind === 'tls' ? ` (${first.failure?.message ?? ''})` : '';
   return {
     id: kind,
-    says: known.says.replace(/\.$/, `${detail}.`),
+    message: known.message.replace(/\.$/, `${detail}.`),
     cure: known.cure,
     evidence: first,
   };
@@ -132,7 +132,7 @@ const isHtml = ({ response }: Exchange): boolean =>
 const asksToLogIn = ({ response }: Exchange): boolean =>
   /<form|password|log[ -]?in|sign[ -]?in|single sign/i.test(response?.body ?? '');
 
-function loginPage(probes: Exchange[]): Gate | undefined {
+function loginPage(probes: Exchange[]): BlockingCause | undefined {
   const health = probes.find(({ endpoint }) => endpoint === 'health');
   const everywhere = probes.length > 0 && probes.every(isHtml);
   const page = everywhere
@@ -143,13 +143,13 @@ function loginPage(probes: Exchange[]): Gate | undefined {
   if (!page) return undefined;
   return {
     id: 'login_page',
-    says: 'An HTML page answers here, not a sandbox.',
+    message: 'An HTML page answers here, not a sandbox.',
     cure: 'Something stands before the sandbox, such as a login or a proxy: let the kit pass it.',
     evidence: page,
   };
 }
 
-function redirect(probes: Exchange[]): Gate | undefined {
+function redirect(probes: Exchange[]): BlockingCause | undefined {
   const isRedirect = ({ response }: Exchange): boolean =>
     response !== undefined && [301, 302, 303, 307, 308].includes(response.status);
   const chat = probes.find(({ endpoint }) => endpoint === 'chat');
@@ -157,7 +157,7 @@ function redirect(probes: Exchange[]): Gate | undefined {
   if (!moved) return undefined;
   return {
     id: 'redirect',
-    says: `Requests are redirected to ${printable(moved.response?.headers['location'] ?? 'nowhere')}.`,
+    message: `Requests are redirected to ${printable(moved.response?.headers['location'] ?? 'nowhere')}.`,
     cure: 'Give the address that answers itself: the service follows no redirects.',
     evidence: moved,
   };
@@ -167,7 +167,11 @@ const isUpgrade = (one: Exchange): boolean => isVoice(one) && one.step === UPGRA
 
 const KEYED = /^(create|production)$/;
 
-function keyRefused(probes: Exchange[], keyGiven: boolean, isVoiceRun: boolean): Gate | undefined {
+function keyRefused(
+  probes: Exchange[],
+  keyGiven: boolean,
+  isVoiceRun: boolean,
+): BlockingCause | undefined {
   const isRefusal = ({ response }: Exchange): boolean =>
     response?.status === 401 || response?.status === 403;
   const chat = probes.find(({ endpoint }) => endpoint === 'chat');
@@ -176,7 +180,7 @@ function keyRefused(probes: Exchange[], keyGiven: boolean, isVoiceRun: boolean):
   if (!keyed || !isRefusal(keyed) || (isVoiceRun && isVoiceAbsent(probes))) return undefined;
   return {
     id: 'key_refused',
-    says: keyGiven
+    message: keyGiven
       ? `The sandbox refuses the given key with ${keyed.response?.status ?? ''}.`
       : `The sandbox wants a key (${keyed.response?.status ?? ''}), and none was given.`,
     cure: 'Put its bearer key into SANDBOX_KIT_API_KEY, or into a file for --api-key-file.',
@@ -188,16 +192,16 @@ function keyRefused(probes: Exchange[], keyGiven: boolean, isVoiceRun: boolean):
  * An address where no path is known is no sandbox: neither health, nor users, nor chat. One of them
  * alone may be broken, or optional and absent; of all of them no sandbox is left.
  */
-function nothingHere(probes: Exchange[]): Gate | undefined {
+function nothingHere(probes: Exchange[]): BlockingCause | undefined {
   const [first] = probes;
   const isUsersRun = probes.some(({ endpoint }) => endpoint === 'create');
   if (!first || !isUsersRun) return undefined;
   const isNone = (one: Exchange): boolean =>
-    saysAbsent(one) || (isVoice(one) && one.failure !== undefined);
-  if (!probes.every(isNone) || !probes.some(saysAbsent)) return undefined;
+    isNotFound(one) || (isVoice(one) && one.failure !== undefined);
+  if (!probes.every(isNone) || !probes.some(isNotFound)) return undefined;
   return {
     id: 'nothing_here',
-    says: 'Nothing of the interface is at this address: every path is unknown there.',
+    message: 'Nothing of the interface is at this address: every path is unknown there.',
     cure: 'Check the path of the URL: /health, /users and /v1/chat/completions are appended to it.',
     evidence: first,
   };
@@ -210,7 +214,7 @@ const NOBODY: readonly unknown[] = ['refused', 'unresolved', 'tls', 'plain_http'
  * A run of voice alone has nothing to judge where there is none; others go on without. What comes to
  * no answer is told by its cause: no more is known than that.
  */
-function noVoice(probes: Exchange[], { voiceUrl = '' }: RunRecord): Gate | undefined {
+function noVoice(probes: Exchange[], { voiceUrl = '' }: RunRecord): BlockingCause | undefined {
   const probe = probes.findLast(isUpgrade);
   if (!probe) return undefined;
   const { failure } = probe;
@@ -222,7 +226,7 @@ function noVoice(probes: Exchange[], { voiceUrl = '' }: RunRecord): Gate | undef
   if (!isVoiceAbsent(probes)) return undefined;
   return {
     id: 'no_voice',
-    says: `There is no voice here: the WebSocket is refused like an unknown path (${outcome(probe)}).`,
+    message: `There is no voice here: the WebSocket is refused like an unknown path (${describeOutcome(probe)}).`,
     cure: 'Check the address: /voice is appended to the URL, unless --voice-url names another.',
     evidence: probe,
   };

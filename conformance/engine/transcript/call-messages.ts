@@ -1,5 +1,5 @@
 import type { CallEvent, CallMedia } from '../../../src/contract/index.ts';
-import { isObject, saysAbsent, type Exchange } from './reading.ts';
+import { isObject, isNotFound, type Exchange } from './reading.ts';
 
 /** A message of a call, with what the checks read from it. */
 export interface ReadMessage {
@@ -162,7 +162,7 @@ export function refusedAsUnknown(
   ) {
     return undefined;
   }
-  if (saysAbsent(probe)) return 'answered';
+  if (isNotFound(probe)) return 'answered';
   const status = probe.response?.status;
   if (!other || status === 401 || status === 429) return undefined;
   const [kind, kindOfOther] = [probe.failure?.kind, other.failure?.kind];

@@ -12,23 +12,23 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Whether the sandbox took the request: any 2xx. */
-export function accepted(exchange: Exchange): boolean {
+export function isAccepted(exchange: Exchange): boolean {
   const status = exchange.response?.status ?? 0;
   return status >= 200 && status < 300;
 }
 
 /** Whether the sandbox put the request off (429); such an exchange says nothing else about it. */
-export function putOff(exchange: Exchange): boolean {
+export function isRateLimited(exchange: Exchange): boolean {
   return exchange.response?.status === 429;
 }
 
 /** Milliseconds from sending the request to the end of the answer. */
-export function tookMs(exchange: Exchange): number {
+export function durationMs(exchange: Exchange): number {
   return exchange.endedMs - exchange.startedMs;
 }
 
 /** What came of an exchange in a few words: "200", "timeout", "200, then reset". */
-export function outcome({ response, failure, call }: ExchangeRecord): string {
+export function describeOutcome({ response, failure, call }: ExchangeRecord): string {
   if (response && call) return `${response.status}, ${endOf(call)}`;
   if (response) return String(response.status);
   if (!failure) return 'nothing';
@@ -62,6 +62,6 @@ export function errorOf({ json }: Exchange): { type: string; code: string } | un
 const ABSENT = [404, 405, 501];
 
 /** Whether an answer says that there is no such endpoint. */
-export function saysAbsent(one: Exchange): boolean {
+export function isNotFound(one: Exchange): boolean {
   return ABSENT.includes(one.response?.status ?? 0);
 }

@@ -74,10 +74,14 @@ function planWords(report: LoadReport): string {
   return `Profile ${profile}, ${loadWords(report)} for ${seconds(windowMs)}${sentBy}.`;
 }
 
-function callouts({ gate, aborted }: LoadReport): Html[] {
+function callouts({ blockedBy, aborted }: LoadReport): Html[] {
   return [
-    ...(gate
-      ? [html`<div class="callout fail"><strong>${gate.says}</strong><br />${gate.cure}</div>`]
+    ...(blockedBy
+      ? [
+          html`<div class="callout fail">
+            <strong>${blockedBy.message}</strong><br />${blockedBy.cure}
+          </div>`,
+        ]
       : []),
     ...(aborted === undefined ? [] : [html`<div class="callout fail">${aborted}</div>`]),
   ];
@@ -123,7 +127,7 @@ function selfCheckSection({ selfCheck }: LoadReport): Html {
 function findMaxSection({ findMax }: LoadReport): Html {
   if (!findMax) return html``;
   return html`<h2>The rate that is held</h2>
-    <p>${findMax.says}</p>
+    <p>${findMax.summary}</p>
     <figure>
       <figcaption>The 99th percentile by rate: a full dot held, an empty one did not.</figcaption>
       ${findMax.steps.length === 0 ? html`` : stepsFigure(findMax, chatResponseMsTarget)}

@@ -48,11 +48,13 @@ export function targetsTable(targets: readonly LoadTarget[]): Html {
 }
 
 function targetRow(target: LoadTarget): Html {
-  const { says, section, unit, measured, bound95, samples, verdict, reason } = target;
+  const { statement, section, unit, measured, bound95, samples, verdict, reason } = target;
   const figure = (value: number | null): string => (value === null ? '' : shortAmount(value, unit));
   return html`<tr>
     <td>
-      ${says} <span class="soft">spec ${section}</span><br /><span class="soft">${reason}</span>
+      ${statement} <span class="soft">spec ${section}</span><br /><span class="soft"
+        >${reason}</span
+      >
     </td>
     <td class="number" data-label="asked">${figure(target.target)}</td>
     <td class="number" data-label="measured">${figure(measured)}</td>

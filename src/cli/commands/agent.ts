@@ -118,7 +118,7 @@ async function runAgent(given: AgentFlags): Promise<void> {
     // What a mutant breaks shows behind its own address, that of its calls as well.
     const broken = mutant && {
       url: mutant.url,
-      breaks: mutant.breaks,
+      breaks: mutant.description,
       voiceUrl: agent.voiceUrl === null ? null : `${mutant.url.replace('http', 'ws')}/voice`,
     };
     introduce({ ...agent, ...broken }, given);

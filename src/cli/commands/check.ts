@@ -207,7 +207,7 @@ async function runCheck(
     signal: interrupt.signal,
     onExchange: (exchange) => {
       audio?.onExchange(exchange);
-      shown.step(`${exchange.scenario} ${exchange.step}`);
+      shown.step(`${exchange.probe} ${exchange.step}`);
     },
   });
   shown.end();
@@ -215,7 +215,7 @@ async function runCheck(
   if (given.record !== undefined) {
     writeTextFile(given.record, judge.writeTranscript(transcript), '--record');
   }
-  deliver(judge.withBaseline(report, baseline), {
+  deliver(judge.applyKnownFailures(report, baseline), {
     ...{ judge, transcript, out, tookMs },
     outputs: given,
     verbose: given.verbose,

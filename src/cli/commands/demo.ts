@@ -57,7 +57,7 @@ async function demo(keep: boolean, out: Terminal): Promise<boolean> {
     chapter(out, 2, 'The judge checks it over the network');
     const good = await checked(judge, agent.url, out);
 
-    chapter(out, 3, `The same sandbox with one fault: it ${lowered(mutant.breaks)}`);
+    chapter(out, 3, `The same sandbox with one fault: it ${lowered(mutant.description)}`);
     const bad = await checked(judge, mutant.url, out);
 
     chapter(out, 4, `The service takes in what the sandbox said, at ${service.url}`);

@@ -86,6 +86,6 @@ SANDBOX_KIT_SERVICE_API_KEY, or either with --api-key-file.`),
       const text = `${JSON.stringify(judge.diagnosisJson(diagnosis, given.url), null, 2)}\n`;
       writeTextFile(given.json, text, '--json');
     }
-    process.exitCode = diagnosis.gate ? exitCodes.notJudged : exitCodes.fine;
+    process.exitCode = diagnosis.blockedBy ? exitCodes.notJudged : exitCodes.fine;
   },
 };

@@ -23,14 +23,18 @@ export async function preflight(
   { profile, voiceUrl, ...options }: PreflightOptions,
   signal: AbortSignal,
 ): Promise<Preflight> {
-  const { gate, exchanges } = await judge.diagnose({
+  const { blockedBy, exchanges } = await judge.diagnose({
     ...options,
     areas: areasOf[profile],
     voice: voiceUrl === undefined ? {} : { url: voiceUrl },
     signal,
   });
   const needed = neededBy[profile].map((endpoint) => notTaken(endpoint, exchanges));
-  return { gate: gate ?? needed.find((cause) => cause), hasUsers: hasUsers(exchanges) };
+  const cause = blockedBy ?? needed.find((one) => one);
+  return {
+    blockedBy: cause && { message: cause.message, cure: cause.cure },
+    hasUsers: hasUsers(exchanges),
+  };
 }
 
 const areasOf: Record<LoadProfileName, Area[]> = {
@@ -59,7 +63,7 @@ const isGood = ({ response }: Exchange): boolean =>
 function notTaken(
   endpoint: Endpoint,
   exchanges: readonly Exchange[],
-): Preflight['gate'] | undefined {
+): Preflight['blockedBy'] | undefined {
   const all = exchanges.filter((one) => one.endpoint === endpoint);
   // Of voice a path that leads nowhere is asked for as well, to know whether it is refused alike.
   const opened = all.find(({ response }) => response?.status === 101);
@@ -70,7 +74,7 @@ function notTaken(
     : `gets no answer (${last?.failure?.message ?? 'it was not sent'})`;
   const { method, path } = last?.request ?? { method: 'A request to', path: endpoint };
   return {
-    says: `${method} ${path} ${came}, so there is nothing to load.`,
+    message: `${method} ${path} ${came}, so there is nothing to load.`,
     cure: 'Check that the address leads to the sandbox, and run sandbox-kit check first.',
   };
 }

@@ -88,7 +88,7 @@ async function fromData({ data = '', id, owner }: ScenarioFlags): Promise<Made> 
     const made = await wing.scenarioOfKept(kept);
     if (made) return made;
   } catch (error) {
-    if (error instanceof wing.CannotStart) throw new UsageError(`--data: ${error.message}.`);
+    if (error instanceof wing.StartError) throw new UsageError(`--data: ${error.message}.`);
     throw error;
   }
   throw none(id, data);

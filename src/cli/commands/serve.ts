@@ -89,7 +89,10 @@ export const serveVerb: CommandModule = {
     const service = await startFrom({ ...given, port: given.port ?? (judge ? 0 : PORT) });
     const mutant = await judge?.startMutant(given.mutant ?? '', service.url);
     try {
-      introduce({ ...service, ...(mutant && { url: mutant.url, breaks: mutant.breaks }) }, given);
+      introduce(
+        { ...service, ...(mutant && { url: mutant.url, breaks: mutant.description }) },
+        given,
+      );
       await stopped;
     } finally {
       await mutant?.stop();
@@ -132,7 +135,7 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
       ...(speech === undefined ? {} : { speech }),
     });
   } catch (error) {
-    if (!(error instanceof wing.CannotStart)) throw error;
+    if (!(error instanceof wing.StartError)) throw error;
     if (seed && error.seedPointer !== undefined) {
       throw seed.misfit(error.seedPointer, error.message, error.seedBesides);
     }

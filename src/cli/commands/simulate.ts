@@ -147,9 +147,9 @@ async function run({
 /** @throws {UsageError} where scenarios, or what stands beside them, make no sense. */
 function checkSet(set: ScenarioSet, wing: ServiceWing): void {
   try {
-    wing.castingsOf(set.scenarios, set);
+    wing.resolveScenarios(set.scenarios, set);
   } catch (error) {
-    if (error instanceof wing.Misfit) throw set.misfit(error.pointer, error.message);
+    if (error instanceof wing.InvalidDocumentError) throw set.misfit(error.pointer, error.message);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Acceptance } from '../../../conformance/index.ts';
+import type { KnownFailure } from '../../../conformance/index.ts';
 import { readTextFile } from './files.ts';
 import { suggestion } from '../../platform/suggest.ts';
 import { UsageError } from '../flags/usage-error.ts';
@@ -20,7 +20,7 @@ const baselineFile = z.strictObject({
  *
  * @throws {UsageError} where it is no baseline, or names what is none of `ids` or is twice there.
  */
-export function readBaseline(path: string, ids: readonly string[]): Acceptance[] {
+export function readBaseline(path: string, ids: readonly string[]): KnownFailure[] {
   const wrong = (why: string): UsageError => new UsageError(`--baseline: ${path}: ${why}`);
   const json = jsonOf(readTextFile(path, '--baseline'));
   if (json === undefined) throw wrong('it is not JSON');

@@ -412,9 +412,9 @@ export interface CheckReport {
   seed: string;
   startedAt: string;
   endedAt: string;
-  gate?: FailedGate;
+  blockedBy?: BlockedBy;
   counts: VerdictCounts;
-  dialect: Dialect;
+  observedBehavior: ObservedBehaviors;
   /**
    * Rules that were waived, and why.
    */
@@ -426,7 +426,7 @@ export interface CheckReport {
   /**
    * Ids of the baseline whose requirement is met by now: they are to be taken out. Until then the verdict is not-conforming, also where the sandbox itself breaks nothing.
    */
-  staleBaseline?: string[];
+  staleKnownFailures?: string[];
   requirements: RequirementVerdict[];
   /**
    * Every call that was placed, also one whose WebSocket did not open, in the order of their ends; of a run that has the area voice.
@@ -442,9 +442,9 @@ export interface CheckReport {
 /**
  * The one cause for which nothing could be judged.
  */
-export interface FailedGate {
+export interface BlockedBy {
   id: string;
-  says: string;
+  message: string;
   cure: string;
   evidence: Evidence;
   [k: string]: unknown;
@@ -458,7 +458,7 @@ export interface VerdictCounts {
 /**
  * What this sandbox does where the specification is silent.
  */
-export interface Dialect {
+export interface ObservedBehaviors {
   [k: string]: string;
 }
 export interface RequirementVerdict {
@@ -474,7 +474,7 @@ export interface RequirementVerdict {
    */
   statements: string[];
   verdict: Verdict;
-  says: string;
+  rule: string;
   /**
    * The baseline's comment on why it is accepted that this is not met; it then does not count against the run.
    */
@@ -592,7 +592,7 @@ export interface TurnResponseFigures {
   [k: string]: unknown;
 }
 export interface Cause {
-  says: string;
+  description: string;
   clears: string[];
   verified: boolean;
   [k: string]: unknown;
@@ -837,9 +837,9 @@ export interface ExchangeRecord {
    */
   id: number;
   /**
-   * Which scenario sent it.
+   * Which probe sent it.
    */
-  scenario: string;
+  probe: string;
   /**
    * What is special about this request.
    */
@@ -1093,7 +1093,7 @@ export interface LoadReport {
   seed: string;
   startedAt: string;
   endedAt: string;
-  gate?: LoadGate;
+  blockedBy?: LoadBlocker;
   /**
    * Why the run ended before its time; its verdict rests on what was seen by then.
    */
@@ -1140,8 +1140,8 @@ export interface LoadReport {
 /**
  * Why nothing, or no more, was sent, and what to do about it.
  */
-export interface LoadGate {
-  says: string;
+export interface LoadBlocker {
+  message: string;
   cure: string;
   [k: string]: unknown;
 }
@@ -1199,7 +1199,7 @@ export interface LoadTarget {
   /**
    * What is asked, in words.
    */
-  says: string;
+  statement: string;
   /**
    * Section of the specification.
    */
@@ -1397,7 +1397,7 @@ export interface MaxRate {
    * The rate held for the whole confirmation, too.
    */
   confirmed: boolean;
-  says: string;
+  summary: string;
   steps: RateStep[];
   [k: string]: unknown;
 }
@@ -2427,7 +2427,7 @@ export interface UserReview {
 export interface ReviewFinding {
   rule: 'fact_unasked' | 'went_on' | 'stopped_early' | 'off_script' | 'out_of_character';
   turn: number;
-  says: string;
+  message: string;
 }
 /**
  * What all samples of a scenario came to.

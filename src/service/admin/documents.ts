@@ -5,7 +5,7 @@ import {
   type Scenario,
   type TestedAgent,
 } from '../../contract/index.ts';
-import { Misfit, Refusal } from '../app/errors.ts';
+import { InvalidDocumentError, Refusal } from '../app/errors.ts';
 import { documentId } from '../domain/ids.ts';
 import type { Store } from '../store/store.ts';
 import type { DocumentKind, KeptAgent, NewDocument } from '../store/setup.ts';
@@ -128,7 +128,10 @@ export function toAgent(agent: TestedAgent, context: DocumentContext): NewDocume
 export function toScenario(scenario: Scenario, { known }: DocumentContext, at = ''): NewDocument {
   const { length } = JSON.stringify(scenario);
   if (length > charactersMax) {
-    throw new Misfit(at, `must be at most ${charactersMax} characters of JSON, got ${length}`);
+    throw new InvalidDocumentError(
+      at,
+      `must be at most ${charactersMax} characters of JSON, got ${length}`,
+    );
   }
   const evalIds = known.evals.map(({ id }) => id);
   checkScenario(scenario, { evalIds, personaIds: known.personaIds }, at);

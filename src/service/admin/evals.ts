@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { brief } from '../../contract/index.ts';
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
-import { Misfit, Refusal } from '../app/errors.ts';
+import { InvalidDocumentError, Refusal } from '../app/errors.ts';
 import { readPath } from '../domain/json-path.ts';
 import type { EvalStore } from '../store/store.ts';
 import { unknownId } from '../domain/unknown-id.ts';
@@ -69,7 +69,7 @@ export function toEval(value: unknown, at = ''): EvalDefinition {
   if (definition.kind === 'json_path') {
     const steps = readPath(String(path));
     if (typeof steps === 'string') {
-      throw new Misfit(`${at}/params/path`, `${brief(path)} can't be read: ${steps}`);
+      throw new InvalidDocumentError(`${at}/params/path`, `${brief(path)} can't be read: ${steps}`);
     }
   }
   return definition;
@@ -78,14 +78,14 @@ export function toEval(value: unknown, at = ''): EvalDefinition {
 /** @throws Misfit. */
 function checkPattern(pattern: string, flags: string, at: string): void {
   if (new Set(flags).size < flags.length) {
-    throw new Misfit(`${at}/flags`, `repeats a flag, got ${brief(flags)}`);
+    throw new InvalidDocumentError(`${at}/flags`, `repeats a flag, got ${brief(flags)}`);
   }
   try {
     new RegExp(pattern, flags);
   } catch (error) {
     // The engine's message has the whole pattern before the reason.
     const why = error instanceof Error ? error.message.split(': ').at(-1) : '';
-    throw new Misfit(`${at}/pattern`, `is not a regular expression: ${why}`);
+    throw new InvalidDocumentError(`${at}/pattern`, `is not a regular expression: ${why}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { brief } from '../../contract/index.ts';
 import { utcInstantMs } from '../../platform/utc-instant.ts';
-import { Misfit } from '../app/errors.ts';
+import { InvalidDocumentError } from '../app/errors.ts';
 
 // What a Date can hold, and a page can show: the years 1 to 9999.
 const earliestMs = -62_135_596_800_000;
@@ -13,5 +13,5 @@ export function readInstant(pointer: string, iso: string | undefined): number | 
   if (iso === undefined) return undefined;
   const ms = utcInstantMs(iso);
   if (ms !== undefined && ms >= earliestMs && ms <= latestMs) return Math.floor(ms);
-  throw new Misfit(pointer, `must be a time of the calendar, got ${brief(iso)}`);
+  throw new InvalidDocumentError(pointer, `must be a time of the calendar, got ${brief(iso)}`);
 }

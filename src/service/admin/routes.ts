@@ -3,7 +3,7 @@ import type { ServiceFault } from '../../contract/index.ts';
 import { clockEndsMs, type AdjustableClock } from '../../platform/adjustable-clock.ts';
 import { isoTime } from '../../platform/clock.ts';
 import { Refusal } from '../app/errors.ts';
-import type { Gate } from '../app/authentication.ts';
+import type { Authentication } from '../app/authentication.ts';
 import type { SimulationDesk } from '../app/simulation-desk.ts';
 import type { Store } from '../store/store.ts';
 import { asMessage, readJsonBodies } from '../app/wire.ts';
@@ -26,7 +26,7 @@ import { workRoutes, type WorkDeps } from './work.ts';
 export interface ControlDeps extends WorkDeps {
   store: Store;
   clock: AdjustableClock;
-  gate: Gate;
+  gate: Authentication;
   owners: Owners;
   seeds: Seeds;
   faults: FaultBoard;

@@ -5,7 +5,7 @@ import type {
   SeedSimulation,
   SeedTurn,
 } from '../../contract/index.ts';
-import { Misfit } from '../app/errors.ts';
+import { InvalidDocumentError } from '../app/errors.ts';
 import { documentId } from '../domain/ids.ts';
 import type { KeptTurn, NewSession, Outcome } from '../store/store.ts';
 import { checkKnown } from './evals.ts';
@@ -128,7 +128,10 @@ function toOutcome(outcome: SeedOutcome, known: readonly EvalDefinition[], at: s
   const name = outcome.eval_name ?? definition?.name;
   if (name === undefined) {
     const got = `got eval ${JSON.stringify(outcome.eval ?? null)}`;
-    throw new Misfit(at, `must name an eval that is there, or have an eval_name; ${got}`);
+    throw new InvalidDocumentError(
+      at,
+      `must name an eval that is there, or have an eval_name; ${got}`,
+    );
   }
   return {
     evalId: outcome.eval ?? name,

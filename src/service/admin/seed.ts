@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { EvalDefinition, SeedDocument, TranscriptUpload } from '../../contract/index.ts';
-import { breather } from '../../platform/event-loop.ts';
+import { yieldPeriodically } from '../../platform/event-loop.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { Misfit, Refusal } from '../app/errors.ts';
+import { InvalidDocumentError, Refusal } from '../app/errors.ts';
 import { keyDigestOf } from '../app/authentication.ts';
 import { documentId } from '../domain/ids.ts';
 import type { NewDocument, Planting, SeedProgress } from '../store/setup.ts';
@@ -134,12 +134,13 @@ async function seededSessions(
   document: SeedDocument,
   context: TranscriptContext,
 ): Promise<NewSession[]> {
-  const breathe = breather(systemClock, readMsMax);
+  const breathe = yieldPeriodically(systemClock, readMsMax);
   const sessions: NewSession[] = [];
   const places = new Map<string, string>();
   const keep = async (session: NewSession, at: string): Promise<void> => {
     const first = places.get(session.id);
-    if (first !== undefined) throw new Misfit(at, `is the same session as ${first}`, first);
+    if (first !== undefined)
+      throw new InvalidDocumentError(at, `is the same session as ${first}`, first);
     places.set(session.id, at);
     sessions.push(session);
     await breathe();
@@ -205,7 +206,10 @@ function documentsOf(
   const agents = (document.agents ?? []).flatMap(({ url, ...agent }, nth) => {
     if (url !== undefined) return toAgent({ ...agent, url }, context);
     if (agent.api_key === undefined) return [];
-    throw new Misfit(`/agents/${nth}/url`, 'must be an address where there is an api_key');
+    throw new InvalidDocumentError(
+      `/agents/${nth}/url`,
+      'must be an address where there is an api_key',
+    );
   });
   const personas = (document.personas ?? []).map(
     (persona) => ({ kind: 'persona', document: persona }) as const,

@@ -4,7 +4,7 @@ import { ingestRequestsPerMinuteMax } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { Refusal } from './errors.ts';
 import type { OwnerStore } from '../store/store.ts';
-import type { Strangers } from './unauthorized-callers.ts';
+import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 
 /** Whose key a request carries. */
 export interface Caller {
@@ -14,7 +14,7 @@ export interface Caller {
 }
 
 /** Who may do what. */
-export interface Gate {
+export interface Authentication {
   /** Whose key the request carries (spec 5). @throws Refusal `unauthorized`. */
   caller(headers: IncomingHttpHeaders): Promise<Caller>;
   /**
@@ -30,7 +30,7 @@ export interface Gate {
 }
 
 /** What the gate goes by. */
-export interface GateOptions {
+export interface AuthenticationOptions {
   /** The address that the service listens on. */
   host: string;
   owners: OwnerStore;
@@ -39,11 +39,11 @@ export interface GateOptions {
   /** The key that opens `/__admin` when others can reach it. */
   apiKey: string;
   /** Told of each who wants to use the interface. */
-  strangers: Pick<Strangers, 'refused' | 'admitted'>;
+  strangers: Pick<UnauthorizedCallers, 'refused' | 'admitted'>;
 }
 
 /** The gate of a service. */
-export function gate(options: GateOptions): Gate {
+export function createAuthentication(options: AuthenticationOptions): Authentication {
   const { host, owners, apiKeyHeader, apiKey, strangers } = options;
   const local = isLoopback(host);
   const adminDigest = keyDigestOf(apiKey);

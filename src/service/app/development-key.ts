@@ -1,7 +1,7 @@
 import { randomSeed } from '../../platform/random.ts';
 import { readFile, writeFile, chmod } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CannotStart } from './errors.ts';
+import { StartError } from './errors.ts';
 import { isKey } from './authentication.ts';
 import { withFileOf } from './start-failure.ts';
 
@@ -33,5 +33,5 @@ async function keptKey(file: string): Promise<string | undefined> {
     throw error;
   }
   if (text === '' || isKey(text)) return text || undefined;
-  throw new CannotStart(`${file} holds no key that can be sent; delete it, and a new one is made`);
+  throw new StartError(`${file} holds no key that can be sent; delete it, and a new one is made`);
 }

@@ -53,7 +53,7 @@ export class Refusal extends Error {
 }
 
 /** A place in a document that is not what it must be, though the schema holds. */
-export class Misfit extends Refusal {
+export class InvalidDocumentError extends Refusal {
   /** JSON pointer (RFC 6901) to the place. */
   readonly pointer: string;
   /** To another place that it does not go together with, where there is one. */
@@ -74,7 +74,7 @@ export class Misfit extends Refusal {
  * The service can't start as it was told to; the message says what to change. For the one who
  * starts it, and never on the wire.
  */
-export class CannotStart extends Error {
+export class StartError extends Error {
   override name = 'CannotStart';
   /** JSON pointer (RFC 6901) to the place in the seed that is to blame, where one is. */
   readonly seedPointer: string | undefined;

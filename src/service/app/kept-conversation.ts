@@ -3,7 +3,7 @@ import {
   scenarioOfConversation,
   type ConversationScenario,
 } from '../domain/conversation-scenario.ts';
-import { CannotStart } from './errors.ts';
+import { StartError } from './errors.ts';
 import { withFileOf } from './start-failure.ts';
 import { openStore } from '../store/open-store.ts';
 
@@ -28,7 +28,7 @@ export async function scenarioOfKept(
   const store = await withFileOf(file, () => openStore({ file }));
   try {
     const ownerId = await store.owners.idOf(owner);
-    if (ownerId === undefined) throw new CannotStart(`${file} knows no owner ${owner}`);
+    if (ownerId === undefined) throw new StartError(`${file} knows no owner ${owner}`);
     return await scenarioOfConversation(store, ownerId, conversationId);
   } finally {
     await store.close();

@@ -17,7 +17,7 @@ import { controlRoutes, type ControlDeps } from '../admin/routes.ts';
 import { seedBed, type Seeds } from '../admin/seed.ts';
 import { settingsWarnings, type Warnings } from '../admin/warnings.ts';
 import { Refusal, toRefusal } from './errors.ts';
-import { rateWindow, type Gate } from './authentication.ts';
+import { rateWindow, type Authentication } from './authentication.ts';
 import type { MakeId } from '../domain/ids.ts';
 import { byteBudget, drain } from '../ingest/read-body.ts';
 import { ingestRoute } from '../ingest/route.ts';
@@ -29,7 +29,7 @@ import type { Runner } from '../scoring/runner.ts';
 import { simulationDesk } from './simulation-desk.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
 import type { Store } from '../store/store.ts';
-import type { Strangers } from './unauthorized-callers.ts';
+import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 import {
   answerBrokenHttp,
   answerRefusal,
@@ -42,13 +42,13 @@ import {
 export interface ServiceParts {
   clock: AdjustableClock;
   log: Log;
-  gate: Gate;
+  gate: Authentication;
   store: Store;
   writer: Writer;
   runner: Runner;
   simulator: SimulationRunner;
   errored: ErroredEvals;
-  strangers: Strangers;
+  strangers: UnauthorizedCallers;
   /** Lower-case name of the header that holds the key. */
   apiKeyHeader: string;
   /** Whether a model is configured that evals of kind `judge` can ask. */

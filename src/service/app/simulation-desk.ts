@@ -9,12 +9,12 @@ import type {
 import { brief } from '../../contract/index.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { isoTime, type Clock } from '../../platform/clock.ts';
-import { castingOf, type Cast } from '../domain/resolved-scenario.ts';
+import { resolveScenario, type ScenarioReferences } from '../domain/resolved-scenario.ts';
 import { deepLink } from '../domain/deep-link.ts';
-import { Misfit } from './errors.ts';
+import { InvalidDocumentError } from './errors.ts';
 import { judgeWarnings } from '../domain/judge-missing.ts';
 import { scenarioResults, verdictOfRun } from '../simulator/report/scenario-results.ts';
-import { countSessions, simulationIdOf, type Casting } from '../simulator/session-plan.ts';
+import { countSessions, simulationIdOf, type ResolvedScenario } from '../simulator/session-plan.ts';
 import { sessionsOfRun, type SimulationRunner } from '../simulator/simulation-runner.ts';
 import type { Session, Store } from '../store/store.ts';
 import type { SimulationPlan } from '../store/simulations.ts';
@@ -124,23 +124,26 @@ async function castingsOf(store: Store, ownerId: string, asked: SimulationReques
     store.documents.list(ownerId, 'persona', documentsMax),
     store.documents.list(ownerId, 'scenario', documentsMax),
   ]);
-  const cast: Cast = { evals, personas };
+  const cast: ScenarioReferences = { evals, personas };
   const ids = new Set<string>();
   const castings = asked.scenarios.map((given, nth) => {
     const at = `/scenarios/${nth}`;
     const scenario = typeof given === 'string' ? scenarioOf(given, scenarios, at) : given;
-    if (ids.has(scenario.id)) throw new Misfit(at, `repeats ${brief(scenario.id)}`);
+    if (ids.has(scenario.id)) throw new InvalidDocumentError(at, `repeats ${brief(scenario.id)}`);
     ids.add(scenario.id);
-    const casting = castingOf(scenario, cast, at);
+    const casting = resolveScenario(scenario, cast, at);
     return { ...casting, evals: [...casting.evals] };
   });
   const count = countSessions(castings, asked.samples);
   if (count <= sessionsMax) return castings;
-  throw new Misfit('/samples', `must make ${sessionsMax} sessions at most, would make ${count}`);
+  throw new InvalidDocumentError(
+    '/samples',
+    `must make ${sessionsMax} sessions at most, would make ${count}`,
+  );
 }
 
 /** What is sure to go wrong, in sentences. */
-function warningsOf(castings: readonly Casting[], deps: DeskDeps): string[] {
+function warningsOf(castings: readonly ResolvedScenario[], deps: DeskDeps): string[] {
   const evals = new Map(castings.flatMap((one) => one.evals).map((one) => [one.id, one]));
   const played = castings.filter(({ scenario }) => scenario.user.mode === 'llm');
   return [

@@ -1,4 +1,4 @@
-import { CannotStart } from './errors.ts';
+import { StartError } from './errors.ts';
 import { ForeignFile } from '../store/migrate.ts';
 
 /** What to do about a file, by the code of the error that it made. */
@@ -35,10 +35,10 @@ export async function withFileOf<Result>(
     return await act();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    if (error instanceof ForeignFile) throw new CannotStart(error.message, { cause: error });
+    if (error instanceof ForeignFile) throw new StartError(error.message, { cause: error });
     const code = 'code' in error ? String(error.code) : '';
     const [, cure] = cures.find(([codes]) => codes.test(code)) ?? [];
     if (cure === undefined) throw error;
-    throw new CannotStart(`${file} ${cure} (${code})`, { cause: error });
+    throw new StartError(`${file} ${cure} (${code})`, { cause: error });
   }
 }

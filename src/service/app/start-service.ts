@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { SeedDocument } from '../../contract/index.ts';
 import { adjustableClock } from '../../platform/adjustable-clock.ts';
-import { randomSeed, seededChance } from '../../platform/random.ts';
+import { randomSeed, seededRandom } from '../../platform/random.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { silentLog, type Log } from '../../platform/log.ts';
 import { checkOptions } from '../../platform/option-kinds.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import { openDataDir } from './data-dir.ts';
 import { developmentKey } from './development-key.ts';
-import { CannotStart, Misfit, Refusal } from './errors.ts';
-import { gate, isKey, isLoopback, keyDigestOf } from './authentication.ts';
+import { StartError, InvalidDocumentError, Refusal } from './errors.ts';
+import { createAuthentication, isKey, isLoopback, keyDigestOf } from './authentication.ts';
 import { idsFrom } from '../domain/ids.ts';
 import { startWriter } from '../ingest/writer.ts';
 import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
@@ -25,7 +25,7 @@ import type { UserModelOptions } from '../simulator/user-model.ts';
 import { withFileOf } from './start-failure.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
-import { strangers } from './unauthorized-callers.ts';
+import { createUnauthorizedCallers } from './unauthorized-callers.ts';
 import { asMessage } from './wire.ts';
 
 /** A key that the service takes, and whose it is. */
@@ -119,8 +119,10 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
     await undoAll();
     if (error instanceof Refusal) {
       const place =
-        error instanceof Misfit ? { seedPointer: error.pointer, seedBesides: error.besides } : {};
-      throw new CannotStart(error.message, { cause: error, ...place });
+        error instanceof InvalidDocumentError
+          ? { seedPointer: error.pointer, seedBesides: error.besides }
+          : {};
+      throw new StartError(error.message, { cause: error, ...place });
     }
     throw error;
   }
@@ -149,7 +151,7 @@ async function start(
   undo.push(() => writer.close());
 
   const chanceSeed = options.chanceSeed ?? randomSeed();
-  const chance = seededChance(chanceSeed).fork('judge');
+  const chance = seededRandom(chanceSeed).fork('judge');
   // The judge's endpoint lives in real time, wherever the service's clock stands or is moved.
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, chance });
   const sessionOf = scoredSessionOf(store);
@@ -166,11 +168,17 @@ async function start(
   const address = { url: '' };
   const apiKeyHeader = (options.apiKeyHeader ?? apiKeyHeaderDefault).toLowerCase();
   const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
-  const noted = strangers({ store, clock, log, ownerName, apiKeyHeader });
+  const noted = createUnauthorizedCallers({ store, clock, log, ownerName, apiKeyHeader });
   const service = buildService({
     clock,
     log,
-    gate: gate({ host, owners: store.owners, apiKeyHeader, apiKey, strangers: noted }),
+    gate: createAuthentication({
+      host,
+      owners: store.owners,
+      apiKeyHeader,
+      apiKey,
+      strangers: noted,
+    }),
     strangers: noted,
     apiKeyHeader,
     store,
@@ -202,13 +210,11 @@ async function start(
 
 function checkKeys(host: string, keys: readonly ServiceKey[]): void {
   if (keys.length === 0 && !isLoopback(host)) {
-    throw new CannotStart(
-      `a service on ${host} can be reached by others: give it a key of its own`,
-    );
+    throw new StartError(`a service on ${host} can be reached by others: give it a key of its own`);
   }
   for (const { key } of keys) {
     if (isKey(key)) continue;
-    throw new CannotStart('a key must be 8 to 256 visible ASCII characters without a space');
+    throw new StartError('a key must be 8 to 256 visible ASCII characters without a space');
   }
 }
 
@@ -230,7 +236,7 @@ async function letKeysIn(
   if (await owners.configureKeys(digests)) {
     return { apiKey: first.key, ownerName: first.owner ?? ownerNameDefault };
   }
-  throw new CannotStart(
+  throw new StartError(
     'a configured key was given to another owner; take it away first, or use another',
   );
 }
@@ -256,7 +262,7 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
     await app.listen({ host, port });
   } catch (error) {
     const why = error instanceof Error ? error.message : '';
-    throw new CannotStart(`can't listen on ${host}, port ${port}: ${why}`, { cause: error });
+    throw new StartError(`can't listen on ${host}, port ${port}: ${why}`, { cause: error });
   }
 }
 

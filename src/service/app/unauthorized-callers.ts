@@ -3,7 +3,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Store } from '../store/store.ts';
 
 /** Notes requests that nobody's key came with, where one asks why nothing appears. */
-export interface Strangers {
+export interface UnauthorizedCallers {
   /**
    * Puts the first of a row into the ingest log of the service's own owner, and no more than one a
    * minute. Never rejects. `what` is wrong with the key, without the key.
@@ -16,7 +16,7 @@ export interface Strangers {
 }
 
 /** What they are noted with. */
-export interface StrangersDeps {
+export interface UnauthorizedCallersDeps {
   store: Pick<Store, 'ingestLog' | 'owners'>;
   clock: Clock;
   log: Log;
@@ -29,7 +29,7 @@ export interface StrangersDeps {
 const noteEveryMs = 60_000;
 
 /** Notes of strangers. */
-export function strangers(deps: StrangersDeps): Strangers {
+export function createUnauthorizedCallers(deps: UnauthorizedCallersDeps): UnauthorizedCallers {
   const { store, clock, log, ownerName, apiKeyHeader } = deps;
   let isInRow = false;
   let notedAtMs = -Infinity;

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { brief, type ClosedConversation } from '../../contract/index.ts';
 import { Refusal } from '../app/errors.ts';
-import type { Gate } from '../app/authentication.ts';
+import type { Authentication } from '../app/authentication.ts';
 import type { Closed, IngestLogStore } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 
 /** What the end call works with. */
 export interface EndCallDeps {
-  gate: Gate;
+  gate: Authentication;
   ingestLog: Pick<IngestLogStore, 'newestDrop'>;
   close: (conversation: ConversationRef) => Promise<Closed | undefined>;
   /** Lets the request suffer what faults are set; throws the refusal that it shows. */

@@ -1,5 +1,5 @@
 import { brief } from '../../contract/index.ts';
-import { Misfit } from '../app/errors.ts';
+import { InvalidDocumentError } from '../app/errors.ts';
 
 /**
  * Checks that no name is given twice, since the later would silently hold. `at` is the pointer to
@@ -15,7 +15,11 @@ export function checkOnce(
     if (name === undefined) continue;
     const first = firsts.get(name);
     if (first !== undefined) {
-      throw new Misfit(at(index), `repeats ${brief(shown(index))} of ${at(first)}`, at(first));
+      throw new InvalidDocumentError(
+        at(index),
+        `repeats ${brief(shown(index))} of ${at(first)}`,
+        at(first),
+      );
     }
     firsts.set(name, index);
   }

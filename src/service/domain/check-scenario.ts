@@ -1,6 +1,6 @@
 import { brief, type ReplyCondition, type Scenario } from '../../contract/index.ts';
 import { suggestion } from '../../platform/suggest.ts';
-import { Misfit } from '../app/errors.ts';
+import { InvalidDocumentError } from '../app/errors.ts';
 import { unknownId } from './unknown-id.ts';
 import { checkOnce } from './check-once.ts';
 import { checkKnown, toEval } from '../admin/evals.ts';
@@ -56,7 +56,10 @@ function checkPlaceholders(say: string, at: string): void {
     if (name === 'value') continue;
     const hint = suggestion(name, ['value'], 'only `{value}` stands for something', '`');
     const meant = hint.replace('`value`', '`{value}`');
-    throw new Misfit(at, `has ${brief(placeholder)}, which stands for nothing; ${meant}`);
+    throw new InvalidDocumentError(
+      at,
+      `has ${brief(placeholder)}, which stands for nothing; ${meant}`,
+    );
   }
 }
 
@@ -66,6 +69,6 @@ function checkPattern(condition: ReplyCondition | undefined, at: string): void {
     new RegExp(condition.matches, 'iu');
   } catch (error) {
     const why = error instanceof Error ? error.message : '';
-    throw new Misfit(`${at}/matches`, `is not a regular expression: ${why}`);
+    throw new InvalidDocumentError(`${at}/matches`, `is not a regular expression: ${why}`);
   }
 }

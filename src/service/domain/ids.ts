@@ -1,4 +1,4 @@
-import { seededChance } from '../../platform/random.ts';
+import { seededRandom } from '../../platform/random.ts';
 
 /**
  * Makes an id from what it is the id of. The same seed and the same parts give the same id, in
@@ -11,7 +11,7 @@ const idLength = 20;
 
 /** Ids that follow from the seed of chance. */
 export function idsFrom(seed: string): MakeId {
-  const chance = seededChance(seed).fork('ids');
+  const chance = seededRandom(seed).fork('ids');
   return (prefix, parts) =>
     `${prefix}_${chance.fork(JSON.stringify([prefix, ...parts])).id(idLength)}`;
 }

@@ -1,10 +1,10 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
 import { checkScenario } from './check-scenario.ts';
 import { toEval } from '../admin/evals.ts';
-import { plainPersona, type Casting } from '../simulator/session-plan.ts';
+import { plainPersona, type ResolvedScenario } from '../simulator/session-plan.ts';
 
 /** What scenarios may name. */
-export interface Cast {
+export interface ScenarioReferences {
   personas: readonly Persona[];
   evals: readonly EvalDefinition[];
 }
@@ -14,16 +14,23 @@ export interface Cast {
  * @throws Misfit where a scenario or an eval makes no sense; its pointer begins with the scenario's
  * place, or with `/evals` and the eval's.
  */
-export function castingsOf(scenarios: readonly Scenario[], cast: Cast): Casting[] {
+export function resolveScenarios(
+  scenarios: readonly Scenario[],
+  cast: ScenarioReferences,
+): ResolvedScenario[] {
   for (const [nth, one] of cast.evals.entries()) toEval(one, `/evals/${nth}`);
-  return scenarios.map((scenario, nth) => castingOf(scenario, cast, `/${nth}`));
+  return scenarios.map((scenario, nth) => resolveScenario(scenario, cast, `/${nth}`));
 }
 
 /**
  * A scenario with its persona and its evals, its own or by id. `at` is the pointer to where it stands.
  * @throws Misfit where it names what is not there, or makes no sense otherwise.
  */
-export function castingOf(scenario: Scenario, cast: Cast, at = ''): Casting {
+export function resolveScenario(
+  scenario: Scenario,
+  cast: ScenarioReferences,
+  at = '',
+): ResolvedScenario {
   const evalIds = cast.evals.map(({ id }) => id);
   const personaIds = cast.personas.map(({ id }) => id);
   checkScenario(scenario, { evalIds, personaIds }, at);

@@ -1,6 +1,6 @@
 import { brief } from '../../contract/index.ts';
 import { suggestion } from '../../platform/suggest.ts';
-import { Misfit } from '../app/errors.ts';
+import { InvalidDocumentError } from '../app/errors.ts';
 
 const shownMax = 5;
 
@@ -13,12 +13,12 @@ export function unknownId(
   what: string,
   got: string,
   known: readonly string[],
-): Misfit {
+): InvalidDocumentError {
   const ids = [...new Set(known)];
   const more = ids.length > shownMax ? ` and ${ids.length - shownMax} more` : '';
   const shown = ids.slice(0, shownMax).join(', ');
   const all = ids.length === 0 ? '' : `there ${ids.length === 1 ? 'is' : 'are'} ${shown}${more}`;
   const hint = suggestion(got, ids, all);
   const says = `must be the id of ${what}, got ${brief(got)}`;
-  return new Misfit(pointer, hint === '' ? says : `${says}; ${hint}`);
+  return new InvalidDocumentError(pointer, hint === '' ? says : `${says}; ${hint}`);
 }

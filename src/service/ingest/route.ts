@@ -3,7 +3,7 @@ import { ingestBodyBytesMax } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { Refusal, unwritable, type ServiceErrorCode } from '../app/errors.ts';
-import type { Caller, Gate, RateWindow } from '../app/authentication.ts';
+import type { Caller, Authentication, RateWindow } from '../app/authentication.ts';
 import type { IngestLogStore, IngestNote } from '../store/store.ts';
 import { readBody, shareOf, type ByteBudget, type Share } from './read-body.ts';
 import { bodyFormat, type BodyFormat } from './body-format.ts';
@@ -13,7 +13,7 @@ import type { WriteResult, Writer } from './writer.ts';
 export interface IngestDeps {
   clock: Clock;
   log: Log;
-  gate: Gate;
+  gate: Authentication;
   rate: RateWindow;
   budget: ByteBudget;
   writer: Writer;

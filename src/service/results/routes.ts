@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ProductionSessionPage, SimulationSessionPage } from '../../contract/index.ts';
-import type { Gate } from '../app/authentication.ts';
+import type { Authentication } from '../app/authentication.ts';
 import { turnsOfSession } from '../domain/session-turns.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { productionView } from './production-view.ts';
@@ -10,7 +10,7 @@ import { simulationView, type ViewOptions } from './simulation-view.ts';
 /** What the results endpoints work with. */
 export interface ResultsDeps {
   store: Store;
-  gate: Gate;
+  gate: Authentication;
   /** Base of the deep links, without a slash at the end; known once the service listens. */
   appUrl: () => string;
   /** Lets the request suffer what faults are set; throws the refusal that it shows. */

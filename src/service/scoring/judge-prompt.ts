@@ -1,4 +1,4 @@
-import type { Chance } from '../../platform/random.ts';
+import type { Random } from '../../platform/random.ts';
 import type { AnswerSchema, Prompt } from '../model/endpoint.ts';
 import type { Case } from './score.ts';
 import { toolCallsIn, type ScoredSession, type ScoredTurn } from './scored-session.ts';
@@ -36,7 +36,7 @@ export const verdictSchema: AnswerSchema = {
 };
 
 /** The question about a session. The transcript is data: no text in it can end the fence around it. */
-export function judgePrompt({ criteria, session }: Case, chance: Chance): Prompt {
+export function judgePrompt({ criteria, session }: Case, chance: Random): Prompt {
   const lines = transcriptLines(session);
   const fence = fenceFor(lines, chance);
   const transcript = [`BEGIN ${fence}`, ...lines, `END ${fence}`].join('\n');
@@ -61,7 +61,7 @@ function rulesOf(criteria: string, fence: string): string {
   ].join('\n');
 }
 
-function fenceFor(lines: readonly string[], chance: Chance): string {
+function fenceFor(lines: readonly string[], chance: Random): string {
   for (let draws = 0; draws < fenceDrawsMax; draws++) {
     const fence = chance.id(24);
     if (!lines.some((line) => line.includes(fence))) return fence;

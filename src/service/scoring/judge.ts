@@ -1,4 +1,4 @@
-import type { Chance } from '../../platform/random.ts';
+import type { Random } from '../../platform/random.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { judgeMissing } from '../domain/judge-missing.ts';
 import { askWithRetries } from '../model/ask.ts';
@@ -20,7 +20,7 @@ export interface JudgeOptions {
   retriesMax?: number;
   /** The machine's clock, also where the service's can be set: the endpoint lives in real time. */
   clock: Clock;
-  chance: Chance;
+  chance: Random;
 }
 
 /**

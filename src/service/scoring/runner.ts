@@ -12,7 +12,7 @@
  * service's clock stands. Whoever holds a job may be overtaken still (its machine slept), so the
  * store fences: only the latest holder's outcome is written.
  */
-import { breather } from '../../platform/event-loop.ts';
+import { yieldPeriodically } from '../../platform/event-loop.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Store } from '../store/store.ts';
@@ -149,7 +149,7 @@ class JobRunner implements Runner {
 
   async #run(): Promise<void> {
     const { store, clock, log } = this.#options;
-    const breathe = breather(this.#machineClock, roundsMsMax);
+    const breathe = yieldPeriodically(this.#machineClock, roundsMsMax);
     let freed = false;
     while (!this.#stopped) {
       this.#alarm = new AbortController();

@@ -1,4 +1,4 @@
-import { seededChance } from '../../platform/random.ts';
+import { seededRandom } from '../../platform/random.ts';
 import { holds } from './conditions.ts';
 import { takesLeave } from './farewell.ts';
 import type { SessionPlan } from './session-plan.ts';
@@ -12,7 +12,7 @@ const leavesMax = 2;
 /** A language model plays the user. An opening is said as it stands; stop_when needs no model. */
 export function llmUser(plan: SessionPlan, model: UserModel): SimulatedUser {
   const { scenario } = plan;
-  const chance = seededChance(plan.sessionId).fork('user');
+  const chance = seededRandom(plan.sessionId).fork('user');
   const exchanges: Exchange[] = [];
   let line = '';
   let leaves = 0;

@@ -104,4 +104,4 @@ const finding = (
   rule: ReviewFinding['rule'],
   { sequence }: SimulatedTurn,
   what: string,
-): ReviewFinding => ({ rule, turn: sequence, says: `The user ${what} (turn ${sequence}).` });
+): ReviewFinding => ({ rule, turn: sequence, message: `The user ${what} (turn ${sequence}).` });

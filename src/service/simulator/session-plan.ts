@@ -2,7 +2,7 @@ import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts'
 import { idsFrom } from '../domain/ids.ts';
 
 /** A scenario with all that it names. */
-export interface Casting {
+export interface ResolvedScenario {
   scenario: Scenario;
   persona: Persona;
   evals: readonly EvalDefinition[];
@@ -12,7 +12,7 @@ export interface Casting {
 export type ChannelName = 'chat' | 'voice';
 
 /** A session that is to be held. Everything in it follows from the plan's input. */
-export interface SessionPlan extends Casting {
+export interface SessionPlan extends ResolvedScenario {
   sessionId: string;
   /** As the interface has it: `sim_user_<random>` (spec 2.9). */
   userId: string;
@@ -23,7 +23,7 @@ export interface SessionPlan extends Casting {
 
 /** What a run is made of. */
 export interface PlanInput {
-  castings: readonly Casting[];
+  castings: readonly ResolvedScenario[];
   /** Sessions of each scenario; as each scenario says when left out. */
   samples?: number | undefined;
   seed: string;
@@ -66,6 +66,9 @@ export function planSessions(input: PlanInput): SessionPlan[] {
 }
 
 /** How many sessions a plan would have. */
-export function countSessions(castings: readonly Casting[], samples: number | undefined): number {
+export function countSessions(
+  castings: readonly ResolvedScenario[],
+  samples: number | undefined,
+): number {
   return castings.reduce((sum, { scenario }) => sum + (samples ?? scenario.samples ?? 1), 0);
 }

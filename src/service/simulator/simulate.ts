@@ -5,10 +5,10 @@ import type {
   SimulatedSessionReport,
   SimulationReport,
 } from '../../contract/index.ts';
-import { seededChance } from '../../platform/random.ts';
+import { seededRandom } from '../../platform/random.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { silentLog, type Log } from '../../platform/log.ts';
-import { castingsOf } from '../domain/resolved-scenario.ts';
+import { resolveScenarios } from '../domain/resolved-scenario.ts';
 import { judgeMissingInRun } from '../domain/judge-missing.ts';
 import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
 import { outcomeOf } from '../scoring/outcome.ts';
@@ -70,13 +70,13 @@ const scoringMsMax = 120_000;
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
   const { clock = systemClock, log = silentLog, concurrency = 5, seed, kitVersion } = options;
   const { signal = new AbortController().signal, onSession = () => undefined } = options;
-  const castings = castingsOf(options.scenarios, options);
+  const castings = resolveScenarios(options.scenarios, options);
   const { samples, channel, sandbox: url, apiKey, ca, userModel, voice } = options;
   const plans = planSessions({ castings, samples, seed, channel });
   const sandbox = openSandbox({ url, apiKey, ca, connections: concurrency, clock });
   const caller = voiceCaller({ ...voice, sandbox: url, apiKey, ca, clock });
   const model = userModel && openUserModel({ ...userModel, clock });
-  const chance = seededChance(seed).fork('judge');
+  const chance = seededRandom(seed).fork('judge');
   const judge = options.judge && createJudge({ ...options.judge, clock, chance });
   const { open: call } = caller;
   const deps: SessionDeps = { sandbox, call, model, clock, machineClock: clock, log };

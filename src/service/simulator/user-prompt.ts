@@ -1,5 +1,5 @@
 import type { Persona, ReplyCondition } from '../../contract/index.ts';
-import type { Chance } from '../../platform/random.ts';
+import type { Random } from '../../platform/random.ts';
 import type { AnswerSchema, Prompt } from '../model/endpoint.ts';
 import type { SessionPlan } from './session-plan.ts';
 
@@ -33,7 +33,7 @@ const fenceDrawsMax = 10;
 export function userPrompt(
   plan: Pick<SessionPlan, 'scenario' | 'persona' | 'channel'>,
   exchanges: readonly Exchange[],
-  chance: Chance,
+  chance: Random,
 ): Prompt {
   const lines = exchanges.slice(-exchangesMax).map((one) =>
     JSON.stringify({
@@ -115,7 +115,7 @@ function inWords(condition: ReplyCondition): object {
   };
 }
 
-function fenceFor(lines: readonly string[], chance: Chance): string {
+function fenceFor(lines: readonly string[], chance: Random): string {
   for (let draws = 0; draws < fenceDrawsMax; draws += 1) {
     const fence = chance.id(24);
     if (!lines.some((line) => line.includes(fence))) return fence;

@@ -1,4 +1,4 @@
-import { breather } from '../../platform/event-loop.ts';
+import { yieldPeriodically } from '../../platform/event-loop.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Connections, Writing } from './connect.ts';
 import { putDocument } from './documents.ts';
@@ -44,7 +44,7 @@ async function plantRest(db: Writing, planting: Planting): Promise<void> {
   for (const definition of evals) await putEval(db, ownerId, definition);
   await putSettings(db, ownerId, settings);
   for (const added of documents) await putDocument(db, ownerId, added);
-  const breathe = breather(systemClock, plantMsMax);
+  const breathe = yieldPeriodically(systemClock, plantMsMax);
   for (let from = 0; from < sessions.length; from += sessionsAtOnce) {
     const some = sessions.slice(from, from + sessionsAtOnce);
     const digests = await digestsOf(db, ownerId, some);

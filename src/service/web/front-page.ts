@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from '../../report-kit/html.ts';
-import type { Gate } from '../app/authentication.ts';
+import type { Authentication } from '../app/authentication.ts';
 import { sendForPeople } from '../app/wire.ts';
 import { htmlType, pageHeaders, pageOf } from './page-frame.ts';
 
 /** What the front page is made from. */
 export interface FrontPageDeps {
-  gate: Gate;
+  gate: Authentication;
   /** Lower-case name of the header that holds the key. */
   apiKeyHeader: string;
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Gate } from '../app/authentication.ts';
+import type { Authentication } from '../app/authentication.ts';
 import { turnsOfSession } from '../domain/session-turns.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { frontPage } from './front-page.ts';
@@ -9,7 +9,7 @@ import { sessionPage } from './session-page.ts';
 /** What pages are made from. */
 export interface PageDeps {
   store: Store;
-  gate: Gate;
+  gate: Authentication;
   /** Lower-case name of the header that holds the key. */
   apiKeyHeader: string;
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Agent, fetch } from 'undici';
 import t, { type Test } from 'tap';
 import type { ProductionSession, ProductionSessionPage } from '../../../src/contract/index.ts';
-import { randomSeed, seededChance, type Chance } from '../../../src/platform/random.ts';
+import { randomSeed, seededRandom, type Random } from '../../../src/platform/random.ts';
 import { isoTime, systemClock } from '../../../src/platform/clock.ts';
 import { start, type Started } from '../../helpers/command.ts';
 import { converse, plan, type Planned, type Route } from '../../helpers/crash-clients.ts';
@@ -52,7 +52,7 @@ async function serve(t: Test, folder: string): Promise<Running> {
 async function talkUntilKilled(
   service: Running,
   round: number,
-  { chance, dispatcher }: { chance: Chance; dispatcher: Agent },
+  { chance, dispatcher }: { chance: Random; dispatcher: Agent },
 ): Promise<Planned[]> {
   const planned: Planned[] = [];
   const answersBefore = chance.integer(1, answersMax);
@@ -148,7 +148,7 @@ void t.test(
   { timeout: 0 },
   async (t) => {
     t.comment(`CRASH_SEED=${CRASH_SEED}`);
-    const chance = seededChance(CRASH_SEED);
+    const chance = seededRandom(CRASH_SEED);
     const dispatcher = new Agent();
     t.teardown(() => dispatcher.destroy());
     // Not `t.testdir`: a second run of this test would empty the folder under a long first one.

@@ -6,7 +6,7 @@ import { createJudge, type JudgeOptions } from '../../../src/service/scoring/jud
 import { scoreSession } from '../../../src/service/scoring/score-session.ts';
 import type { ScoredSession } from '../../../src/service/scoring/scored-session.ts';
 import type { Judge, Score } from '../../../src/service/scoring/score.ts';
-import { seededChance } from '../../../src/platform/random.ts';
+import { seededRandom } from '../../../src/platform/random.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
 import {
   answers,
@@ -29,7 +29,7 @@ interface World {
 async function withJudge(t: Test, options: Partial<JudgeOptions> = {}): Promise<World> {
   const server = await openAiServer(t);
   const clock = manualClock(0);
-  const chance = seededChance('judge');
+  const chance = seededRandom('judge');
   const { baseUrl } = server;
   const judge = createJudge({ baseUrl, apiKey, model: 'small', clock, chance, ...options });
   return { server, clock, judge };

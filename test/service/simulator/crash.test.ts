@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
-import { randomSeed, seededChance } from '../../../src/platform/random.ts';
+import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
 import { start, type Started } from '../../helpers/command.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { aUser } from '../../helpers/simulation.ts';
@@ -48,7 +48,7 @@ async function ask<Answer>(url: string, key: string, body?: unknown): Promise<An
 
 void t.test('each session is finished once, however often the service dies', async (t) => {
   t.comment(`CRASH_SEED=${CRASH_SEED}`);
-  const chance = seededChance(CRASH_SEED);
+  const chance = seededRandom(CRASH_SEED);
   const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-crash-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const double = await withSandboxDouble(t, { chat: reply('Yes.') });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { startAgent } from '../../../reference-agent/index.ts';
 import { readScenarioSet } from '../../../src/cli/input/scenario-files.ts';
 import { violations, type Scenario } from '../../../src/contract/index.ts';
-import { Misfit } from '../../../src/service/index.ts';
+import { InvalidDocumentError } from '../../../src/service/index.ts';
 import { answer, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { aScenario, aUser, sessionOn, simulateOn, withoutTimes } from '../../helpers/simulation.ts';
 
@@ -201,8 +201,8 @@ void t.test('a scenario that makes no sense is refused before anything is sent',
     const wrong = aScenario({ id: 'b', ...(changes as Partial<Scenario>) });
     const run = simulateOn(t, double.url, [aScenario(), wrong]);
     const error: unknown = await run.catch((fault: unknown) => fault);
-    t.ok(error instanceof Misfit);
-    t.equal((error as Misfit).pointer, pointer);
+    t.ok(error instanceof InvalidDocumentError);
+    t.equal((error as InvalidDocumentError).pointer, pointer);
   }
   t.same(double.seen, []);
 });

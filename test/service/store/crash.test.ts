@@ -6,7 +6,7 @@ import t from 'tap';
 import { openFile } from '../../../src/service/store/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { openSpanSink } from '../../../src/service/store/spans.ts';
-import { randomSeed, seededChance } from '../../../src/platform/random.ts';
+import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
 import {
   newClosing,
   newSession,
@@ -37,7 +37,7 @@ async function killAfter(bytes: number, args: string[]): Promise<string[]> {
 
 void t.test('kill -9: nothing acknowledged is lost, nothing is there twice', async (t) => {
   const seed = randomSeed();
-  const chance = seededChance(seed);
+  const chance = seededRandom(seed);
   const file = join(t.testdir(), 'store.db');
   const store = await openStore({ file });
   const ownerId = await store.owners.ensure('development');

@@ -5,7 +5,7 @@ import { writeTranscript } from '../../../conformance/engine/transcript/transcri
 /** An exchange in which the sandbox says `body`, to a request that carried `bearer`. */
 function exchange(bearer: string, body: string): Unrecorded {
   return {
-    scenario: 'chat/forms',
+    probe: 'chat/forms',
     step: 'full',
     endpoint: 'chat',
     intent: 'valid',

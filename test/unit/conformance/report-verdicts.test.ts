@@ -9,7 +9,7 @@ import {
   requirementIds,
   serviceRequirementIds,
   terminalReport,
-  withBaseline,
+  applyKnownFailures,
 } from '../../../conformance/index.ts';
 import { toExchange } from '../../../conformance/engine/transcript/transcript.ts';
 import {
@@ -42,7 +42,7 @@ void t.test('an explanation fits 80 columns, whichever it is of', async (t) => {
 
 void t.test('what only a call with media shows is not told to be sent by one line', (t) => {
   const call: ExchangeRecord = {
-    ...{ record: 'exchange', id: 10, scenario: 'voice/conversation', step: 'conversation' },
+    ...{ record: 'exchange', id: 10, probe: 'voice/conversation', step: 'conversation' },
     ...{ endpoint: 'voice', intent: 'valid', startedMs: 0, endedMs: 1 },
     request: { method: 'GET', path: '/voice', headers: {} },
     response: { status: 101, headers: {}, body: '' },
@@ -76,7 +76,7 @@ void t.test('JUnit: areas that were not asked for are left out', (t) => {
 });
 
 void t.test('where only the baseline is wrong, every report says that first', (t) => {
-  const stale = withBaseline(report([row('CHAT-001'), row('USERS-001')]), [
+  const stale = applyKnownFailures(report([row('CHAT-001'), row('USERS-001')]), [
     { id: 'CHAT-001', comment: 'known' },
   ]);
   const text = terminalReport(stale, { paint: plainPaint, width: 80, tookMs: 1_234 });
@@ -84,7 +84,7 @@ void t.test('where only the baseline is wrong, every report says that first', (t
   t.notMatch(text, /CONFORMING/);
   t.match(markdownReport(stale), /^## sandbox-kit check: baseline is stale\n/);
   t.match(htmlReport(stale, NO_TRANSCRIPT), /<title>Baseline is stale: /);
-  const failing = withBaseline(report([row('CHAT-001'), row('USERS-001', failed)]), [
+  const failing = applyKnownFailures(report([row('CHAT-001'), row('USERS-001', failed)]), [
     { id: 'CHAT-001', comment: 'known' },
   ]);
   t.match(terminalReport(failing, { paint: plainPaint, width: 80 }), /\nNOT CONFORMING {2}1 pass/);

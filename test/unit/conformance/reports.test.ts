@@ -5,8 +5,8 @@ import {
   junitReport,
   markdownReport,
   terminalReport,
-  withBaseline,
-  type Acceptance,
+  applyKnownFailures,
+  type KnownFailure,
 } from '../../../conformance/index.ts';
 import { curlOf } from '../../../conformance/reports/curl.ts';
 import { violations, type CheckReport, type ExchangeRecord } from '../../../src/contract/index.ts';
@@ -33,9 +33,9 @@ const evil = report(
   ],
   {
     ...{ verdict: 'not-conforming', exitCode: 1, target: `http://${EVIL}`, waived: [EVIL] },
-    ...{ dialect: { 'POST /users': EVIL }, staleBaseline: ['USERS-001'] },
-    causes: [{ says: EVIL, clears: ['CHAT-001'], verified: true }],
-    gate: { id: 'redirect', says: EVIL, cure: EVIL, evidence: [] },
+    ...{ observedBehavior: { 'POST /users': EVIL }, staleKnownFailures: ['USERS-001'] },
+    causes: [{ description: EVIL, clears: ['CHAT-001'], verified: true }],
+    blockedBy: { id: 'redirect', message: EVIL, cure: EVIL, evidence: [] },
   },
 );
 
@@ -125,7 +125,7 @@ void t.test('JUnit: well-formed, and the counts are those of its cases', (t) => 
     report([row('CHAT-001'), row('USERS-001', failed)]),
     report([shut], { verdict: 'not-judged', exitCode: 3 }),
     report([shut, row('USERS-001', failed)], { verdict: 'not-conforming', exitCode: 1 }),
-    report([row('CHAT-001')], { exitCode: 1, staleBaseline: ['CHAT-001', 'CHAT-002'] }),
+    report([row('CHAT-001')], { exitCode: 1, staleKnownFailures: ['CHAT-001', 'CHAT-002'] }),
   ]) {
     const xml = junitReport(given);
     const seen = junitCounts(t, xml);
@@ -148,7 +148,7 @@ void t.test('JUnit: red exactly where the exit code is not 0', (t) => {
   const rows: [string, CheckReport, boolean][] = [
     ['conforming', report([row('CHAT-001')]), false],
     ['accepted', report([row('CHAT-001', { ...failed, accepted: 'known' })]), false],
-    ['stale', report([row('CHAT-001')], { exitCode: 1, staleBaseline: ['CHAT-001'] }), true],
+    ['stale', report([row('CHAT-001')], { exitCode: 1, staleKnownFailures: ['CHAT-001'] }), true],
     ['a fail', report([row('CHAT-001', failed)], { exitCode: 1 }), true],
     ['blocked', report([shut], { verdict: 'not-judged', exitCode: 3 }), true],
     ['nothing seen', report([unseen], { verdict: 'not-judged', exitCode: 3 }), true],
@@ -177,7 +177,7 @@ void t.test('Markdown: what a sandbox says stays in its cell, and is no markup',
 /** A recorded request with what a test wants otherwise. */
 function exchange(request: Partial<ExchangeRecord['request']>): ExchangeRecord {
   return {
-    ...{ record: 'exchange', id: 1, scenario: 'chat/forms', step: 'minimal' },
+    ...{ record: 'exchange', id: 1, probe: 'chat/forms', step: 'minimal' },
     ...{ endpoint: 'chat', intent: 'valid', startedMs: 0, endedMs: 1 },
     request: { method: 'POST', path: '/v1/chat/completions', headers: {}, ...request },
   };
@@ -211,9 +211,9 @@ void t.test('curl: a shell hands over exactly what was sent, and the key by its 
 });
 
 void t.test('baseline: what is accepted does not count, what is met is stale', (t) => {
-  const why: Acceptance[] = [{ id: 'CHAT-001', comment: 'known' }];
+  const why: KnownFailure[] = [{ id: 'CHAT-001', comment: 'known' }];
   const blocked: Partial<Row> = { verdict: 'blocked', reason: 'CHAT-002 failed.', evidence: [] };
-  const gate = { id: 'refused', says: 'Nothing there.', cure: 'Start it.', evidence: [] };
+  const blockedBy = { id: 'refused', message: 'Nothing there.', cure: 'Start it.', evidence: [] };
   const ok = row('USERS-001');
   const cases: [string, CheckReport, verdict: string, exitCode: number, stale?: string[]][] = [
     ['accepted', report([ok, row('CHAT-001', failed)]), 'conforming', 0],
@@ -226,7 +226,7 @@ void t.test('baseline: what is accepted does not count, what is met is stale', (
     ],
     ['another is blocked', report([ok, row('CHAT-002', blocked)]), 'not-judged', 3],
     ['nothing passed', report([row('CHAT-001', failed)]), 'not-judged', 3],
-    ['the gate is shut', report([row('CHAT-001', blocked)], { gate }), 'not-judged', 3],
+    ['the gate is shut', report([row('CHAT-001', blocked)], { blockedBy }), 'not-judged', 3],
     ['an error of ours', report([ok, row('CHAT-002', { verdict: 'error' })]), 'not-judged', 70],
     ['met by now', report([row('CHAT-001'), ok]), 'not-conforming', 1, ['CHAT-001']],
     ['not seen', report([ok, row('CHAT-001', { verdict: 'not_observed' })]), 'conforming', 0],
@@ -239,13 +239,13 @@ void t.test('baseline: what is accepted does not count, what is met is stale', (
     ],
   ];
   for (const [name, given, verdict, exitCode, stale] of cases) {
-    const judged = withBaseline(given, why);
+    const judged = applyKnownFailures(given, why);
     t.match(judged, { verdict, exitCode }, name);
-    t.same(judged.staleBaseline, stale, `${name}: stale`);
+    t.same(judged.staleKnownFailures, stale, `${name}: stale`);
     t.same(violations('CheckReport', judged), []);
   }
   const given = report([row('CHAT-001', failed)]);
-  t.match(withBaseline(given, why).requirements[0], { verdict: 'fail', accepted: 'known' });
+  t.match(applyKnownFailures(given, why).requirements[0], { verdict: 'fail', accepted: 'known' });
   t.notOk(given.requirements[0]?.accepted, 'the report that was given is left as it is');
   t.end();
 });

@@ -6,7 +6,7 @@ import {
   readTraceRequest,
   type TraceExportRequest,
 } from '../../../src/contract/index.ts';
-import { seededChance } from '../../../src/platform/random.ts';
+import { seededRandom } from '../../../src/platform/random.ts';
 import { field, protobufOf } from '../../helpers/otlp-wire.ts';
 import { damaged, randomJson } from '../../helpers/random-json.ts';
 import { anyValueOf, requestOf, richRequest, spanOf } from '../../helpers/span-sketch.ts';
@@ -93,7 +93,7 @@ function parsed(text: string): unknown {
 
 void t.test('damaged protobuf and JSON of any shape is read or refused, nothing else', (t) => {
   const seed = 'otlp-1';
-  const chance = seededChance(seed);
+  const chance = seededRandom(seed);
   const bytes = protobufOf(richRequest());
   const text = JSON.stringify(richRequest());
   const attempt = (what: string, read: () => unknown): void => {

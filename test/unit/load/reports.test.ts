@@ -34,7 +34,7 @@ async function evilReport(): Promise<LoadReport> {
   const [sample] = report.faultSamples;
   return {
     ...withComparison(report, { ...report, sandbox: EVIL, targets: report.targets }),
-    gate: { says: EVIL, cure: EVIL },
+    blockedBy: { message: EVIL, cure: EVIL },
     aborted: `${EVIL} ${'word '.repeat(40)}`,
     faultSamples: sample ? [{ ...sample, detail: EVIL, session: EVIL }] : [],
     notes: [EVIL, 'long '.repeat(50)],

@@ -5,7 +5,7 @@ import { watchDeadlines } from '../../../load/engines/deadlines.ts';
 import { dueTimes } from '../../../load/schedule/due-times.ts';
 import { inOrder, pace, type Due } from '../../../load/schedule/pace.ts';
 import { markers } from '../../../load/profiles/shot.ts';
-import { seededChance } from '../../../src/platform/random.ts';
+import { seededRandom } from '../../../src/platform/random.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 import { loadOf } from '../../helpers/load.ts';
 
@@ -14,18 +14,18 @@ const steady = (durationMs: number, rate: number) => [
 ];
 
 void t.test('uniform arrivals keep their gaps from absolute times, and do not drift', (t) => {
-  const times = [...dueTimes(steady(60_000, 100), 'uniform', seededChance('a'))];
+  const times = [...dueTimes(steady(60_000, 100), 'uniform', seededRandom('a'))];
   t.equal(times.length, 6_000);
   t.same(times.slice(0, 3), [0, 10, 20]);
   t.equal(times.at(-1), 59_990);
-  t.equal([...dueTimes(steady(1_000, 3), 'uniform', seededChance('a'))].length, 3);
-  t.equal([...dueTimes(steady(3_000, 0.5), 'uniform', seededChance('a'))].length, 2);
+  t.equal([...dueTimes(steady(1_000, 3), 'uniform', seededRandom('a'))].length, 3);
+  t.equal([...dueTimes(steady(3_000, 0.5), 'uniform', seededRandom('a'))].length, 2);
   t.end();
 });
 
 void t.test('a ramp rises without a jump, and goes over into the window', (t) => {
   const ramp = { durationMs: 10_000, fromPerSecond: 10, toPerSecond: 100 };
-  const times = [...dueTimes([ramp, ...steady(1_000, 100)], 'uniform', seededChance('a'))];
+  const times = [...dueTimes([ramp, ...steady(1_000, 100)], 'uniform', seededRandom('a'))];
   t.equal(times.length, 550 + 100);
   const gaps = times.slice(1, 550).map((time, nth) => time - (times[nth] ?? 0));
   t.ok(gaps.every((gap, nth) => nth === 0 || gap <= (gaps[nth - 1] ?? 0) + 1e-6));
@@ -35,7 +35,7 @@ void t.test('a ramp rises without a jump, and goes over into the window', (t) =>
 
 void t.test('Poisson arrivals have the same mean, and follow from the seed', (t) => {
   const drawn = (seed: string): number[] => [
-    ...dueTimes(steady(60_000, 100), 'poisson', seededChance(seed)),
+    ...dueTimes(steady(60_000, 100), 'poisson', seededRandom(seed)),
   ];
   const times = drawn('a');
   t.ok(Math.abs(times.length - 6_000) < 300, `${times.length} of about 6000`);

@@ -14,9 +14,9 @@ import { judgeShare } from '../../../load/verdict/share.ts';
 import { inFlightTrend } from '../../../load/verdict/throughput.ts';
 import { trendOf } from '../../../load/verdict/trend.ts';
 import { durations } from '../../../load/record/histogram.ts';
-import { seededChance } from '../../../src/platform/random.ts';
+import { seededRandom } from '../../../src/platform/random.ts';
 
-const chance = seededChance('statistics');
+const chance = seededRandom('statistics');
 const near = (found: number, known: number, within = 1e-6): boolean =>
   Math.abs(found - known) <= within;
 
@@ -86,7 +86,7 @@ void t.test('failures in bursts are worth less than failures one by one', (t) =>
   const judged = judgeShare(burst, 0.001, chance);
   t.equal(judged.verdict, 'NOT PROVEN', 'the same 20 at once may come again');
   t.match(judged.because, /bursts/);
-  const again = [1, 2].map(() => burstyShareAtMost(burst, seededChance('same')));
+  const again = [1, 2].map(() => burstyShareAtMost(burst, seededRandom('same')));
   t.equal(again[0], again[1], 'the same seed gives the same bound');
   t.equal(burstyShareAtMost(burst.slice(0, 3), chance), 0, 'three blocks show nothing');
   t.equal(burstyShareAtMost([], chance), 0);

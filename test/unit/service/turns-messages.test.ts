@@ -1,5 +1,5 @@
 import t from 'tap';
-import { seededChance } from '../../../src/platform/random.ts';
+import { seededRandom } from '../../../src/platform/random.ts';
 import { readMessages } from '../../../src/service/turns/messages.ts';
 import { turnsOf, type Turn } from '../../../src/service/turns/turns.ts';
 import { agent, asks, gives, keptSpan, user } from '../../helpers/kept-span.ts';
@@ -113,7 +113,7 @@ void t.test('what is no message array reads as nothing', (t) => {
 
 void t.test('messages of any shape make a turn and never throw', (t) => {
   const seed = 'turns-1';
-  const chance = seededChance(seed);
+  const chance = seededRandom(seed);
   const good = JSON.stringify([
     user('Hi'),
     asks('f', { n: 1 }, 'x'),

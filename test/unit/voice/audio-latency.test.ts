@@ -13,7 +13,7 @@ import {
   withoutBacklog,
   type StreamFigures,
 } from '../../../src/voice/latency/index.ts';
-import { seededChance } from '../../../src/platform/random.ts';
+import { seededRandom } from '../../../src/platform/random.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 
 /** What a stream comes to whose n-th packet is `lateMs(n)` late; undefined: it never comes. */
@@ -67,7 +67,7 @@ void t.test('packets in time vary by nothing, wherever their numbers wrap', (t) 
 });
 
 void t.test('jitter is found to a millisecond, and not smoothed away', (t) => {
-  const chance = seededChance('jitter');
+  const chance = seededRandom('jitter');
   const spread = streamOf(1_000, () => chance.fraction() * 60);
   t.ok(Math.abs((spread.transitP99Ms ?? NaN) - 59) < 2, `${spread.transitP99Ms} of 60 ms`);
   const few = streamOf(1_000, (nth) => (nth % 50 === 7 ? 90 : 0));

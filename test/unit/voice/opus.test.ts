@@ -1,7 +1,7 @@
 /** Recorded speech: the clips are what their facts say, and Ogg files come back as they were. */
 import { statSync } from 'node:fs';
 import t from 'tap';
-import { seededChance } from '../../../src/platform/random.ts';
+import { seededRandom } from '../../../src/platform/random.ts';
 import {
   createDecoder,
   levelDb,
@@ -85,7 +85,7 @@ void t.test('a packet that is not Opus is no sound, and the next one is', async 
   const decoder = await createDecoder();
   t.teardown(() => decoder.free());
   // Random bytes: the decoder itself finds nothing to complain about in what the rules let by.
-  const chance = seededChance('packets');
+  const chance = seededRandom('packets');
   for (let nth = 0; nth < 3_000; nth += 1) {
     const bytes = Buffer.from(
       Array.from({ length: chance.integer(0, 40) }, () => chance.integer(0, 255)),

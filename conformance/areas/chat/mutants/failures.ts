@@ -94,7 +94,7 @@ export const chatFailureMutants: readonly Mutant[] = [
   {
     id: 'chat/plain-http',
     areas: ['chat'],
-    breaks: 'Is reached over plain HTTP on a host that is not this machine.',
+    description: 'Is reached over plain HTTP on a host that is not this machine.',
     kills: ['CHAT-082'],
     transform: () => (asked, forward) => forward(asked),
     run: (run) => ({ ...run, target: 'http://sandbox.example' }),

@@ -4,10 +4,15 @@ import type { Mutant } from '../../../engine/mutants/mutant.ts';
 
 const MESSAGE = '/choices/0/message';
 
-const reply = (name: string, breaks: string, kills: RequirementId, ...edits: Edit[]): Mutant => ({
+const reply = (
+  name: string,
+  description: string,
+  kills: RequirementId,
+  ...edits: Edit[]
+): Mutant => ({
   id: `chat/${name}`,
   areas: ['chat'],
-  breaks,
+  description,
   kills: [kills],
   transform: onChat(...edits),
 });
@@ -112,8 +117,8 @@ const called: Edit = all(
   drop('/metadata/tools_used'),
 );
 
-const call = (name: string, breaks: string, kills: RequirementId, edit: Edit): Mutant =>
-  reply(name, breaks, kills, called, edit);
+const call = (name: string, description: string, kills: RequirementId, edit: Edit): Mutant =>
+  reply(name, description, kills, called, edit);
 
 /** Tool calls that are not as the service reads them. */
 const tools: Mutant[] = [

@@ -8,7 +8,7 @@ import {
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
-import { mutantsOf, type Asked, type Mutant } from '../../../engine/mutants/mutant.ts';
+import { mutantsOf, type ProxyRequest, type Mutant } from '../../../engine/mutants/mutant.ts';
 import {
   hasKeys,
   isNoObject,
@@ -91,7 +91,7 @@ const narrow: Mutant[] = [
   ),
 ];
 
-const messagesOf = ({ json }: Asked): unknown[] => {
+const messagesOf = ({ json }: ProxyRequest): unknown[] => {
   const messages = isObject(json) ? json['messages'] : undefined;
   return Array.isArray(messages) ? messages : [];
 };

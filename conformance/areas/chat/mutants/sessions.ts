@@ -9,8 +9,8 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import {
   mutantsOf,
-  type Answer,
-  type Asked,
+  type ProxyResponse,
+  type ProxyRequest,
   type Mutant,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
@@ -19,7 +19,7 @@ import { textAt } from '../../../engine/mutants/requests.ts';
 const mutant = mutantsOf('chat');
 
 const CONTENT = '/choices/0/message/content';
-const sessionOf = (asked: Asked): string | undefined => textAt('session_id', asked);
+const sessionOf = (asked: ProxyRequest): string | undefined => textAt('session_id', asked);
 
 const inSession =
   (edit: Edit): Edit =>
@@ -28,7 +28,7 @@ const inSession =
   };
 
 /** What the user said last, to be said again by an agent that repeats it. */
-function heard({ json }: Asked): string {
+function heard({ json }: ProxyRequest): string {
   const messages = valueAt(json, '/messages');
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
   const content = valueAt(last, '/content');
@@ -40,7 +40,7 @@ const MEETING_MS = 10;
 
 /** The classic: what belongs to one request is kept where all of them see it. */
 function shared(
-  change: (answer: Answer, asked: Asked, latest: Latest) => Answer,
+  change: (answer: ProxyResponse, asked: ProxyRequest, latest: Latest) => ProxyResponse,
 ): TransformFactory {
   return () => {
     const latest: Latest = { asked: undefined, answer: undefined };
@@ -57,8 +57,8 @@ function shared(
 }
 
 interface Latest {
-  asked: Asked | undefined;
-  answer: Answer | undefined;
+  asked: ProxyRequest | undefined;
+  answer: ProxyResponse | undefined;
 }
 
 const changed = (name: string, breaks: string, change: (id: string) => string): Mutant =>
@@ -66,7 +66,7 @@ const changed = (name: string, breaks: string, change: (id: string) => string): 
     `session-id-${name}`,
     breaks,
     ['CHAT-030'],
-    onChat(inSession(set('/session_id', (asked: Asked) => change(sessionOf(asked) ?? '')))),
+    onChat(inSession(set('/session_id', (asked: ProxyRequest) => change(sessionOf(asked) ?? '')))),
   );
 
 /** Mutants that mix sessions up. */

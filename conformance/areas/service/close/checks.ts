@@ -2,9 +2,9 @@ import { brief, liveEvalsMax, valueAt } from '../../../../src/contract/index.ts'
 import type { serviceCloseRequirements } from './requirements.ts';
 import { answered, refused } from '../../../engine/checks/responses.ts';
 import {
-  because,
-  each,
-  notAnswered,
+  notJudged,
+  checkEach,
+  noValidResponse,
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
@@ -23,11 +23,11 @@ import { shape } from '../../../engine/checks/shape.ts';
 import {
   type Exchange,
   type Transcript,
-  accepted,
+  isAccepted,
   isObject,
 } from '../../../engine/transcript/reading.ts';
 
-const notClosed = notAnswered('end');
+const notClosed = noValidResponse('end');
 const REPEATED = ['close again'];
 const BYTES = ['close protobuf', 'close gzip', 'close gzip protobuf'];
 const LATER = ['close bare again', 'close idle'];
@@ -37,7 +37,7 @@ const IDS = ['close case', 'close other case', 'close reserved', 'close slash', 
 const special = [...REPEATED, ...BYTES, ...LATER, ...TOGETHER, ...IDS, 'close header'];
 
 const isClosed = (one: Exchange): boolean =>
-  one.endpoint === 'end' && one.intent === 'valid' && accepted(one) && isObject(one.json);
+  one.endpoint === 'end' && one.intent === 'valid' && isAccepted(one) && isObject(one.json);
 const isFirst = (one: Exchange): boolean =>
   isClosed(one) && ![...REPEATED, ...LATER, ...IDS].includes(one.step);
 const queuedOf = (one: Exchange): unknown => valueAt(one.json, '/evaluations_queued');
@@ -61,7 +61,7 @@ const field = (place: string, on: (one: Exchange) => boolean): Check =>
     message: 'ClosedConversation',
     answers: on,
     at: [place],
-    absent: because('not_observed', 'No conversation was closed for which evals were queued.'),
+    absent: notJudged('not_observed', 'No conversation was closed for which evals were queued.'),
   });
 
 /** A finding about one value of a close response. */
@@ -75,7 +75,7 @@ const onSteps = (
   pointer: string,
   expected: string,
 ): Check =>
-  each(
+  checkEach(
     (one, transcript) =>
       isClosed(one) &&
       steps.includes(one.step) &&
@@ -93,10 +93,10 @@ function configured(transcript: Transcript, owner: string): number {
 }
 
 function queuesAll(): Check {
-  return each(
+  return checkEach(
     (one, transcript) =>
       isFirst(one) &&
-      one.scenario === 'service/conversations' &&
+      one.probe === 'service/conversations' &&
       typeof queuedOf(one) === 'number' &&
       hasControl(transcript),
     (one, transcript) => {
@@ -120,7 +120,7 @@ function comparedRuns(steps: [string, string], areAlike: boolean): Check {
       const than = `${brief(runOf(one))} of exchange ${one.id}`;
       return wrong(other, '/run', areAlike ? than : `another run than ${than}`);
     },
-    unjudged: because('not_observed', 'No two conversations were closed that evals score.'),
+    unjudged: notJudged('not_observed', 'No two conversations were closed that evals score.'),
   };
 }
 
@@ -158,7 +158,7 @@ function scoredOnce(): Check {
         ];
       });
     },
-    unjudged: because('not_observed', 'No conversation that was closed twice is listed.'),
+    unjudged: notJudged('not_observed', 'No conversation that was closed twice is listed.'),
   };
 }
 
@@ -169,13 +169,13 @@ function listedIn(
   isThere: boolean,
   unjudged: Check['unjudged'],
 ): Check {
-  return each(
+  return checkEach(
     (one, transcript) =>
       one.endpoint === 'production' &&
       one.step === step &&
-      accepted(one) &&
+      isAccepted(one) &&
       isObject(one.json) &&
-      transcript.exchanges.some((sent) => sent.step === sentAs && accepted(sent)),
+      transcript.exchanges.some((sent) => sent.step === sentAs && isAccepted(sent)),
     (one, { exchanges }) => {
       const sent = exchanges.find((other) => other.endpoint === 'traces' && other.step === sentAs);
       const id = sent && conversationOf(sent);
@@ -191,14 +191,14 @@ function listedIn(
 
 const idleUnseen = needsIntrusion(
   needsControl(
-    because('not_observed', 'It takes a control API whose clock can be moved on by a day.'),
+    notJudged('not_observed', 'It takes a control API whose clock can be moved on by a day.'),
   ),
 );
 
 /** Judged where the clock of the service was moved on. */
 function onceMoved(check: Check): Check {
   const isMoved = ({ exchanges }: Transcript): boolean =>
-    exchanges.filter((one) => one.endpoint === 'admin' && one.step === 'clock').every(accepted);
+    exchanges.filter((one) => one.endpoint === 'admin' && one.step === 'clock').every(isAccepted);
   return {
     ...check,
     evidence: (transcript) => (isMoved(transcript) ? check.evidence(transcript) : []),
@@ -210,7 +210,7 @@ const repeats = answered('end', (step) => REPEATED.includes(step), notClosed);
 /** The checks of `POST /v1/sessions/{conversation_id}/end`, one for each requirement. */
 export const serviceCloseChecks = {
   'SERVICE-040': ended((step) => !special.includes(step)),
-  'SERVICE-041': each(
+  'SERVICE-041': checkEach(
     (one) => isClosed(one) && !IDS.includes(one.step),
     (one) =>
       valueAt(one.json, '/conversation_id') === conversationOf(one)
@@ -232,7 +232,7 @@ export const serviceCloseChecks = {
     ],
     unjudged: notClosed,
   },
-  'SERVICE-046': each(
+  'SERVICE-046': checkEach(
     isFirst,
     (one) =>
       valueAt(one.json, '/already_closed') === true
@@ -243,7 +243,7 @@ export const serviceCloseChecks = {
   'SERVICE-047': scoredOnce(),
   'SERVICE-048': refused('end', ['unknown'], 404, notClosed),
   'SERVICE-049': queuesAll(),
-  'SERVICE-050': each(
+  'SERVICE-050': checkEach(
     (one) => isFirst(one) && typeof queuedOf(one) === 'number',
     (one) =>
       Number(queuedOf(one)) <= liveEvalsMax

@@ -1,6 +1,6 @@
 import { valueAt } from '../../../../src/contract/index.ts';
-import { type Exchange, accepted } from '../../../engine/transcript/reading.ts';
-import { cost, type Scenario } from '../../../engine/probe.ts';
+import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
+import { cost, type Probe } from '../../../engine/probe.ts';
 import { about, admin, evalsOf, uploadIdOf } from '../control-probes.ts';
 import {
   chatSpan,
@@ -16,7 +16,7 @@ import {
 } from '../spans.ts';
 import { read, untilScored, windowOf, type Wanted } from '../waiting.ts';
 import type { OwnerName } from '../context.ts';
-import type { Step, World } from '../../../engine/probe-context.ts';
+import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -25,7 +25,7 @@ export const RESENT_AFTER_MS = 4_000;
 
 /** A trace request that must be taken; JSON unless another form is named. */
 export function traces(
-  { service }: World,
+  { service }: ProbeContext,
   step: string,
   request: TraceExport,
   more: { form?: string; owner?: OwnerName } = {},
@@ -41,7 +41,12 @@ export function traces(
 }
 
 /** An end call that must be taken. */
-export function end({ service }: World, step: string, id: string, owner: OwnerName = 'main'): Step {
+export function end(
+  { service }: ProbeContext,
+  step: string,
+  id: string,
+  owner: OwnerName = 'main',
+): Step {
   return {
     endpoint: 'end',
     step,
@@ -57,66 +62,66 @@ interface Plot {
   requests: Step[];
 }
 
-function plotsOf(world: World): Plot[] {
-  const { service } = world;
+function plotsOf(context: ProbeContext): Plot[] {
+  const { service } = context;
   const talk = (name: string, afterMs: number, isPromised = true): Conversation =>
     conversation(service, name, { afterMs, isPromised });
   const one = (the: Conversation, form = 'json'): Plot => ({
     talk: the,
-    requests: [traces(world, the.name, exportOf([chatSpan(service, the)]), { form })],
+    requests: [traces(context, the.name, exportOf([chatSpan(service, the)]), { form })],
   });
   const again = talk('re-sent', RESENT_AFTER_MS, false);
   const resent = exportOf([chatSpan(service, again)]);
   return [
-    severalTurns(world, talk('json', 0)),
+    severalTurns(context, talk('json', 0)),
     one(talk('protobuf', 1000, false), 'protobuf'),
     one(talk('gzip', 1000), 'gzip'),
     one(talk('gzip protobuf', 2000, false), 'gzipProtobuf'),
-    byHeader(world, talk('header', 3000)),
+    byHeader(context, talk('header', 3000)),
     {
       talk: again,
-      requests: [traces(world, 're-sent', resent), traces(world, 're-sent again', resent)],
+      requests: [traces(context, 're-sent', resent), traces(context, 're-sent again', resent)],
     },
-    besideIgnored(world, talk('ignored', 5000)),
-    withTools(world, talk('tools', 6000)),
-    failed(world, { ...talk('failed', 7000, false), thing: 'order' }),
-    wrapped(world, talk('wrapper', 8000)),
+    besideIgnored(context, talk('ignored', 5000)),
+    withTools(context, talk('tools', 6000)),
+    failed(context, { ...talk('failed', 7000, false), thing: 'order' }),
+    wrapped(context, talk('wrapper', 8000)),
   ];
 }
 
 /** Three turns in two requests, so that only the id says that they belong together. */
-function severalTurns(world: World, talk: Conversation): Plot {
-  const span = (turn: number) => chatSpan(world.service, talk, turn);
+function severalTurns(context: ProbeContext, talk: Conversation): Plot {
+  const span = (turn: number) => chatSpan(context.service, talk, turn);
   return {
     talk,
     requests: [
-      traces(world, 'json', exportOf([span(1), span(2)])),
-      traces(world, 'json again', exportOf([span(3)])),
+      traces(context, 'json', exportOf([span(1), span(2)])),
+      traces(context, 'json again', exportOf([span(3)])),
     ],
   };
 }
 
-function byHeader(world: World, talk: Conversation): Plot {
-  const span = withoutKeys(chatSpan(world.service, talk), 'gen_ai.conversation.id');
-  const step = traces(world, 'header', exportOf([span]));
+function byHeader(context: ProbeContext, talk: Conversation): Plot {
+  const span = withoutKeys(chatSpan(context.service, talk), 'gen_ai.conversation.id');
+  const step = traces(context, 'header', exportOf([span]));
   return { talk, requests: [{ ...step, headers: { 'x-conversation-id': talk.id } }] };
 }
 
 /** A turn and a span that is none, since it has no operation name. */
-function besideIgnored(world: World, talk: Conversation): Plot {
-  const { service } = world;
+function besideIgnored(context: ProbeContext, talk: Conversation): Plot {
+  const { service } = context;
   const other = spanBeside(service, talk, 'GET /orders', [
     text('gen_ai.conversation.id', talk.id),
     text('http.request.method', 'GET'),
   ]);
   return {
     talk,
-    requests: [traces(world, 'ignored', exportOf([chatSpan(service, talk), other]))],
+    requests: [traces(context, 'ignored', exportOf([chatSpan(service, talk), other]))],
   };
 }
 
-function withTools(world: World, talk: Conversation): Plot {
-  const { service } = world;
+function withTools(context: ProbeContext, talk: Conversation): Plot {
+  const { service } = context;
   const chat = chatSpan(service, talk);
   const tool = spanBeside(service, talk, 'execute_tool look_up', [
     text('gen_ai.conversation.id', talk.id),
@@ -141,97 +146,97 @@ function withTools(world: World, talk: Conversation): Plot {
     [full, { ...tool, parentSpanId: chat.spanId }],
     [text('deployment.environment.name', 'test')],
   );
-  return { talk, requests: [traces(world, 'tools', request)] };
+  return { talk, requests: [traces(context, 'tools', request)] };
 }
 
-function failed(world: World, talk: Conversation): Plot {
-  const span = chatSpan(world.service, talk, 1, { status: { code: 2 } });
-  return { talk, requests: [traces(world, 'failed', exportOf([span]))] };
+function failed(context: ProbeContext, talk: Conversation): Plot {
+  const span = chatSpan(context.service, talk, 1, { status: { code: 2 } });
+  return { talk, requests: [traces(context, 'failed', exportOf([span]))] };
 }
 
 /** A turn in its wrapper; whether that is one turn or two is not said. */
-function wrapped(world: World, talk: Conversation): Plot {
-  const { service } = world;
+function wrapped(context: ProbeContext, talk: Conversation): Plot {
+  const { service } = context;
   const chat = chatSpan(service, talk);
   const wrapper = spanBeside(service, talk, 'invoke_agent', [
     text('gen_ai.operation.name', 'invoke_agent'),
     ...chat.attributes.filter(({ key }) => key !== 'gen_ai.operation.name'),
   ]);
   const spans = [wrapper, { ...chat, parentSpanId: wrapper.spanId }];
-  return { talk, requests: [traces(world, 'wrapper', exportOf(spans))] };
+  return { talk, requests: [traces(context, 'wrapper', exportOf(spans))] };
 }
 
 /** Sends a conversation and closes it; what is to be seen of it where it is scored. */
-async function play(world: World, { talk, requests }: Plot): Promise<Wanted[]> {
-  for (const step of requests) await world.send(step);
-  const closed = await world.send(end(world, `close ${talk.name}`, talk.id));
+async function play(context: ProbeContext, { talk, requests }: Plot): Promise<Wanted[]> {
+  for (const step of requests) await context.send(step);
+  const closed = await context.send(end(context, `close ${talk.name}`, talk.id));
   return closed ? wantedOf(talk.id, closed) : [];
 }
 
 /** A conversation whose close queued evals is to be listed with as many. */
 export function wantedOf(id: string, closed: Exchange): Wanted[] {
-  const queued = accepted(closed) && valueAt(closed.json, '/evaluations_queued');
+  const queued = isAccepted(closed) && valueAt(closed.json, '/evaluations_queued');
   return typeof queued === 'number' && queued > 0 ? [{ id, evaluations: queued }] : [];
 }
 
-const conversations: Scenario = {
+const conversations: Probe = {
   id: 'service/conversations',
   area: 'service',
   phase: 'accepted',
   exercises: ['SERVICE-001', 'SERVICE-002', 'SERVICE-003', 'SERVICE-040', 'SERVICE-087'],
   cost: cost(29),
-  async drive(world) {
-    const { service } = world;
+  async run(context) {
+    const { service } = context;
     const old = conversation(service, 'old', { afterMs: -3 * DAY_MS });
     // The oldest first, so that it is the oldest by whatever time a service goes by.
-    const first = await play(world, {
+    const first = await play(context, {
       talk: old,
-      requests: [traces(world, 'old', exportOf([chatSpan(service, old)]))],
+      requests: [traces(context, 'old', exportOf([chatSpan(service, old)]))],
     });
-    const plots = plotsOf(world);
-    const rest = await Promise.all(plots.map((plot) => play(world, plot)));
+    const plots = plotsOf(context);
+    const rest = await Promise.all(plots.map((plot) => play(context, plot)));
     const alone = conversation(service, 'ignored alone', {});
     const ignored = spanBeside(service, alone, 'GET /orders', [
       text('gen_ai.conversation.id', alone.id),
     ]);
-    await world.send(traces(world, 'ignored alone', exportOf([ignored])));
+    await context.send(traces(context, 'ignored alone', exportOf([ignored])));
     const [json] = plots;
-    if (json) await world.send(end(world, 'close again', json.talk.id));
+    if (json) await context.send(end(context, 'close again', json.talk.id));
     const uploaded = service.control ? [{ id: uploadIdOf(service), evaluations: 1 }] : [];
-    await untilScored(world, [...first, ...rest.flat(), ...uploaded]);
+    await untilScored(context, [...first, ...rest.flat(), ...uploaded]);
   },
 };
 
 /** Closing without evals, with a deleted one, and under a run name of its own. */
-const settings: Scenario = {
+const settings: Probe = {
   id: 'service/settings',
   area: 'service',
   phase: 'accepted',
   exercises: ['SERVICE-051', 'SERVICE-053', 'SERVICE-057'],
   cost: cost(10),
-  async drive(world) {
-    const { service } = world;
+  async run(context) {
+    const { service } = context;
     if (!service.control) return;
     const [bare] = await Promise.all(
-      (['bare', 'deleted', 'named'] as const).map((owner) => closeAs(world, owner)),
+      (['bare', 'deleted', 'named'] as const).map((owner) => closeAs(context, owner)),
     );
     const evals = evalsOf(service);
     const live = { evals, settings: { evals: evals.map(({ id }) => id) } };
-    await world.send(admin('evals for bare', `/seed${about(service, 'bare')}`, live));
-    await world.send(end(world, 'close bare again', bare?.id ?? '', 'bare'));
-    await world.send(admin('drain', '/drain'));
-    await world.send(read(world, 'production', 'bare', windowOf(service), 'bare'));
+    await context.send(admin('evals for bare', `/seed${about(service, 'bare')}`, live));
+    await context.send(end(context, 'close bare again', bare?.id ?? '', 'bare'));
+    await context.send(admin('drain', '/drain'));
+    await context.send(read(context, 'production', 'bare', windowOf(service), 'bare'));
   },
 };
 
 /** Sends a conversation as another owner, and closes it. */
-export async function closeAs(world: World, owner: OwnerName): Promise<Conversation> {
-  const talk = conversation(world.service, owner, {});
-  const request = exportOf([chatSpan(world.service, talk)]);
-  await world.send(traces(world, owner, request, { owner }));
-  await world.send(end(world, `close ${owner}`, talk.id, owner));
+export async function closeAs(context: ProbeContext, owner: OwnerName): Promise<Conversation> {
+  const talk = conversation(context.service, owner, {});
+  const request = exportOf([chatSpan(context.service, talk)]);
+  await context.send(traces(context, owner, request, { owner }));
+  await context.send(end(context, `close ${owner}`, talk.id, owner));
   return talk;
 }
 
 /** The scenarios in which conversations are sent, closed and scored. */
-export const conversationScenarios: readonly Scenario[] = [conversations, settings];
+export const conversationScenarios: readonly Probe[] = [conversations, settings];

@@ -9,7 +9,7 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import {
   mutantsOf,
-  type Asked,
+  type ProxyRequest,
   type Forward,
   type Mutant,
   type Transform,
@@ -171,7 +171,7 @@ const idleSoon: TransformFactory = () => async (asked, forward) =>
   advanceOf(asked) === 0 ? forward(asked) : advanced(asked, forward, advanceOf(asked) * 2);
 
 function advanced(
-  { bytes: _old, ...asked }: Asked,
+  { bytes: _old, ...asked }: ProxyRequest,
   forward: Forward,
   ms: number,
 ): ReturnType<Forward> {

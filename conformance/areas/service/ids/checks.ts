@@ -2,8 +2,8 @@ import { brief, valueAt } from '../../../../src/contract/index.ts';
 import type { serviceIdRequirements } from './requirements.ts';
 import { oncePlain } from '../../../engine/checks/responses.ts';
 import {
-  because,
-  notAnswered,
+  notJudged,
+  noValidResponse,
   wrongOutcome,
   type Check,
   type Finding,
@@ -14,16 +14,16 @@ import {
   type Exchange,
   PREFLIGHT,
   type Transcript,
-  accepted,
+  isAccepted,
   isObject,
-  putOff,
+  isRateLimited,
 } from '../../../engine/transcript/reading.ts';
 
 const isPlain = (one: Exchange): boolean => one.endpoint === 'traces' && one.step === 'json';
 const isPlainEnd = (one: Exchange): boolean => one.endpoint === 'end' && one.step === 'close json';
 
 const isFirstClose = (one: Exchange): boolean =>
-  accepted(one) && isObject(one.json) && one.json['already_closed'] !== true;
+  isAccepted(one) && isObject(one.json) && one.json['already_closed'] !== true;
 
 /** Conversations with an id that is special, judged where one with a plain id is taken and closed. */
 function closedByItsId(names: readonly string[], hint: string): Check {
@@ -31,7 +31,7 @@ function closedByItsId(names: readonly string[], hint: string): Check {
     evidence: ({ exchanges }) =>
       exchanges.filter(
         (one) =>
-          !putOff(one) &&
+          !isRateLimited(one) &&
           names.some(
             (name) =>
               (one.endpoint === 'traces' && one.step === name) ||
@@ -39,21 +39,21 @@ function closedByItsId(names: readonly string[], hint: string): Check {
           ),
       ),
     judge(evidence, transcript) {
-      const refused = evidence.find((one) => one.endpoint === 'traces' && !accepted(one));
+      const refused = evidence.find((one) => one.endpoint === 'traces' && !isAccepted(one));
       if (refused) return [wrongOutcome(refused, 'a 2xx answer')];
       const ends = evidence.filter(({ endpoint }) => endpoint === 'end');
       const findings = ends.flatMap((one) => wronglyClosed(one, transcript, hint));
       return findings.length > 0 ? findings : listedOtherwise(ends, transcript);
     },
-    unjudged: notAnswered('end'),
+    unjudged: noValidResponse('end'),
   };
-  return oncePlain(isPlain, accepted, oncePlain(isPlainEnd, isFirstClose, judged));
+  return oncePlain(isPlain, isAccepted, oncePlain(isPlainEnd, isFirstClose, judged));
 }
 
 function wronglyClosed(one: Exchange, transcript: Transcript, hint: string): Finding[] {
   const id = conversationOf(one);
   if (!isSent(id, transcript)) return [];
-  if (!accepted(one) || !isObject(one.json)) {
+  if (!isAccepted(one) || !isObject(one.json)) {
     return [wrongOutcome(one, `a 2xx answer: ${brief(id)} is known`, hint)];
   }
   if (valueAt(one.json, '/already_closed') === true) {
@@ -75,7 +75,7 @@ function listedOtherwise(ends: readonly Exchange[], transcript: Transcript): Fin
   if (!page) return [];
   const listed = new Set(itemsOf(page).map((item) => item['source_session_id']));
   const all = transcript.exchanges.filter(
-    (one) => one.scenario === page.scenario && one.endpoint === 'end' && accepted(one),
+    (one) => one.probe === page.probe && one.endpoint === 'end' && isAccepted(one),
   );
   const isScored = (one: Exchange): boolean =>
     Number(valueAt(one.json, '/evaluations_queued') ?? 0) > 0;
@@ -89,33 +89,34 @@ function listedOtherwise(ends: readonly Exchange[], transcript: Transcript): Fin
 function closesAnything({ exchanges }: Transcript): boolean {
   const plain = exchanges.filter(isPlainEnd);
   const unknown = exchanges.find(
-    ({ endpoint, scenario }) => endpoint === 'end' && scenario === PREFLIGHT,
+    ({ endpoint, probe }) => endpoint === 'end' && probe === PREFLIGHT,
   );
   return (
-    (unknown !== undefined && accepted(unknown)) || (plain.length > 0 && !plain.some(isFirstClose))
+    (unknown !== undefined && isAccepted(unknown)) ||
+    (plain.length > 0 && !plain.some(isFirstClose))
   );
 }
 
 /** What one owner has sent, another one does not close. */
 function closedByItsOwner(): Check {
   const own = ({ exchanges }: Transcript): Exchange | undefined =>
-    exchanges.find((one) => one.endpoint === 'end' && one.step === 'close own' && accepted(one));
+    exchanges.find((one) => one.endpoint === 'end' && one.step === 'close own' && isAccepted(one));
   return {
     evidence: (transcript) =>
       own(transcript) && !closesAnything(transcript)
         ? transcript.exchanges.filter(
-            (one) => one.step === 'close of another' && one.response && !putOff(one),
+            (one) => one.step === 'close of another' && one.response && !isRateLimited(one),
           )
         : [],
     judge: (evidence, transcript) =>
       evidence.flatMap((one) => {
-        if (accepted(one)) return [wrongOutcome(one, '404: to this key it is unknown')];
+        if (isAccepted(one)) return [wrongOutcome(one, '404: to this key it is unknown')];
         const closed = own(transcript);
         return closed && valueAt(closed.json, '/already_closed') === true
           ? [wrong(closed, '/already_closed', 'nothing, or false: no other key closes it')]
           : [];
       }),
-    unjudged: needsControl(because('not_observed', 'No conversation of two owners was closed.')),
+    unjudged: needsControl(notJudged('not_observed', 'No conversation of two owners was closed.')),
   };
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import {
   mutantsOf,
-  type Asked,
+  type ProxyRequest,
   type Mutant,
   type Transform,
 } from '../../../engine/mutants/mutant.ts';
@@ -30,7 +30,8 @@ const foldsIds = (): Transform => async (asked, forward) => {
   return forward(isSame ? asked : { ...rest, path, body });
 };
 
-const isEncoded = ({ endpoint, path }: Asked): boolean => endpoint === 'end' && path.includes('%');
+const isEncoded = ({ endpoint, path }: ProxyRequest): boolean =>
+  endpoint === 'end' && path.includes('%');
 
 /** Decodes the id of an end call, and then once more. */
 const decodesTwice = (): Transform => async (asked, forward) => {

@@ -1,21 +1,21 @@
-import { accepted } from '../../../engine/transcript/reading.ts';
-import { cost, type Scenario } from '../../../engine/probe.ts';
+import { isAccepted } from '../../../engine/transcript/reading.ts';
+import { cost, type Probe } from '../../../engine/probe.ts';
 import { end, traces, wantedOf } from '../close/probes.ts';
 import { chatSpan, conversation, exportOf, type Conversation } from '../spans.ts';
 import { untilScored, type Wanted } from '../waiting.ts';
-import type { World } from '../../../engine/probe-context.ts';
+import type { ProbeContext } from '../../../engine/probe-context.ts';
 
 const owner = 'apart' as const;
 
 /** Ids that are easily taken for others: by case, by letters that an address encodes, by owner. */
-const ids: Scenario = {
+const ids: Probe = {
   id: 'service/ids',
   area: 'service',
   phase: 'accepted',
   exercises: ['SERVICE-065', 'SERVICE-066', 'SERVICE-067'],
   cost: cost(13),
-  async drive(world) {
-    const { service } = world;
+  async run(context) {
+    const { service } = context;
     const first = conversation(service, 'case', { afterMs: 20_000, id: '-Ab' });
     const other = { ...first, name: 'other case', id: first.id.replace(/-Ab$/, '-aB') };
     const talks = [
@@ -24,30 +24,30 @@ const ids: Scenario = {
       conversation(service, 'reserved', { afterMs: 21_000, id: ' ?#&+%41 \u00e9\u6ce8' }),
       conversation(service, 'slash', { afterMs: 22_000, id: '/a' }),
     ];
-    for (const talk of talks) await send(world, talk);
+    for (const talk of talks) await send(context, talk);
     const wanted: Wanted[] = [];
     for (const talk of talks) {
-      const closed = await world.send(end(world, `close ${talk.name}`, talk.id, owner));
-      if (closed && accepted(closed)) wanted.push(...wantedOf(talk.id, closed));
+      const closed = await context.send(end(context, `close ${talk.name}`, talk.id, owner));
+      if (closed && isAccepted(closed)) wanted.push(...wantedOf(talk.id, closed));
     }
-    if (wanted.length > 0) await untilScored(world, wanted, 'ids', owner);
-    if (service.control) await closeAsAnother(world);
+    if (wanted.length > 0) await untilScored(context, wanted, 'ids', owner);
+    if (service.control) await closeAsAnother(context);
   },
 };
 
-async function send(world: World, talk: Conversation): Promise<void> {
-  const request = exportOf([chatSpan(world.service, talk)]);
-  await world.send(traces(world, talk.name, request, { owner }));
+async function send(context: ProbeContext, talk: Conversation): Promise<void> {
+  const request = exportOf([chatSpan(context.service, talk)]);
+  await context.send(traces(context, talk.name, request, { owner }));
 }
 
 /** Another owner tries to close a conversation before its own does. */
-async function closeAsAnother(world: World): Promise<void> {
-  const talk = conversation(world.service, 'own', { afterMs: 23_000 });
-  await send(world, talk);
-  const tried = { ...end(world, 'close of another', talk.id, 'limits'), intent: 'open' } as const;
-  await world.send(tried);
-  await world.send(end(world, 'close own', talk.id, owner));
+async function closeAsAnother(context: ProbeContext): Promise<void> {
+  const talk = conversation(context.service, 'own', { afterMs: 23_000 });
+  await send(context, talk);
+  const tried = { ...end(context, 'close of another', talk.id, 'limits'), intent: 'open' } as const;
+  await context.send(tried);
+  await context.send(end(context, 'close own', talk.id, owner));
 }
 
 /** The scenarios of ids that are easily taken for others. */
-export const idScenarios: readonly Scenario[] = [ids];
+export const idScenarios: readonly Probe[] = [ids];

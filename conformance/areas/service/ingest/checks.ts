@@ -1,16 +1,16 @@
 import {
   isObject,
-  accepted,
-  putOff,
+  isAccepted,
+  isRateLimited,
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import type { serviceIngestRequirements } from './requirements.ts';
 import { oncePlain, refused } from '../../../engine/checks/responses.ts';
 import {
-  because,
-  each,
-  notAnswered,
+  notJudged,
+  checkEach,
+  noValidResponse,
   wrongOutcome,
   type Check,
 } from '../../../engine/checks/check.ts';
@@ -19,7 +19,7 @@ import { needsIntrusion } from '../reading.ts';
 
 const statusOf = (one: Exchange): number => one.response?.status ?? 0;
 const isTraces = (one: Exchange): boolean => one.endpoint === 'traces';
-const unsent = notAnswered('traces');
+const unsent = noValidResponse('traces');
 
 /** Steps that are judged by requirements of their own. */
 const PROTOBUF = ['protobuf'];
@@ -47,9 +47,9 @@ const special = [
 
 /** Valid trace requests of some steps must be taken; what the answer holds is judged elsewhere. */
 function taken(isStep: (step: string) => boolean, unjudged: Check['unjudged'] = unsent): Check {
-  return each(
-    (one) => isTraces(one) && one.intent === 'valid' && isStep(one.step) && !putOff(one),
-    (one) => (accepted(one) ? [] : [wrongOutcome(one, 'a 2xx answer')]),
+  return checkEach(
+    (one) => isTraces(one) && one.intent === 'valid' && isStep(one.step) && !isRateLimited(one),
+    (one) => (isAccepted(one) ? [] : [wrongOutcome(one, 'a 2xx answer')]),
     unjudged,
   );
 }
@@ -58,7 +58,7 @@ function taken(isStep: (step: string) => boolean, unjudged: Check['unjudged'] = 
 const besidePlain = (steps: readonly string[], plain: readonly string[] = ['json', 'old']): Check =>
   oncePlain(
     (one) => isTraces(one) && plain.includes(one.step),
-    accepted,
+    isAccepted,
     taken((step) => steps.includes(step)),
   );
 
@@ -66,8 +66,8 @@ const besidePlain = (steps: readonly string[], plain: readonly string[] = ['json
 function emptyResponse(): Check {
   const isEmpty = ({ response, json }: Exchange): boolean =>
     response?.body === '' || (isObject(json) && Object.keys(json).length === 0);
-  return each(
-    (one) => isTraces(one) && one.intent === 'valid' && accepted(one),
+  return checkEach(
+    (one) => isTraces(one) && one.intent === 'valid' && isAccepted(one),
     (one) =>
       isEmpty(one)
         ? []
@@ -87,8 +87,8 @@ const SERVICE = ['traces', 'end', 'production', 'simulations'];
 
 /** No request of an intent gets a server error, or no whole answer. */
 function unbroken(intent: Exchange['intent'], unjudged: Check['unjudged']): Check {
-  return each(
-    (one) => SERVICE.includes(one.endpoint) && one.intent === intent && !putOff(one),
+  return checkEach(
+    (one) => SERVICE.includes(one.endpoint) && one.intent === intent && !isRateLimited(one),
     (one) =>
       one.failure || statusOf(one) >= 500
         ? [wrongOutcome(one, 'an answer that is no server error')]
@@ -98,7 +98,7 @@ function unbroken(intent: Exchange['intent'], unjudged: Check['unjudged']): Chec
 }
 
 function messageOf400(): Check {
-  return each(
+  return checkEach(
     (one) => isTraces(one) && one.step === 'no id' && statusOf(one) === 400,
     (one) =>
       isObject(one.json) && one.json['message'] !== undefined && one.json['message'] !== null
@@ -111,14 +111,14 @@ function messageOf400(): Check {
               received: JSON.stringify((one.response?.body ?? '').slice(0, 60)),
             },
           ],
-    because('not_observed', 'No trace request was refused for want of a conversation id.'),
+    notJudged('not_observed', 'No trace request was refused for want of a conversation id.'),
   );
 }
 
 /** Requests without the right key are refused, where they are taken with it. */
 function keyWanted(step: string): Check {
   const checks = (['traces', 'end', 'production', 'simulations'] as const).map((endpoint) =>
-    refused(endpoint, [step], undefined, notAnswered(endpoint)),
+    refused(endpoint, [step], undefined, noValidResponse(endpoint)),
   );
   return {
     evidence: (transcript) => checks.flatMap((check) => check.evidence(transcript)),
@@ -139,7 +139,7 @@ function isSentElsewhere(one: Exchange, { exchanges }: Transcript): boolean {
   if (statusOf(one) < 300 || statusOf(one) >= 400) return false;
   if (!isTraces(one)) return true;
   const isKept = exchanges.some(
-    (other) => other.step === `close ${one.step}` && accepted(other) && isObject(other.json),
+    (other) => other.step === `close ${one.step}` && isAccepted(other) && isObject(other.json),
   );
   return !isKept;
 }
@@ -150,12 +150,12 @@ export const serviceIngestChecks = {
   'SERVICE-002': besidePlain(PROTOBUF),
   'SERVICE-003': oncePlain(
     (one, { step }) => isTraces(one) && one.step === (step === 'gzip' ? 'json' : 'protobuf'),
-    accepted,
+    isAccepted,
     taken((step) => GZIP.includes(step)),
   ),
   'SERVICE-004': besidePlain(HEADER),
-  'SERVICE-005': each(
-    (one) => isTraces(one) && one.intent === 'valid' && accepted(one),
+  'SERVICE-005': checkEach(
+    (one) => isTraces(one) && one.intent === 'valid' && isAccepted(one),
     (one) => (statusOf(one) === 200 ? [] : [wrongOutcome(one, '200')]),
     unsent,
   ),
@@ -163,8 +163,8 @@ export const serviceIngestChecks = {
   'SERVICE-007': besidePlain(IGNORED),
   'SERVICE-008': besidePlain(RESENT, ['re-sent']),
   'SERVICE-009': besidePlain(OTHERS),
-  'SERVICE-010': unbroken('valid', because('blocked', 'No request was answered.')),
-  'SERVICE-011': unbroken('open', because('blocked', 'No odd request was answered.')),
+  'SERVICE-010': unbroken('valid', notJudged('blocked', 'No request was answered.')),
+  'SERVICE-011': unbroken('open', notJudged('blocked', 'No odd request was answered.')),
   'SERVICE-012': besidePlain(CHARSET, ['control']),
   'SERVICE-020': refused('traces', ['no id'], 400, unsent),
   'SERVICE-021': messageOf400(),

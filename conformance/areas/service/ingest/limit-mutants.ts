@@ -1,7 +1,7 @@
 import { instead, json, to, type When } from '../../../engine/mutants/combinators.ts';
 import {
   mutantsOf,
-  type Answer,
+  type ProxyResponse,
   type Mutant,
   type Transform,
 } from '../../../engine/mutants/mutant.ts';
@@ -10,7 +10,7 @@ import { serviceRateMutants } from '../rate/mutants.ts';
 
 const mutant = mutantsOf('service');
 const traces = (when: When): When => to('traces', when);
-const no = (status: number): Answer => json(status, { message: 'No.' });
+const no = (status: number): ProxyResponse => json(status, { message: 'No.' });
 const EMPTY = json(200, {});
 const isHuge: When = ({ body }) => body.length > 10_485_760;
 

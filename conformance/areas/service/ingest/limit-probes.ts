@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { cost, type Scenario } from '../../../engine/probe.ts';
+import { cost, type Probe } from '../../../engine/probe.ts';
 import { moveClock } from '../clock.ts';
 import { admin } from '../control-probes.ts';
 import { end, traces } from '../close/probes.ts';
 import { chatSpan, conversation, exportOf } from '../spans.ts';
-import type { Step, World } from '../../../engine/probe-context.ts';
+import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 import { read, windowOf } from '../waiting.ts';
 
 /** Ten megabytes are so many bytes at the least, and so many at the most. */
@@ -14,7 +14,7 @@ const MARGIN_BYTES = 500_000;
 
 const HOUR_MS = 3_600_000;
 
-async function sizes(world: World, small: Step): Promise<void> {
+async function sizes(context: ProbeContext, small: Step): Promise<void> {
   const text = bodyText(small);
   // White space is no part of JSON, and costs a reader nothing.
   const padded = (bytes: number): string => text.padEnd(bytes, ' ');
@@ -23,11 +23,11 @@ async function sizes(world: World, small: Step): Promise<void> {
     step,
     body: { text: padded(bytes) },
   });
-  const control = await world.send(body('under 10 MB', MEGABYTES_10_MIN - MARGIN_BYTES));
+  const control = await context.send(body('under 10 MB', MEGABYTES_10_MIN - MARGIN_BYTES));
   if (!control) return;
   const over = MEGABYTES_10_MAX + MARGIN_BYTES;
-  await world.send({ ...body('over 10 MB', over), intent: 'refuse', control });
-  await world.send({
+  await context.send({ ...body('over 10 MB', over), intent: 'refuse', control });
+  await context.send({
     ...small,
     step: 'inflates to over 10 MB',
     intent: 'open',
@@ -40,38 +40,38 @@ const bodyText = ({ body }: Step): string =>
   body && 'json' in body ? JSON.stringify(body.json) : '';
 
 /** What is idle for 24 hours is closed, and what is idle for 23 is not. */
-async function idle(world: World): Promise<void> {
-  const { service } = world;
+async function idle(context: ProbeContext): Promise<void> {
+  const { service } = context;
   const talk = conversation(service, 'idle', {});
   const owner = 'idle' as const;
-  await world.send(traces(world, 'idle', exportOf([chatSpan(service, talk)]), { owner }));
+  await context.send(traces(context, 'idle', exportOf([chatSpan(service, talk)]), { owner }));
   const look = async (step: string, advanceMs: number): Promise<void> => {
-    await moveClock(world, 'clock', advanceMs);
-    await world.send(admin('drain', '/drain'));
-    await world.send(read(world, 'production', step, windowOf(service), owner));
+    await moveClock(context, 'clock', advanceMs);
+    await context.send(admin('drain', '/drain'));
+    await context.send(read(context, 'production', step, windowOf(service), owner));
   };
   await look('after 23 hours', 23 * HOUR_MS);
   await look('after 24 hours', HOUR_MS + 60_000);
-  await world.send(end(world, 'close idle', talk.id, owner));
+  await context.send(end(context, 'close idle', talk.id, owner));
 }
 
 /** What is large or slow. */
-const limits: Scenario = {
+const limits: Probe = {
   id: 'service/limits',
   area: 'service',
   phase: 'cleanup',
   intrusive: true,
   exercises: ['SERVICE-023', 'SERVICE-024', 'SERVICE-058', 'SERVICE-059'],
   cost: cost(12),
-  async drive(world) {
-    const { service } = world;
+  async run(context) {
+    const { service } = context;
     const talk = conversation(service, 'limits', { afterMs: -HOUR_MS });
     const request = exportOf([chatSpan(service, talk)]);
-    const small = traces(world, 'limits', request, { owner: 'limits' });
-    await sizes(world, small);
-    if (service.control) await idle(world);
+    const small = traces(context, 'limits', request, { owner: 'limits' });
+    await sizes(context, small);
+    if (service.control) await idle(context);
   },
 };
 
 /** The scenarios that only an intrusive run drives. */
-export const limitScenarios: readonly Scenario[] = [limits];
+export const limitScenarios: readonly Probe[] = [limits];

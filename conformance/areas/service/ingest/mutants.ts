@@ -11,7 +11,7 @@ import {
 import { hasKey, hasWrongKey } from '../edits.ts';
 import {
   mutantsOf,
-  type Answer,
+  type ProxyResponse,
   type Mutant,
   type Transform,
 } from '../../../engine/mutants/mutant.ts';
@@ -31,7 +31,7 @@ const zipped: When = ({ headers }) => headers['content-encoding'] === 'gzip';
 const plainJson: When = (asked) => typed('application/json')(asked) && !zipped(asked);
 const wellFormed: When = ({ json: sent }) => sent !== undefined;
 
-const no = (status: number): Answer => json(status, { message: 'No.' });
+const no = (status: number): ProxyResponse => json(status, { message: 'No.' });
 const EMPTY = json(200, {});
 
 const refuses = (

@@ -1,8 +1,8 @@
-import { cost, type Scenario } from '../../../engine/probe.ts';
+import { cost, type Probe } from '../../../engine/probe.ts';
 import { end, traces } from '../close/probes.ts';
 import { chatSpan, conversation, exportOf, text, withoutKeys, type TraceExport } from '../spans.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
-import type { Step, World } from '../../../engine/probe-context.ts';
+import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 import { read } from '../waiting.ts';
 
 /** A trace request that is one edit away from its control. */
@@ -10,55 +10,55 @@ function edited(control: Exchange, step: Step, more: Partial<Step>): Step {
   return { ...step, ...more, intent: 'refuse', control };
 }
 
-const refusals: Scenario = {
+const refusals: Probe = {
   id: 'service/refusals',
   area: 'service',
   phase: 'refused',
   exercises: ['SERVICE-012', 'SERVICE-020', 'SERVICE-021', 'SERVICE-022', 'SERVICE-048'],
   cost: cost(8),
-  async drive(world) {
-    const { service } = world;
+  async run(context) {
+    const { service } = context;
     const talk = conversation(service, 'control', {});
     const span = chatSpan(service, talk);
-    const step = traces(world, 'control', exportOf([span]));
-    const control = await world.send(step);
+    const step = traces(context, 'control', exportOf([span]));
+    const control = await context.send(step);
     if (!control) return;
     const nameless = exportOf([withoutKeys(span, 'gen_ai.conversation.id')]);
-    const closing = end(world, 'close control', talk.id);
+    const closing = end(context, 'close control', talk.id);
     const charset = { 'content-type': 'application/json; charset=utf-8' };
-    await world.send({ ...step, step: 'charset', headers: charset });
+    await context.send({ ...step, step: 'charset', headers: charset });
     const [closed] = await Promise.all([
-      world.send(closing),
-      world.send(edited(control, step, { step: 'no id', body: { json: nameless } })),
+      context.send(closing),
+      context.send(edited(control, step, { step: 'no id', body: { json: nameless } })),
       ...['text/plain', 'application/octet-stream', 'application/xml'].map((type) =>
-        world.send(edited(control, step, { step: type, headers: { 'content-type': type } })),
+        context.send(edited(control, step, { step: type, headers: { 'content-type': type } })),
       ),
     ]);
     if (!closed) return;
     const unknown = encodeURIComponent(conversation(service, 'never sent', {}).id);
-    await world.send(edited(closed, closing, { step: 'unknown', path: unknown }));
+    await context.send(edited(closed, closing, { step: 'unknown', path: unknown }));
   },
 };
 
 /** Requests without a key, and with a wrong one, beside ones with the right one. */
-const keys: Scenario = {
+const keys: Probe = {
   id: 'service/keys',
   area: 'service',
   phase: 'refused',
   exercises: ['SERVICE-029', 'SERVICE-030'],
   cost: cost(13),
-  async drive(world) {
-    const { service } = world;
+  async run(context) {
+    const { service } = context;
     const talk = conversation(service, 'keys', {});
-    const sending = traces(world, 'keys', exportOf([chatSpan(service, talk)]));
-    const sent = await world.send(sending);
+    const sending = traces(context, 'keys', exportOf([chatSpan(service, talk)]));
+    const sent = await context.send(sending);
     if (!sent) return;
     const right = [
-      end(world, 'close keys', talk.id),
-      read(world, 'production', 'keys'),
-      read(world, 'simulations', 'keys'),
+      end(context, 'close keys', talk.id),
+      read(context, 'production', 'keys'),
+      read(context, 'simulations', 'keys'),
     ];
-    const answers = await Promise.all(right.map((step) => world.send(step)));
+    const answers = await Promise.all(right.map((step) => context.send(step)));
     const pairs: { step: Step; control: Exchange }[] = [];
     for (const [index, step] of right.entries()) {
       const control = answers[index];
@@ -67,35 +67,35 @@ const keys: Scenario = {
     await Promise.all([
       ...pairs.flatMap(({ step, control }) =>
         (['none', 'wrong'] as const).map((key) =>
-          world.send(edited(control, step, { step: `${key} key`, key })),
+          context.send(edited(control, step, { step: `${key} key`, key })),
         ),
       ),
-      ...(['none', 'wrong'] as const).map((key) => sendWithoutKey(world, sent, key)),
+      ...(['none', 'wrong'] as const).map((key) => sendWithoutKey(context, sent, key)),
     ]);
   },
 };
 
 /** Spans without the right key, of a conversation of their own; a redirect may have kept them. */
 async function sendWithoutKey(
-  world: World,
+  context: ProbeContext,
   control: Exchange,
   key: 'none' | 'wrong',
 ): Promise<void> {
-  const talk = conversation(world.service, `${key} key`, {});
-  const step = traces(world, `${key} key`, exportOf([chatSpan(world.service, talk)]));
-  const answer = await world.send(edited(control, step, { key }));
+  const talk = conversation(context.service, `${key} key`, {});
+  const step = traces(context, `${key} key`, exportOf([chatSpan(context.service, talk)]));
+  const answer = await context.send(edited(control, step, { key }));
   const status = answer?.response?.status ?? 0;
   if (status < 300 || status >= 400) return;
-  await world.send({ ...end(world, `close ${key} key`, talk.id), intent: 'open' });
+  await context.send({ ...end(context, `close ${key} key`, talk.id), intent: 'open' });
 }
 
 /** Trace requests about which the specification is silent. */
-function oddTraces(world: World): Step[] {
-  const { service } = world;
+function oddTraces(context: ProbeContext): Step[] {
+  const { service } = context;
   const talk = conversation(service, 'odd', { afterMs: -3_600_000 });
   const span = chatSpan(service, talk);
   const open = (step: string, body: NonNullable<Step['body']>, more: Partial<Step> = {}): Step => ({
-    ...traces(world, step, exportOf([])),
+    ...traces(context, step, exportOf([])),
     intent: 'open',
     body,
     ...more,
@@ -146,37 +146,37 @@ const ODD_QUERIES: Readonly<Record<string, Record<string, string>>> = {
   'parameter unknown': { colour: 'red' },
 };
 
-const silences: Scenario = {
+const silences: Probe = {
   id: 'service/silences',
   area: 'service',
   phase: 'refused',
   needs: ['service/conversations'],
   exercises: ['SERVICE-011'],
   cost: cost(21),
-  async drive(world) {
-    const { service } = world;
+  async run(context) {
+    const { service } = context;
     await Promise.all([
-      ...oddTraces(world).map((step) => world.send(step)),
+      ...oddTraces(context).map((step) => context.send(step)),
       ...Object.entries(ODD_QUERIES).map(([step, query]) =>
-        world.send({ ...read(world, 'production', step, query), intent: 'open' }),
+        context.send({ ...read(context, 'production', step, query), intent: 'open' }),
       ),
-      world.send({
-        ...read(world, 'production', 'no slash at the end'),
+      context.send({
+        ...read(context, 'production', 'no slash at the end'),
         intent: 'open',
         path: '/api/prod-evaluations/sessions',
       }),
     ]);
     const json = conversation(service, 'json', {});
-    const again = { ...end(world, '', json.id), intent: 'open' } as const;
-    await world.send({
+    const again = { ...end(context, '', json.id), intent: 'open' } as const;
+    await context.send({
       ...again,
       step: 'content type alone',
       headers: { 'content-type': 'application/json' },
     });
-    await world.send({ ...again, step: 'a body', body: { json: { reason: 'done' } } });
-    await world.send({ ...again, step: 'a body that is not JSON', body: { text: '{' } });
+    await context.send({ ...again, step: 'a body', body: { json: { reason: 'done' } } });
+    await context.send({ ...again, step: 'a body that is not JSON', body: { text: '{' } });
   },
 };
 
 /** The scenarios in which requests are refused, or may be. */
-export const refusalScenarios: readonly Scenario[] = [refusals, keys, silences];
+export const refusalScenarios: readonly Probe[] = [refusals, keys, silences];

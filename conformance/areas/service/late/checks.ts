@@ -1,8 +1,8 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
 import type { serviceLateRequirements } from './requirements.ts';
 import {
-  because,
-  notAnswered,
+  notJudged,
+  noValidResponse,
   wrongOutcome,
   type Check,
   type Finding,
@@ -22,13 +22,13 @@ import {
 import {
   type Exchange,
   type Transcript,
-  accepted,
+  isAccepted,
   printable,
-  putOff,
+  isRateLimited,
 } from '../../../engine/transcript/reading.ts';
 
 const sentAs = ({ exchanges }: Transcript, step: string): Exchange | undefined =>
-  exchanges.find((one) => one.endpoint === 'traces' && one.step === step && !putOff(one));
+  exchanges.find((one) => one.endpoint === 'traces' && one.step === step && !isRateLimited(one));
 
 /** The sessions of a page that are of one conversation. */
 const itemsOfId = (page: Exchange | undefined, id: string | undefined): Item[] =>
@@ -76,27 +76,29 @@ function staysScored(): Check {
         items.length === 1 ? printable(scoreOf(item), 200) : `${items.length} sessions`;
       return [wrong(after, '/items', expected, received)];
     },
-    unjudged: because('not_observed', 'No conversation was scored, and then went on.'),
+    unjudged: notJudged('not_observed', 'No conversation was scored, and then went on.'),
   };
 }
 
-const notSent = notAnswered('traces');
+const notSent = noValidResponse('traces');
 
 /** Spans of two conversations in one request belong to the conversation that each names. */
 function toldApart(): Check {
   const endsOf = ({ exchanges }: Transcript): Exchange[] =>
-    exchanges.filter((one) => /^close (first|second) of two$/.test(one.step) && !putOff(one));
+    exchanges.filter(
+      (one) => /^close (first|second) of two$/.test(one.step) && !isRateLimited(one),
+    );
   return {
     evidence(transcript) {
       const sent = sentAs(transcript, 'two ids');
       const isOneTaken = lastOf(transcript, 'end', 'close late') !== undefined;
       if (!sent || !isOneTaken) return [];
-      return accepted(sent) ? [sent, ...endsOf(transcript)] : [sent];
+      return isAccepted(sent) ? [sent, ...endsOf(transcript)] : [sent];
     },
     judge([sent, ...ends], transcript) {
       if (!sent) return [];
-      if (!accepted(sent)) return [wrongOutcome(sent, 'a 2xx answer, for two conversations')];
-      const unknown = ends.find((one) => !accepted(one));
+      if (!isAccepted(sent)) return [wrongOutcome(sent, 'a 2xx answer, for two conversations')];
+      const unknown = ends.find((one) => !isAccepted(one));
       if (unknown) {
         const expected = `a 2xx answer: its spans came with exchange ${sent.id}`;
         return [
@@ -147,7 +149,7 @@ const runOf = (transcript: Transcript, step: string): unknown =>
 const isListedAtOnce = (transcript: Transcript): boolean =>
   ['old', 'json'].every((step) => sessionOf(transcript, step) !== undefined);
 
-const noBacklog = needsControl(because('not_observed', 'No backlog was there to be scored.'));
+const noBacklog = needsControl(notJudged('not_observed', 'No backlog was there to be scored.'));
 
 /** Every conversation of the backlog is scored by all evals, in the run of its own date. */
 function joinsItsDay(): Check {
@@ -188,7 +190,7 @@ function asksForEvals(): Check {
       exchanges.filter((one) => one.endpoint === 'admin' && one.step === 'score no evals'),
     judge: (evidence) =>
       evidence
-        .filter(accepted)
+        .filter(isAccepted)
         .map((one) => wrongOutcome(one, 'a refusal that asks for evals to be picked first')),
     unjudged: noBacklog,
   };

@@ -2,8 +2,8 @@ import { isAccepted, json, replaces, type When } from '../../../engine/mutants/c
 import {
   mutantsOf,
   variantsOf,
-  type Answer,
-  type Asked,
+  type ProxyResponse,
+  type ProxyRequest,
   type Forward,
   type Mutant,
   type Transform,
@@ -21,7 +21,7 @@ const slow = { clockFactor: 20 };
 const CONVERSATION = /sk-[a-z0-9]{8}-[a-z0-9]{8}/g;
 
 /** The conversations that a trace request names, each once. */
-const idsIn = ({ body }: Asked): string[] => [...new Set(body.match(CONVERSATION) ?? [])];
+const idsIn = ({ body }: ProxyRequest): string[] => [...new Set(body.match(CONVERSATION) ?? [])];
 
 /** A trace request with which nothing else is wrong. */
 const isTaken: When = (asked) =>
@@ -34,7 +34,8 @@ const isTaken: When = (asked) =>
 /** Has a hand in what is said of conversations that go on after they were closed. */
 function knowingClosed(
   edit: (item: Item) => void,
-  onLate: (asked: Asked, forward: Forward) => Promise<Answer> = (asked, forward) => forward(asked),
+  onLate: (asked: ProxyRequest, forward: Forward) => Promise<ProxyResponse> = (asked, forward) =>
+    forward(asked),
 ): TransformFactory {
   return (): Transform => {
     const closed = new Set<string>();

@@ -1,16 +1,16 @@
 import { ingestRequestsPerMinuteMax } from '../../../../src/contract/index.ts';
 import { instantMs } from '../../../../src/platform/clock.ts';
 import {
-  because,
-  each,
+  notJudged,
+  checkEach,
   wrongOutcome,
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
 import { hasControl, needsIntrusion } from '../reading.ts';
 import {
-  accepted,
-  putOff,
+  isAccepted,
+  isRateLimited,
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
@@ -46,10 +46,10 @@ function letThroughMax(windows: number, ms: number): number {
   return MAX * windows + Math.floor((MAX * ms) / MINUTE_MS);
 }
 
-const letThrough = (burst: readonly Exchange[]): number => burst.filter(accepted).length;
+const letThrough = (burst: readonly Exchange[]): number => burst.filter(isAccepted).length;
 
 const rateUnseen = needsIntrusion(
-  because('not_observed', 'So many requests could not be sent within a minute.'),
+  notJudged('not_observed', 'So many requests could not be sent within a minute.'),
 );
 
 /**
@@ -61,20 +61,20 @@ export function putsOff(): Check {
     evidence(transcript) {
       const bursts = burstsOf(transcript);
       const isEnough = bursts.some((burst) => burst.length > 2 * MAX && tookMs(burst) < MINUTE_MS);
-      return isEnough || bursts.flat().some(putOff) ? bursts.flat() : [];
+      return isEnough || bursts.flat().some(isRateLimited) ? bursts.flat() : [];
     },
     judge(_evidence, transcript) {
       const bursts = burstsOf(transcript);
       const isOver = (burst: Exchange[], windows: number): boolean =>
         letThrough(burst) > letThroughMax(windows, tookMs(burst));
-      const far = bursts.find((burst) => !burst.some(putOff) || isOver(burst, 2));
+      const far = bursts.find((burst) => !burst.some(isRateLimited) || isOver(burst, 2));
       // Where one key is for all, the first is what other requests left of the rate.
       const own = hasControl(transcript)
         ? bursts
         : bursts.filter(([one]) => one !== undefined && one.step !== FIRST);
       const isEach = own.length > 1 && own.every((burst) => isOver(burst, 1));
       const burst = far ?? (isEach ? own[0] : undefined);
-      const last = burst?.findLast(accepted) ?? burst?.at(-1);
+      const last = burst?.findLast(isAccepted) ?? burst?.at(-1);
       if (!burst || !last) return [];
       const expected = `429 after ${MAX} requests in a minute`;
       return [wrongOutcome(last, `${expected}, not after ${letThrough(burst)}`)];
@@ -99,7 +99,7 @@ function admittedBefore(first: Exchange, transcript: Transcript): number {
     (one) =>
       isTraces(one) &&
       isOfKey(one) &&
-      !putOff(one) &&
+      !isRateLimited(one) &&
       one.startedMs < first.endedMs &&
       one.endedMs > first.startedMs - MINUTE_MS,
   ).length;
@@ -110,8 +110,8 @@ export function putsOffNoneBefore(): Check {
   const firsts = (transcript: Transcript): Exchange[] =>
     burstsOf(transcript).flatMap((burst) => {
       // One of which nothing came through was not in a new minute for the service.
-      const isOwn = burst[0]?.step === FIRST || burst.some(accepted);
-      const put = isOwn ? burst.filter(putOff) : [];
+      const isOwn = burst[0]?.step === FIRST || burst.some(isAccepted);
+      const put = isOwn ? burst.filter(isRateLimited) : [];
       // Those that left together are put off in any order: all of them were sent by then.
       const last = put.toSorted((one, other) => other.endedMs - one.endedMs)[0];
       return last ?? [];
@@ -130,12 +130,12 @@ export function putsOffNoneBefore(): Check {
 }
 
 const isMoved = ({ exchanges }: Transcript): boolean =>
-  exchanges.some((one) => one.endpoint === 'admin' && /^clock/.test(one.step) && accepted(one));
+  exchanges.some((one) => one.endpoint === 'admin' && /^clock/.test(one.step) && isAccepted(one));
 
 /** Retry-After is a time to come that can be waited for: the rate is one of a minute. */
 export function saysWhen(): Check {
-  return each(
-    (one) => isTraces(one) && putOff(one),
+  return checkEach(
+    (one) => isTraces(one) && isRateLimited(one),
     (one, transcript) => {
       const nowMs = (instantMs(transcript.run.startedAt) ?? 0) + one.endedMs;
       const waitMs = retryAfterMs(one, nowMs);
@@ -153,7 +153,7 @@ export function saysWhen(): Check {
         },
       ];
     },
-    because('not_observed', 'No trace request was put off.'),
+    notJudged('not_observed', 'No trace request was put off.'),
   );
 }
 
@@ -169,12 +169,12 @@ export function takesAgain(): Check {
       return [...steps].flatMap((step) => {
         const sent = evidence.filter((one) => one.step === step);
         const [first] = sent;
-        if (!first || !sent.every(putOff)) return [];
+        if (!first || !sent.every(isRateLimited)) return [];
         return [wrongOutcome(first, 'no 429, after the time that Retry-After named')];
       });
     },
     unjudged: needsIntrusion(
-      because('not_observed', 'No 429 named a time that the kit could wait for.'),
+      notJudged('not_observed', 'No 429 named a time that the kit could wait for.'),
     ),
   };
 }

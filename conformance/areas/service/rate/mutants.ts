@@ -3,7 +3,7 @@ import { advanceOf, KEY_HEADER } from '../edits.ts';
 import {
   mutantsOf,
   variantsOf,
-  type Answer,
+  type ProxyResponse,
   type Mutant,
   type TransformFactory,
   type Variant,
@@ -15,7 +15,7 @@ const mutant = mutantsOf('service');
 const variant = variantsOf('service');
 const intrusive = { intrusive: true } as const;
 const anyTraces = to('traces');
-const putOff = ({ status }: Answer): boolean => status === 429;
+const putOff = ({ status }: ProxyResponse): boolean => status === 429;
 const EMPTY = json(200, {});
 
 const MINUTE_MS = 60_000;

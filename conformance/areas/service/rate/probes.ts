@@ -1,11 +1,11 @@
 import { ingestRequestsPerMinuteMax } from '../../../../src/contract/index.ts';
-import { type Exchange, accepted, putOff } from '../../../engine/transcript/reading.ts';
+import { type Exchange, isAccepted, isRateLimited } from '../../../engine/transcript/reading.ts';
 import { retryAfterMs } from '../../../engine/transcript/retry-after.ts';
-import { cost, type Scenario } from '../../../engine/probe.ts';
+import { cost, type Probe } from '../../../engine/probe.ts';
 import { moveClock } from '../clock.ts';
 import { traces } from '../close/probes.ts';
 import { chatSpan, conversation, exportOf } from '../spans.ts';
-import type { Step, World } from '../../../engine/probe-context.ts';
+import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 
 /** Two fixed windows of a minute let 240 pass; the next is over the rate however it is counted. */
 const BURST_MAX = 2 * ingestRequestsPerMinuteMax + 1;
@@ -27,10 +27,10 @@ const BURSTS = ['rate', 'rate again', 'rate once more'] as const;
 const AS_TOLD = 'after Retry-After';
 
 /** Sends until one is put off; what came of it. */
-async function burst(world: World, step: Step): Promise<Exchange[]> {
+async function burst(context: ProbeContext, step: Step): Promise<Exchange[]> {
   const sent: Exchange[] = [];
-  while (sent.length < BURST_MAX && !sent.some(putOff)) {
-    const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => world.send(step)));
+  while (sent.length < BURST_MAX && !sent.some(isRateLimited)) {
+    const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => context.send(step)));
     const came = answers.filter((one) => one !== undefined);
     sent.push(...came);
     if (came.length < AT_ONCE) break;
@@ -39,16 +39,16 @@ async function burst(world: World, step: Step): Promise<Exchange[]> {
 }
 
 const isOverRate = (sent: readonly Exchange[]): boolean =>
-  sent.some(putOff) && sent.filter(accepted).length > ingestRequestsPerMinuteMax;
+  sent.some(isRateLimited) && sent.filter(isAccepted).length > ingestRequestsPerMinuteMax;
 
 /** Moves the clock of the service on, where it has one that can be. */
-const moved = (world: World, ms: number): Promise<boolean> =>
-  moveClock(world, 'clock of the rate', ms);
+const moved = (context: ProbeContext, ms: number): Promise<boolean> =>
+  moveClock(context, 'clock of the rate', ms);
 
 /** How long one that was put off is to wait; undefined where that can't be told, or waited for. */
-function toldMs(sent: readonly Exchange[], world: World): number | undefined {
-  const last = sent.findLast(putOff);
-  const ms = last && retryAfterMs(last, world.service.nowMs());
+function toldMs(sent: readonly Exchange[], context: ProbeContext): number | undefined {
+  const last = sent.findLast(isRateLimited);
+  const ms = last && retryAfterMs(last, context.service.nowMs());
   return ms === undefined || ms <= 0 || ms > HOUR_MS ? undefined : ms;
 }
 
@@ -58,41 +58,41 @@ function toldMs(sent: readonly Exchange[], world: World): number | undefined {
  * the run sent before, nobody knows what counted. A burst that got more than the rate through may
  * have run over the end of a fixed minute: a second one out of step with it tells.
  */
-async function driveRate(world: World, step: Step): Promise<void> {
+async function driveRate(context: ProbeContext, step: Step): Promise<void> {
   const [rate, again, onceMore] = BURSTS;
-  const first = await burst(world, { ...step, step: rate });
-  const waitMs = toldMs(first, world);
+  const first = await burst(context, { ...step, step: rate });
+  const waitMs = toldMs(first, context);
   if (waitMs === undefined) return;
   // A second more than it says, which may be rounded.
-  if (await moved(world, waitMs + SECOND_MS)) {
-    await world.send({ ...step, step: AS_TOLD });
-    if (!isOverRate(first) || !(await moved(world, OUT_OF_STEP_MS))) return;
-    await burst(world, { ...step, step: again });
+  if (await moved(context, waitMs + SECOND_MS)) {
+    await context.send({ ...step, step: AS_TOLD });
+    if (!isOverRate(first) || !(await moved(context, OUT_OF_STEP_MS))) return;
+    await burst(context, { ...step, step: again });
     return;
   }
   if (waitMs > OUT_OF_STEP_MS) return;
-  await world.service.pause(Math.max(waitMs, MINUTE_MS) + SECOND_MS);
-  const second = await burst(world, { ...step, step: again });
+  await context.service.pause(Math.max(waitMs, MINUTE_MS) + SECOND_MS);
+  const second = await burst(context, { ...step, step: again });
   if (!isOverRate(second)) return;
-  await world.service.pause(OUT_OF_STEP_MS);
-  await burst(world, { ...step, step: onceMore });
+  await context.service.pause(OUT_OF_STEP_MS);
+  await burst(context, { ...step, step: onceMore });
 }
 
 /** What is many; the last of all, since the key can be used no more for a minute. */
-const rate: Scenario = {
+const rate: Probe = {
   id: 'service/rate',
   area: 'service',
   phase: 'last',
   intrusive: true,
   exercises: ['SERVICE-026', 'SERVICE-027', 'SERVICE-028', 'SERVICE-031'],
   cost: cost(REQUESTS),
-  async drive(world) {
-    const talk = conversation(world.service, 'rate', { afterMs: -HOUR_MS });
-    const request = exportOf([chatSpan(world.service, talk)]);
-    const step = traces(world, 'rate', request, { owner: 'rate' });
-    await driveRate(world, { ...step, intent: 'open', once: true });
+  async run(context) {
+    const talk = conversation(context.service, 'rate', { afterMs: -HOUR_MS });
+    const request = exportOf([chatSpan(context.service, talk)]);
+    const step = traces(context, 'rate', request, { owner: 'rate' });
+    await driveRate(context, { ...step, intent: 'open', once: true });
   },
 };
 
 /** The scenario of the rate. */
-export const rateScenarios: readonly Scenario[] = [rate];
+export const rateScenarios: readonly Probe[] = [rate];

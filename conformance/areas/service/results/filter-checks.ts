@@ -1,5 +1,5 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
-import { because, each, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { notJudged, checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { identity, noWhole, wholeOf, wrong } from './page-checks.ts';
 import {
   asked,
@@ -123,11 +123,11 @@ const isFailedOnly =
   (one: Exchange): boolean =>
     isPage(endpoint)(one) && asked(one, 'failed_only') === 'true' && itemsOf(one).length > 0;
 
-const noneFailed = because('not_observed', 'No failing session was listed.');
+const noneFailed = notJudged('not_observed', 'No failing session was listed.');
 
 /** With failed_only the outcomes are the failing ones. */
 export function failingOutcomes(endpoint: Results): Check {
-  return each(
+  return checkEach(
     isFailedOnly(endpoint),
     (page) =>
       itemsOf(page).flatMap((item, index): Finding[] => {
@@ -196,7 +196,7 @@ export function failingTotal(endpoint: Results): Check {
 
 /** A page of another owner lists none of the sessions of the run. */
 export function othersUnseen(endpoint: Results): Check {
-  return each(
+  return checkEach(
     (one, transcript) =>
       isPage(endpoint)(one) &&
       one.step === 'another owner' &&
@@ -220,7 +220,7 @@ export function eachItem(
   find: (item: Item) => { place: string; expected: string } | undefined,
   unjudged: Check['unjudged'],
 ): Check {
-  return each(
+  return checkEach(
     (one) => isPage(endpoint)(one) && itemsOf(one).some((item) => isObject(item) && on(item, one)),
     (one) =>
       itemsOf(one).flatMap((item, index) => {

@@ -4,8 +4,8 @@ import { type Exchange, isObject } from '../../../engine/transcript/reading.ts';
 import { evalsOf, middleSeedMs } from '../control-probes.ts';
 import { RESENT_AFTER_MS } from '../close/probes.ts';
 import { conversation } from '../spans.ts';
-import type { ServiceWorld } from '../context.ts';
-import type { World } from '../../../engine/probe-context.ts';
+import type { ServiceContext } from '../context.ts';
+import type { ProbeContext } from '../../../engine/probe-context.ts';
 
 type Endpoint = 'production' | 'simulations';
 type Item = Record<string, unknown>;
@@ -15,7 +15,7 @@ const WILDCARDS = { name: ['%', '.'], eval: ['%', '_'] } as const;
 
 /** The filters to read an endpoint by, from what is listed there; one by an empty word is none. */
 export function filtersOf(
-  { service }: World,
+  { service }: ProbeContext,
   endpoint: Endpoint,
   { json }: Exchange,
 ): Record<string, Record<string, string>> {
@@ -44,7 +44,7 @@ export function filtersOf(
 
 const keyOf = { 'session id': 'source_session_id', scenario: 'scenario' } as const;
 
-const agentOf = ({ marker }: ServiceWorld): string => `Check Agent ${marker}`;
+const agentOf = ({ marker }: ServiceContext): string => `Check Agent ${marker}`;
 
 function textAt(item: Item | undefined, pointer: string): string {
   const value = valueAt(item, pointer);
@@ -83,7 +83,7 @@ function otherWord(list: readonly Item[], name: string, key: string): string {
  * The bound of the filters by time. It is when a session of the run started, to the millisecond: what
  * a page shows of others may be cut, or rounded. Of those it is a time at which one went on.
  */
-function boundOf(service: ServiceWorld, endpoint: Endpoint, list: readonly Item[]): string {
+function boundOf(service: ServiceContext, endpoint: Endpoint, list: readonly Item[]): string {
   const ownMs = ownBoundMs(service, endpoint, list);
   if (ownMs !== undefined) return isoTime(ownMs);
   const middle = Math.floor(list.length / 2);
@@ -102,7 +102,7 @@ const LASTING_MS = 5_000;
 
 /** When a session of the run started; undefined where none is listed. */
 function ownBoundMs(
-  service: ServiceWorld,
+  service: ServiceContext,
   endpoint: Endpoint,
   list: readonly Item[],
 ): number | undefined {

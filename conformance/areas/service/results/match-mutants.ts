@@ -1,6 +1,6 @@
 import { instantMs, isoTime, systemClock } from '../../../../src/platform/clock.ts';
 import { edited, isAccepted } from '../../../engine/mutants/combinators.ts';
-import type { Asked, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { ProxyRequest, Transform, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { itemsIn, listOf, onItems, param, requeried, type Item, type Results } from '../edits.ts';
 import type { Row } from './mutant-rows.ts';
 
@@ -32,7 +32,7 @@ const filteredBy =
       : answer;
   };
 
-function without(asked: Asked, name: string): Asked {
+function without(asked: ProxyRequest, name: string): ProxyRequest {
   const [route = '', text = ''] = asked.path.split('?');
   const query = new URLSearchParams(text);
   query.delete(name);

@@ -1,5 +1,5 @@
 import { edited, instead, json, replaces, to } from '../../../engine/mutants/combinators.ts';
-import type { Answer, Mutant, TransformFactory } from '../../../engine/mutants/mutant.ts';
+import type { ProxyResponse, Mutant, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import {
   asks,
   itemsIn,
@@ -16,7 +16,7 @@ import { failing, filters } from './filter-mutants.ts';
 import { matches } from './match-mutants.ts';
 import { put, take, written, type Row } from './mutant-rows.ts';
 
-const no = (status: number): Answer => json(status, { message: 'No.' });
+const no = (status: number): ProxyResponse => json(status, { message: 'No.' });
 
 const pages = (of: Results): Row[] => [
   [

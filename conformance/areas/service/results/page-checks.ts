@@ -1,9 +1,9 @@
 import { brief, pageLimitDefault, pageLimitMax, valueAt } from '../../../../src/contract/index.ts';
 import { answered } from '../../../engine/checks/responses.ts';
 import {
-  because,
-  each,
-  notAnswered,
+  notJudged,
+  checkEach,
+  noValidResponse,
   wrongOutcome,
   type Check,
   type Finding,
@@ -12,7 +12,7 @@ import { asked, isPage, itemsOf, lastOf, startMs, type Item, type Results } from
 import {
   type Exchange,
   type Transcript,
-  accepted,
+  isAccepted,
   isObject,
 } from '../../../engine/transcript/reading.ts';
 
@@ -20,22 +20,22 @@ const OVER_CAP = 'over the cap';
 
 /** A read is answered; what is over the cap is judged by itself. */
 export function readAnswered(endpoint: Results): Check {
-  return answered(endpoint, (step) => step !== OVER_CAP, notAnswered(endpoint));
+  return answered(endpoint, (step) => step !== OVER_CAP, noValidResponse(endpoint));
 }
 
 /** The four parts of a page (spec 2.6). */
 export function envelope(endpoint: Results): Check {
   const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
-  return each(
+  return checkEach(
     (one) =>
-      one.endpoint === endpoint && one.intent === 'valid' && accepted(one) && isObject(one.json),
+      one.endpoint === endpoint && one.intent === 'valid' && isAccepted(one) && isObject(one.json),
     (one) => [
       ...(Array.isArray(valueAt(one.json, '/items')) ? [] : [wrong(one, '/items', 'an array')]),
       ...['/total', '/skip', '/limit']
         .filter((place) => !isCount(valueAt(one.json, place)))
         .map((place) => wrong(one, place, 'an integer, 0 or more')),
     ],
-    notAnswered(endpoint),
+    noValidResponse(endpoint),
   );
 }
 
@@ -61,7 +61,7 @@ const isOther = (value: unknown, number: number): boolean =>
 /** What holds of a page when neither limit nor skip is given. */
 export function defaults(endpoint: Results): Check {
   const isPlain = isPage(endpoint);
-  return each(
+  return checkEach(
     (one) =>
       isPlain(one) &&
       one.intent === 'valid' &&
@@ -74,7 +74,7 @@ export function defaults(endpoint: Results): Check {
       ...(isOther(valueAt(one.json, '/skip'), 0) ? [wrong(one, '/skip', '0')] : []),
       ...tooMany(one, pageLimitDefault),
     ],
-    notAnswered(endpoint),
+    noValidResponse(endpoint),
   );
 }
 
@@ -85,20 +85,20 @@ function tooMany(one: Exchange, max: number): Finding[] {
 
 /** A limit over 500 is lowered, not refused; which limit is then echoed is not said. */
 export function capped(endpoint: Results): Check {
-  return each(
+  return checkEach(
     (one) => one.endpoint === endpoint && one.step === OVER_CAP && one.response !== undefined,
     (one) =>
-      accepted(one) && isObject(one.json)
+      isAccepted(one) && isObject(one.json)
         ? tooMany(one, pageLimitMax)
         : [wrongOutcome(one, 'a 2xx answer with 500 sessions at most')],
-    notAnswered(endpoint),
+    noValidResponse(endpoint),
   );
 }
 
 /** The page is as long as was asked for, and begins where it was asked to. */
 export function windowed(endpoint: Results): Check {
   const isOf = isPage(endpoint);
-  return each(
+  return checkEach(
     (one) =>
       isOf(one) &&
       one.intent === 'valid' &&
@@ -115,7 +115,7 @@ export function windowed(endpoint: Results): Check {
         ...tooMany(one, limit),
       ];
     },
-    notAnswered(endpoint),
+    noValidResponse(endpoint),
   );
 }
 
@@ -137,7 +137,7 @@ export function wholeOf(transcript: Transcript, endpoint: Results): Exchange | u
 }
 
 /** Why a filter or a page was not compared with the whole. */
-export const noWhole = because(
+export const noWhole = notJudged(
   'not_observed',
   'There was nothing to compare with: no sessions, or others came and went meanwhile.',
 );
@@ -191,7 +191,7 @@ const HOUR_MS = 3_600_000;
  */
 export function newestFirst(endpoint: Results): Check {
   const isOf = isPage(endpoint);
-  return each(
+  return checkEach(
     (one) =>
       isOf(one) && one.intent === 'valid' && startsOf(one).some((ms) => ms < latest(one) - HOUR_MS),
     (one) => {
@@ -201,7 +201,7 @@ export function newestFirst(endpoint: Results): Check {
       );
       return at < 0 ? [] : [wrong(one, `/items/${at}/started_at`, 'nothing newer after it')];
     },
-    because('not_observed', 'No page has sessions that are an hour apart.'),
+    notJudged('not_observed', 'No page has sessions that are an hour apart.'),
   );
 }
 

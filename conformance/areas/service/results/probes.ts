@@ -1,9 +1,9 @@
 import { valueAt } from '../../../../src/contract/index.ts';
-import { type Exchange, accepted } from '../../../engine/transcript/reading.ts';
-import { cost, type Scenario } from '../../../engine/probe.ts';
+import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
+import { cost, type Probe } from '../../../engine/probe.ts';
 import { about, admin, manyOf } from '../control-probes.ts';
 import { filtersOf } from './filters.ts';
-import type { World } from '../../../engine/probe-context.ts';
+import type { ProbeContext } from '../../../engine/probe-context.ts';
 import { read, windowOf } from '../waiting.ts';
 
 type Endpoint = 'production' | 'simulations';
@@ -11,20 +11,20 @@ type Endpoint = 'production' | 'simulations';
 const PAGES_MAX = 10;
 
 /** Every filter and page of an endpoint, within the window of the run. */
-async function readAll(world: World, endpoint: Endpoint): Promise<void> {
-  const window = windowOf(world.service);
+async function readAll(context: ProbeContext, endpoint: Endpoint): Promise<void> {
+  const window = windowOf(context.service);
   const get = (step: string, query: Record<string, string>): Promise<Exchange | undefined> =>
-    world.send(read(world, endpoint, step, query));
+    context.send(read(context, endpoint, step, query));
   await get('defaults', {});
   const whole = await get('whole', { ...window, limit: '500' });
-  if (!whole || !accepted(whole)) return;
-  await pages(world, endpoint, totalOf(whole));
+  if (!whole || !isAccepted(whole)) return;
+  await pages(context, endpoint, totalOf(whole));
   const all = { ...window, limit: '500' };
   const queries: Record<string, Record<string, string>> = {
     'traces asked for': { include_traces: 'true' },
     'traces declined': { include_traces: 'false' },
     'failed only': { failed_only: 'true' },
-    ...filtersOf(world, endpoint, whole),
+    ...filtersOf(context, endpoint, whole),
   };
   await Promise.all(
     Object.entries(queries)
@@ -32,7 +32,7 @@ async function readAll(world: World, endpoint: Endpoint): Promise<void> {
       .map(([step, query]) => get(step, { ...all, ...query })),
   );
   // Where more than the cap can be put there, that is read over the cap instead.
-  const { intrusive, control } = world.service;
+  const { intrusive, control } = context.service;
   if (!intrusive || !control) await get('over the cap', { limit: '501' });
   await get('whole again', all);
 }
@@ -46,12 +46,12 @@ const totalOf = ({ json }: Exchange): number => {
 };
 
 /** Pages of a quarter of what there is, until there is no more. */
-async function pages(world: World, endpoint: Endpoint, total: number): Promise<void> {
+async function pages(context: ProbeContext, endpoint: Endpoint, total: number): Promise<void> {
   const limit = Math.max(1, Math.ceil(total / 4));
   for (let page = 0; page < PAGES_MAX && (page === 0 || page * limit < total); page++) {
-    await world.send(
-      read(world, endpoint, 'page', {
-        ...windowOf(world.service),
+    await context.send(
+      read(context, endpoint, 'page', {
+        ...windowOf(context.service),
         limit: String(limit),
         skip: String(page * limit),
       }),
@@ -59,71 +59,71 @@ async function pages(world: World, endpoint: Endpoint, total: number): Promise<v
   }
 }
 
-const production: Scenario = {
+const production: Probe = {
   id: 'service/production',
   area: 'service',
   phase: 'after',
   needs: ['service/conversations'],
   exercises: ['SERVICE-070', 'SERVICE-080', 'SERVICE-112'],
   cost: cost(23),
-  async drive(world) {
-    if (world.service.control) await world.send(admin('drain', '/drain'));
-    await readAll(world, 'production');
-    if (!world.service.control) return;
+  async run(context) {
+    if (context.service.control) await context.send(admin('drain', '/drain'));
+    await readAll(context, 'production');
+    if (!context.service.control) return;
     // The bare owner has sessions of its own to be left out, and none of its neighbour's.
-    await world.send(read(world, 'production', 'another owner', {}, 'limits'));
+    await context.send(read(context, 'production', 'another owner', {}, 'limits'));
   },
 };
 
-const simulations: Scenario = {
+const simulations: Probe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
   exercises: ['SERVICE-130'],
   cost: cost(23),
-  async drive(world) {
-    await readAll(world, 'simulations');
-    if (!world.service.control) return;
-    const url = { agent: `FIRST-${world.service.marker}.example` };
-    await world.send(read(world, 'simulations', 'agent by URL', url));
-    await world.send(read(world, 'simulations', 'another owner', {}, 'limits'));
+  async run(context) {
+    await readAll(context, 'simulations');
+    if (!context.service.control) return;
+    const url = { agent: `FIRST-${context.service.marker}.example` };
+    await context.send(read(context, 'simulations', 'agent by URL', url));
+    await context.send(read(context, 'simulations', 'another owner', {}, 'limits'));
   },
 };
 
 /** More sessions than the largest page holds, which only a run that may be large puts there. */
-const many: Scenario = {
+const many: Probe = {
   id: 'service/many',
   area: 'service',
   phase: 'after',
   intrusive: true,
   exercises: ['SERVICE-075', 'SERVICE-077', 'SERVICE-132', 'SERVICE-133'],
   cost: cost(5),
-  async drive(world) {
-    const { service } = world;
+  async run(context) {
+    const { service } = context;
     if (!service.control) return;
-    await world.send(admin('many', `/seed${about(service, 'paged')}`, manyOf(service)));
+    await context.send(admin('many', `/seed${about(service, 'paged')}`, manyOf(service)));
     for (const endpoint of ['production', 'simulations'] as const) {
-      await world.send(read(world, endpoint, 'over the cap', { limit: '501' }, 'paged'));
-      await world.send(read(world, endpoint, 'many', {}, 'paged'));
+      await context.send(read(context, endpoint, 'over the cap', { limit: '501' }, 'paged'));
+      await context.send(read(context, endpoint, 'many', {}, 'paged'));
     }
   },
 };
 
 /** What came to nothing on the way, from the service's own log; for people who read a recording. */
-const log: Scenario = {
+const log: Probe = {
   id: 'service/log',
   area: 'service',
   phase: 'after',
   needs: ['service/conversations'],
   exercises: [],
   cost: cost(1),
-  async drive(world) {
-    const { service } = world;
+  async run(context) {
+    const { service } = context;
     if (!service.control) return;
     const path = `/ingest-log${about(service, 'main')}`;
-    await world.send(admin('ingest log', path, undefined, 'GET'));
+    await context.send(admin('ingest log', path, undefined, 'GET'));
   },
 };
 
 /** The scenarios in which results are read. */
-export const resultScenarios: readonly Scenario[] = [production, simulations, many, log];
+export const resultScenarios: readonly Probe[] = [production, simulations, many, log];

@@ -1,6 +1,6 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
 import type { productionRequirements } from './production-requirements.ts';
-import { because, each, type Check } from '../../../engine/checks/check.ts';
+import { notJudged, checkEach, type Check } from '../../../engine/checks/check.ts';
 import {
   eachItem,
   failingOutcomes,
@@ -46,7 +46,7 @@ import {
 import { byTime } from './time-checks.ts';
 import { startsWithSpan, turnCount, turnTexts } from './turn-checks.ts';
 import { wholeSummaries } from './filter-checks.ts';
-import { type Exchange, type Transcript, accepted } from '../../../engine/transcript/reading.ts';
+import { type Exchange, type Transcript, isAccepted } from '../../../engine/transcript/reading.ts';
 
 const AREA = 'production';
 
@@ -55,9 +55,9 @@ const closesOf = ({ exchanges }: Transcript): Exchange[] =>
   exchanges.filter(
     (one) =>
       one.endpoint === 'end' &&
-      one.scenario === 'service/conversations' &&
+      one.probe === 'service/conversations' &&
       one.step !== 'close again' &&
-      accepted(one) &&
+      isAccepted(one) &&
       isAboveNone(valueAt(one.json, '/evaluations_queued')),
   );
 
@@ -77,7 +77,7 @@ function appears(): Check {
           const expected = `${brief(conversationOf(one))} among the results within 10 s`;
           return { exchange: one.id, pointer: '', expected, received: 'not listed' };
         }),
-    unjudged: because('not_observed', 'No evals are configured, so that nothing is scored.'),
+    unjudged: notJudged('not_observed', 'No evals are configured, so that nothing is scored.'),
   };
 }
 
@@ -189,7 +189,7 @@ export const productionChecks = {
     (type) => type === 'session_level',
     '"session_level"',
   ),
-  'SERVICE-108': each(
+  'SERVICE-108': checkEach(
     (one) => isPage(AREA)(one) && itemsOf(one).some(allPassed),
     (one) => {
       const item = itemsOf(one)
@@ -198,7 +198,7 @@ export const productionChecks = {
       if (!item) return [];
       return [wrong(one, '/items', '"pass"', brief(valueAt(item, '/eval_outcomes/0/outcome')))];
     },
-    because('not_observed', 'No session passed every eval.'),
+    notJudged('not_observed', 'No session passed every eval.'),
   ),
   'SERVICE-110': filtered(AREA, stepsBy('run'), runNamed),
   'SERVICE-111': filtered(AREA, stepsBy('eval'), scoredBy),

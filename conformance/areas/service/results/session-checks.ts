@@ -1,5 +1,5 @@
 import { brief, valueAt, type MessageName } from '../../../../src/contract/index.ts';
-import { because, each, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { notJudged, checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { eachItem } from './filter-checks.ts';
 import { wrong } from './page-checks.ts';
 import { asked, countOf, isPage, itemsOf, turnsOf, type Item, type Results } from '../reading.ts';
@@ -7,7 +7,7 @@ import { shape } from '../../../engine/checks/shape.ts';
 import { type Exchange, isObject } from '../../../engine/transcript/reading.ts';
 
 /** Why nothing was seen of sessions. */
-export const noSessions = because('not_observed', 'No session was listed.');
+export const noSessions = notJudged('not_observed', 'No session was listed.');
 
 const messageOf: Record<Results, MessageName> = {
   production: 'ProductionSessionPage',
@@ -78,7 +78,7 @@ export function linkShape(endpoint: Results, page: string): Check {
       link.test(String(url))
         ? undefined
         : { place: '/url', expected: `{app_url}/${page}/ID?sessionId=ID, with https:// before it` },
-    because('not_observed', 'No session has a link.'),
+    notJudged('not_observed', 'No session has a link.'),
   );
   return {
     ...judged,
@@ -155,7 +155,7 @@ export function observed(
   is: (value: unknown) => boolean,
   expected: string,
 ): Check {
-  return each(
+  return checkEach(
     (one) =>
       isPage(endpoint)(one) && itemsOf(one).some((item) => valueAt(item, place) !== undefined),
     (one) => {

@@ -1,4 +1,4 @@
-import { seededChance } from '../../../../src/platform/random.ts';
+import { seededRandom } from '../../../../src/platform/random.ts';
 import type { RequirementId } from '../../index.ts';
 import { edited, isAccepted } from '../../../engine/mutants/combinators.ts';
 import {
@@ -241,7 +241,7 @@ const ofSimulations: Mutant[] = [
     'SERVICE-147',
     requeried(
       'simulations',
-      (query) => query.set('agent', seededChance('none').id(12)),
+      (query) => query.set('agent', seededRandom('none').id(12)),
       (asked) => asked.path.includes('.example'),
     ),
   ),

@@ -1,6 +1,6 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
 import type { simulationResultRequirements } from './simulation-requirements.ts';
-import { each, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import {
   failingOutcomes,
   failingTotal,
@@ -63,7 +63,7 @@ function deletedKept(): Check {
         : []),
     ];
   };
-  return each(
+  return checkEach(
     isTold('whole'),
     (page, transcript) =>
       seeded(transcript)
@@ -80,7 +80,7 @@ function deletedKept(): Check {
 
 /** The agent whose URL was asked for, and no other. */
 function byUrl(): Check {
-  return each(
+  return checkEach(
     isTold('agent by URL'),
     (page, transcript) => {
       const expected = seeded(transcript).filter(({ isDeleted }) => !isDeleted);
@@ -95,7 +95,7 @@ function byUrl(): Check {
 }
 
 function allCounted(): Check {
-  return each(
+  return checkEach(
     isOwn('defaults'),
     (page, transcript) => {
       const { length } = seeded(transcript);

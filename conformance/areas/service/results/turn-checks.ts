@@ -1,5 +1,5 @@
 import { brief, valueAt, type TraceSpan } from '../../../../src/contract/index.ts';
-import { because, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { notJudged, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { chatsOf, resultsOf, sessionOf, startMs, textIn, turnsOf, type Item } from '../reading.ts';
 import type { Transcript } from '../../../engine/transcript/reading.ts';
 
@@ -33,7 +33,7 @@ function shownOf(transcript: Transcript, steps: readonly string[]): Shown[] {
   });
 }
 
-const noSession = because('not_observed', 'No conversation of the run is among the results.');
+const noSession = notJudged('not_observed', 'No conversation of the run is among the results.');
 
 /** A check of sessions in the last page of results. */
 function ofSessions(

@@ -1,7 +1,7 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
 import { instantMs } from '../../../../src/platform/clock.ts';
 import type { serviceSumRequirements } from './requirements.ts';
-import { because, each, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { notJudged, checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { eachItem } from '../results/filter-checks.ts';
 import { noWhole, wrong } from '../results/page-checks.ts';
 import {
@@ -26,7 +26,7 @@ import { seedOfItem } from '../results/time-checks.ts';
 import {
   type Exchange,
   type Transcript,
-  accepted,
+  isAccepted,
   isObject,
 } from '../../../engine/transcript/reading.ts';
 
@@ -52,7 +52,7 @@ function queuedAndListed(transcript: Transcript): Queued[] {
   const later = lastOf(transcript, 'production', 'whole again') ?? page;
   const wanted = configured(transcript);
   const closes = transcript.exchanges.filter(
-    (one) => one.endpoint === 'end' && one.scenario === 'service/conversations' && accepted(one),
+    (one) => one.endpoint === 'end' && one.probe === 'service/conversations' && isAccepted(one),
   );
   return closes.flatMap((close) => {
     const id = conversationOf(close);
@@ -82,7 +82,7 @@ function asManyAsQueued(): Check {
           wrong(close, '/evaluations_queued', `${total}, as the results have of it`),
         );
     },
-    unjudged: because(
+    unjudged: notJudged(
       'not_observed',
       'No closed conversation is listed that evals were queued for.',
     ),
@@ -115,7 +115,7 @@ function rateOfCounts(endpoint: Results): Check {
       const expected = `${passed} of ${total}: ${Math.round((passed / total) * 100) / 100}`;
       return { place: '/outcome_summary/pass_rate', expected };
     },
-    because('not_observed', 'No session was listed that has evaluations.'),
+    notJudged('not_observed', 'No session was listed that has evaluations.'),
   );
 }
 
@@ -143,7 +143,7 @@ function numbered(
     return isInOrder ? undefined : 'numbers in the order in which it was said';
   };
   const hasTurns = (item: Item): boolean => turnsOf(item).length > 0 && wholeNumbers(item);
-  return each(
+  return checkEach(
     (one) => isPage(endpoint)(one) && itemsOf(one).some(hasTurns),
     (one, transcript) =>
       itemsOf(one).flatMap((item, index) => {
@@ -152,7 +152,7 @@ function numbered(
         const received = brief(turnsOf(item).map(numberOf));
         return [wrong(one, `/items/${index}/traces`, expected, received)];
       }),
-    because('not_observed', 'No session was listed with turns.'),
+    notJudged('not_observed', 'No session was listed with turns.'),
   );
 }
 
@@ -189,7 +189,7 @@ function endsAfterItStarts(endpoint: Results): Check {
       const expected = `no earlier than ${brief(item['started_at'])}`;
       return endMs >= startMs - PRECISION_MS ? undefined : { place: '/ended_at', expected };
     },
-    because('not_observed', 'No session was listed whose times can be compared.'),
+    notJudged('not_observed', 'No session was listed whose times can be compared.'),
   );
 }
 
@@ -202,7 +202,7 @@ function seededTurnsShown(): Check {
     turns.map((turn) =>
       brief(['user_input', 'agent_response'].map((key) => valueAt(turn, `/${key}`))),
     );
-  return each(
+  return checkEach(
     (one, transcript) =>
       isPage('simulations')(one) &&
       wantsTraces(one) &&
@@ -227,7 +227,7 @@ function someTurnsShown(): Check {
     itemsOf(page).filter(
       (item) => (countOf(item, 'total_evaluations') ?? 0) > 0 && Array.isArray(item['traces']),
     );
-  return each(
+  return checkEach(
     (one) => isPage('simulations')(one) && wantsTraces(one) && scored(one).length > 0,
     (one) =>
       scored(one).some((item) => turnsOf(item).length > 0)

@@ -3,7 +3,7 @@ import { failure } from '../../../engine/mutants/combinators.ts';
 import {
   mutantsOf,
   type Mutant,
-  type Reply,
+  type ProxyResult,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
 
@@ -17,7 +17,7 @@ const counting =
   (failsAt: (creation: number) => boolean, fail: 'with 500' | 'silently' | 'dropped') =>
   (): ReturnType<TransformFactory> => {
     let creations = 0;
-    return async (asked, forward, clock): Promise<Reply> => {
+    return async (asked, forward, clock): Promise<ProxyResult> => {
       if (asked.endpoint !== 'create' || !failsAt(++creations)) return forward(asked);
       if (fail === 'dropped') return 'dropped';
       if (fail === 'silently') await clock.sleep(HANG_MS);

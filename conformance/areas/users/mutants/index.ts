@@ -15,7 +15,7 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import {
   mutantsOf,
-  type Asked,
+  type ProxyRequest,
   type Mutant,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
@@ -34,7 +34,10 @@ const deleted = (name: string, breaks: string, kills: RequirementId, ...edits: E
 const MEETING_MS = 10;
 
 /** Keeps the id that a request is about where all requests of an endpoint see it. */
-function swapped(endpoint: 'create' | 'delete', idOf: (asked: Asked) => unknown): TransformFactory {
+function swapped(
+  endpoint: 'create' | 'delete',
+  idOf: (asked: ProxyRequest) => unknown,
+): TransformFactory {
   return () => {
     let latest: unknown;
     return async (asked, forward, clock) => {
@@ -61,7 +64,7 @@ const creating: Mutant[] = [
     'user-id-lower-case',
     'Writes the id in small letters.',
     'USERS-021',
-    set('/user_id', (asked: Asked) => textAt('user_id', asked)?.toLowerCase()),
+    set('/user_id', (asked: ProxyRequest) => textAt('user_id', asked)?.toLowerCase()),
   ),
   mutant(
     'users-swapped-in-overlap',

@@ -13,8 +13,8 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import {
   mutantsOf,
-  type Answer,
-  type Asked,
+  type ProxyResponse,
+  type ProxyRequest,
   type Mutant,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
@@ -31,7 +31,7 @@ import { isObject } from '../../../engine/transcript/reading.ts';
 const mutant = mutantsOf('users');
 
 /** Answers in the place of the sandbox, or undefined to leave it to the sandbox. */
-type Own = (asked: Asked, isKnown: boolean, clock: Clock) => Answer | undefined;
+type Own = (asked: ProxyRequest, isKnown: boolean, clock: Clock) => ProxyResponse | undefined;
 
 /** A transform that remembers which users the run created, and may answer by that. */
 export function knowing(own: Own): TransformFactory {
@@ -49,7 +49,9 @@ export function knowing(own: Own): TransformFactory {
 }
 
 /** Answers a create request whose user exists. */
-export const onDuplicate = (answer: (asked: Asked, clock: Clock) => Answer): TransformFactory =>
+export const onDuplicate = (
+  answer: (asked: ProxyRequest, clock: Clock) => ProxyResponse,
+): TransformFactory =>
   knowing((asked, isKnown, clock) =>
     asked.endpoint === 'create' && isKnown ? answer(asked, clock) : undefined,
   );
@@ -198,7 +200,7 @@ const otherwise: Mutant[] = [
   ),
 ];
 
-function isMalformedObject(asked: Asked): boolean {
+function isMalformedObject(asked: ProxyRequest): boolean {
   return isObject(asked.json) && Object.values(malformedUsers).some(({ when }) => when(asked));
 }
 

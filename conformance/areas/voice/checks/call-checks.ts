@@ -5,9 +5,9 @@ import {
   type Violation,
 } from '../../../../src/contract/index.ts';
 import {
-  outcome,
+  describeOutcome,
   printable,
-  putOff,
+  isRateLimited,
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
@@ -23,7 +23,7 @@ import {
   UPGRADE,
   type ReadMessage,
 } from '../../../engine/transcript/call-messages.ts';
-import { each, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { repairOfMessage } from '../../../engine/checks/repair.ts';
 import { hintAgainst, type Hint } from '../../../engine/checks/shape.ts';
 import { noWayOf } from './upgrade.ts';
@@ -48,7 +48,7 @@ export function voiced(check: Check): Check {
 
 function noVoiceReason({ exchanges }: Transcript): string {
   const probe = exchanges.findLast((one) => isVoice(one) && one.step === UPGRADE);
-  const how = probe ? ` (${outcome(probe)})` : '';
+  const how = probe ? ` (${describeOutcome(probe)})` : '';
   return `The sandbox has no voice endpoint: its WebSocket is refused like an unknown path${how}.`;
 }
 
@@ -65,7 +65,7 @@ function withFirstStartsAlone(transcript: Transcript): Transcript {
 
 /** Valid calls, that of the preflight and those that were put off apart. */
 export const isValidCall = (one: Exchange): boolean =>
-  isVoice(one) && one.intent === 'valid' && one.step !== UPGRADE && !putOff(one);
+  isVoice(one) && one.intent === 'valid' && one.step !== UPGRADE && !isRateLimited(one);
 
 /** Why no call was there to be looked at: the WebSocket did not open, or nothing came over it. */
 export const noCall: Check['unjudged'] = ({ run, exchanges }) => {
@@ -76,10 +76,10 @@ export const noCall: Check['unjudged'] = ({ run, exchanges }) => {
   }
   const wantsKey = wantsOtherKey(shut) && !run.keyGiven;
   const noWay = noWayOf(shut, run.voiceUrl ?? '');
-  const says = wantsKey
-    ? `The WebSocket wants a key (${outcome(shut)}), and none was given: put it into SANDBOX_KIT_API_KEY.`
-    : `The WebSocket does not open: ${noWay?.says ?? `${outcome(shut)} (exchange ${shut.id}).`}`;
-  return { verdict: 'blocked', reason: says };
+  const reason = wantsKey
+    ? `The WebSocket wants a key (${describeOutcome(shut)}), and none was given: put it into SANDBOX_KIT_API_KEY.`
+    : `The WebSocket does not open: ${noWay?.message ?? `${describeOutcome(shut)} (exchange ${shut.id}).`}`;
+  return { verdict: 'blocked', reason };
 };
 
 /** Whether a WebSocket was refused for its key. */
@@ -167,7 +167,7 @@ export function whereMediaFlows(
   find: (one: Exchange, transcript: Transcript) => Finding[],
   unjudged: Check['unjudged'] = noMedia,
 ): Check {
-  return each((one) => isVoice(one) && isConnected(one) && on(one), find, unjudged);
+  return checkEach((one) => isVoice(one) && isConnected(one) && on(one), find, unjudged);
 }
 
 /** What a shape check of messages is about. */
@@ -196,7 +196,7 @@ function violationsOf(said: ReadMessage, message: MessageName): Violation[] {
 export function messageShape({ message, type, at, absent, hint }: MessageShape): Check {
   const faultsIn = (said: ReadMessage): Violation[] =>
     violationsOf(said, message).filter(({ pointer }) => at.includes(pointer));
-  return each(
+  return checkEach(
     (one) =>
       saidBySandbox(one, type).some(
         (said) =>

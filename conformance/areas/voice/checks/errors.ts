@@ -1,6 +1,10 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
 import type { voiceRequirements } from '../requirements.ts';
-import { putOff, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import {
+  isRateLimited,
+  type Exchange,
+  type Transcript,
+} from '../../../engine/transcript/reading.ts';
 import {
   closedBySandbox,
   eventsOf,
@@ -10,14 +14,14 @@ import {
   readyOf,
   saidBySandbox,
 } from '../../../engine/transcript/call-messages.ts';
-import { because, each, type Check } from '../../../engine/checks/check.ts';
+import { notJudged, checkEach, type Check } from '../../../engine/checks/check.ts';
 import { messageShape, noCall, noMedia, ofCall } from './call-checks.ts';
 
-const NO_ERROR = because('not_observed', 'No error was seen.');
+const NO_ERROR = notJudged('not_observed', 'No error was seen.');
 const CODES = ['connection_failed', 'audio_error'];
 
 const isOfCodec = (one: Exchange): boolean =>
-  isVoice(one) && one.step.startsWith('unsupported codec') && !putOff(one);
+  isVoice(one) && one.step.startsWith('unsupported codec') && !isRateLimited(one);
 const codesIn = (one: Exchange): unknown[] =>
   saidBySandbox(one, 'error').map(({ json }) => valueAt(json, '/error/code'));
 
@@ -27,7 +31,7 @@ const hasCalls = ({ exchanges }: Transcript): boolean =>
 
 /** The checks of errors (spec 6, 7). */
 export const errorChecks = {
-  'VOICE-040': each(
+  'VOICE-040': checkEach(
     (one, transcript) => isOfCodec(one) && isOpened(one) && hasCalls(transcript),
     (one) => {
       if (readyOf(one)) return [ofCall(one, 'an error audio_error', 'call_ready')];
@@ -45,7 +49,7 @@ export const errorChecks = {
     absent: NO_ERROR,
     hint: 'The shape is {"type": "error", "error": {"code", "message", "details"}}.',
   }),
-  'VOICE-042': each(
+  'VOICE-042': checkEach(
     (one) => codesIn(one).some((code) => typeof code === 'string'),
     (one) =>
       codesIn(one).flatMap((code) =>
@@ -62,7 +66,7 @@ export const errorChecks = {
       ),
     NO_ERROR,
   ),
-  'VOICE-043': each(
+  'VOICE-043': checkEach(
     (one) => isOfCodec(one) && codesIn(one).some((code) => CODES.includes(String(code))),
     (one) =>
       codesIn(one)
@@ -73,10 +77,10 @@ export const errorChecks = {
           expected: '"audio_error"',
           received: brief(code),
         })),
-    because('not_observed', 'No error about the codec was seen.'),
+    notJudged('not_observed', 'No error about the codec was seen.'),
   ),
   'VOICE-044': connectionFailed(),
-  'VOICE-045': each(
+  'VOICE-045': checkEach(
     (one) =>
       saidBySandbox(one, 'error').length > 0 &&
       (closedBySandbox(one) !== undefined || one.failure !== undefined),
@@ -85,7 +89,7 @@ export const errorChecks = {
       const isTelling = code !== 1005 && code !== 1006;
       return isTelling ? [] : [ofCall(one, 'a close code', code === 1005 ? 'none' : 'a cut')];
     },
-    because('not_observed', 'No WebSocket was closed after an error.'),
+    notJudged('not_observed', 'No WebSocket was closed after an error.'),
   ),
 } satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
 
@@ -97,7 +101,7 @@ function connectionFailed(): Check {
   const isOf = (one: Exchange): boolean => isVoice(one) && one.step === 'keys refused';
   const told = (one: Exchange): boolean =>
     codesIn(one).some((code) => typeof code === 'string') || isConnected(one);
-  return each(
+  return checkEach(
     (one) => isOf(one) && eventsOf(one, 'answered').length > 0 && told(one),
     (one) => {
       if (codesIn(one).includes('connection_failed')) return [];

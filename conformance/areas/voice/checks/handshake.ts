@@ -1,16 +1,16 @@
 import { healthTimeoutMs, violations } from '../../../../src/contract/index.ts';
 import type { voiceRequirements } from '../requirements.ts';
 import {
-  accepted,
+  isAccepted,
   isObject,
-  outcome,
+  describeOutcome,
   PREFLIGHT,
-  putOff,
+  isRateLimited,
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { isOpened, isVoice, readyOf } from '../../../engine/transcript/call-messages.ts';
-import { because, each, wrongOutcome, type Check } from '../../../engine/checks/check.ts';
+import { notJudged, checkEach, wrongOutcome, type Check } from '../../../engine/checks/check.ts';
 import { httpWaiver } from '../../../engine/checks/targets.ts';
 import { noCall, ofCall, wantsOtherKey } from './call-checks.ts';
 import { noWayOf } from './upgrade.ts';
@@ -28,13 +28,17 @@ const notOpened: Check['unjudged'] = (transcript) => noCall(transcript);
 function isJudged(one: Exchange, { run }: Transcript): boolean {
   const lacksKey = wantsOtherKey(one) && !run.keyGiven;
   return (
-    isVoice(one) && one.intent === 'valid' && one.step !== 'after all' && !putOff(one) && !lacksKey
+    isVoice(one) &&
+    one.intent === 'valid' &&
+    one.step !== 'after all' &&
+    !isRateLimited(one) &&
+    !lacksKey
   );
 }
 
 /** The checks of how the WebSocket is opened, and of health beside it. */
 export const handshakeChecks = {
-  'VOICE-001': each(
+  'VOICE-001': checkEach(
     isJudged,
     (one, { run }) => {
       const hint =
@@ -43,7 +47,7 @@ export const handshakeChecks = {
     },
     notOpened,
   ),
-  'VOICE-002': each(
+  'VOICE-002': checkEach(
     named,
     (one) => {
       const name = protocolIn(one);
@@ -52,7 +56,7 @@ export const handshakeChecks = {
     },
     notOpened,
   ),
-  'VOICE-003': each(
+  'VOICE-003': checkEach(
     named,
     (one) =>
       protocolIn(one) === undefined
@@ -61,20 +65,20 @@ export const handshakeChecks = {
     notOpened,
   ),
   'VOICE-004': withoutProtocol(),
-  'VOICE-005': each(
+  'VOICE-005': checkEach(
     (one) => isVoice(one) && one.step === 'wrong key' && one.response !== undefined,
     (one) => (readyOf(one) ? [ofCall(one, 'a refusal', 'the key is not checked')] : []),
-    because('not_observed', 'The request with a wrong key was not answered.'),
+    notJudged('not_observed', 'The request with a wrong key was not answered.'),
   ),
   'VOICE-006': overTls(),
   'VOICE-082': healthAfterwards(),
-  'VOICE-083': each(
-    (one) => one.endpoint === 'health' && accepted(one) && isObject(one.json),
+  'VOICE-083': checkEach(
+    (one) => one.endpoint === 'health' && isAccepted(one) && isObject(one.json),
     (one) =>
       isObject(one.json) && 'webrtc_status' in one.json
         ? []
         : [ofCall(one, 'webrtc_status', 'nothing')],
-    because('not_observed', 'GET /health was not answered with a JSON object.'),
+    notJudged('not_observed', 'GET /health was not answered with a JSON object.'),
   ),
 } satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
 
@@ -83,8 +87,8 @@ function withoutProtocol(): Check {
   const controlOf = (one: Exchange, { exchanges }: Transcript): Exchange | undefined =>
     exchanges.find(({ id }) => id === one.control);
   const isEdit = (one: Exchange): boolean =>
-    isVoice(one) && /subprotocol$/.test(one.step) && !putOff(one);
-  return each(
+    isVoice(one) && /subprotocol$/.test(one.step) && !isRateLimited(one);
+  return checkEach(
     (one, transcript) => {
       const control = controlOf(one, transcript);
       return (
@@ -93,7 +97,7 @@ function withoutProtocol(): Check {
     },
     (one) =>
       readyOf(one)
-        ? [ofCall(one, `no call, with ${one.step}`, `${outcome(one)} and call_ready`)]
+        ? [ofCall(one, `no call, with ${one.step}`, `${describeOutcome(one)} and call_ready`)]
         : [],
     (transcript) => {
       const edit = transcript.exchanges.find(isEdit);
@@ -136,14 +140,14 @@ function overTls(): Check {
 function healthAfterwards(): Check {
   const faults = (one: Exchange): string[] => {
     const status = one.response?.status ?? 0;
-    if (status !== 200 && status !== 503) return [outcome(one)];
+    if (status !== 200 && status !== 503) return [describeOutcome(one)];
     return violations('Health', one.json).map(
       ({ pointer, received }) => `${received} at ${pointer}`,
     );
   };
   const isPlain = (one: Exchange): boolean =>
-    one.endpoint === 'health' && one.scenario === PREFLIGHT && !putOff(one);
-  return each(
+    one.endpoint === 'health' && one.probe === PREFLIGHT && !isRateLimited(one);
+  return checkEach(
     (one, { exchanges }) =>
       one.endpoint === 'health' &&
       one.step === 'after calls' &&

@@ -12,7 +12,7 @@ import {
   mediaOf,
   saidBySandbox,
 } from '../../../engine/transcript/call-messages.ts';
-import { because, type Check } from '../../../engine/checks/check.ts';
+import { notJudged, type Check } from '../../../engine/checks/check.ts';
 import { answeredCalls, isValidCall, noMedia, ofCall, whereMediaFlows } from './call-checks.ts';
 import { isUntakable } from './offer.ts';
 
@@ -136,8 +136,8 @@ function connects(): Check {
 
 /** A connection that broke while it was made, and did not when the call was placed once more. */
 function isPlacedAgain(one: Exchange, { exchanges }: Transcript): boolean {
-  const isAgain = ({ id, scenario, step }: Exchange): boolean =>
-    id > one.id && scenario === one.scenario && step === one.step;
+  const isAgain = ({ id, probe, step }: Exchange): boolean =>
+    id > one.id && probe === one.probe && step === one.step;
   return isBrokenOff(one) && exchanges.some((other) => isAgain(other) && isConnected(other));
 }
 
@@ -255,7 +255,7 @@ function stops(): Check {
     },
     (transcript) =>
       transcript.exchanges.some(isConnected)
-        ? because('not_observed', 'Nothing was sent up to the hang-up.')(transcript)
+        ? notJudged('not_observed', 'Nothing was sent up to the hang-up.')(transcript)
         : noMedia(transcript),
   );
 }

@@ -18,10 +18,10 @@ import {
   saidBySandbox,
   startOf,
 } from '../../../engine/transcript/call-messages.ts';
-import { because, each, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { notJudged, checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { isValidCall, messageShape, noCall, noMedia, ofCall } from './call-checks.ts';
 
-const NO_READY = because('not_applicable', 'No call_ready carries it.');
+const NO_READY = notJudged('not_applicable', 'No call_ready carries it.');
 const NO_UPDATE: Check['unjudged'] = (transcript) =>
   transcript.exchanges.some(isConnected)
     ? { verdict: 'not_observed', reason: 'No conversation_update came.' }
@@ -59,7 +59,7 @@ function insteadOfReady(one: Exchange): string {
 
 /** A call of some kind is followed by call_ready. */
 function followed(isOf: (one: Exchange) => boolean, unjudged = noCall): Check {
-  return each(
+  return checkEach(
     (one) => isValidCall(one) && isOpened(one) && startOf(one) !== undefined && isOf(one),
     (one) =>
       readyOf(one) ? [] : [ofCall(one, 'call_ready after start_call', insteadOfReady(one))],
@@ -85,7 +85,7 @@ export const messageChecks = {
   'VOICE-011': followed(({ step }) => step === 'minimal'),
   'VOICE-012': onceFull(followed(({ step }) => LEAN.test(step))),
   'VOICE-013': unbroken(),
-  'VOICE-014': each(
+  'VOICE-014': checkEach(
     (one) => saidBySandbox(one).length > 0,
     (one) =>
       saidBySandbox(one)
@@ -95,7 +95,7 @@ export const messageChecks = {
         ),
     noCall,
   ),
-  'VOICE-015': each(
+  'VOICE-015': checkEach(
     (one) => saidBySandbox(one).length > 0,
     (one) =>
       saidBySandbox(one).some(({ event }) => event.isBinary)
@@ -103,7 +103,7 @@ export const messageChecks = {
         : [],
     noCall,
   ),
-  'VOICE-016': each(
+  'VOICE-016': checkEach(
     (one) => saidBySandbox(one).length > 0,
     (one) =>
       saidBySandbox(one).flatMap(({ type }) =>
@@ -128,7 +128,7 @@ export const messageChecks = {
     ...['/evaluation_metadata/setup_success', '/evaluation_metadata/audio_path_established'],
   ),
   'VOICE-026': ownCallIds(),
-  'VOICE-027': each(
+  'VOICE-027': checkEach(
     (one) =>
       isValidCall(one) && typeof valueAt(readyOf(one)?.json, '/metadata/audio_codec') === 'string',
     (one) => {
@@ -167,7 +167,7 @@ const WELL_ENDED = [1000, 1001, 1005];
 
 /** Calls that had begun well, up to the kit's hang-up; what media makes of them is VOICE-070. */
 function unbroken(): Check {
-  return each(
+  return checkEach(
     (one) =>
       isValidCall(one) && readyOf(one) !== undefined && eventsOf(one, 'unconnected').length === 0,
     (one) => {
@@ -190,7 +190,7 @@ function unbroken(): Check {
 /** A session_id goes with every message of a call that began with one; of which type, VOICE-022. */
 function echoed(type: 'call_ready' | 'conversation_update', unjudged: Check['unjudged']): Check {
   const sent = (one: Exchange): unknown => startOf(one)?.['session_id'];
-  return each(
+  return checkEach(
     (one) => typeof sent(one) === 'string' && saidBySandbox(one, type).length > 0,
     (one) =>
       saidBySandbox(one, type).flatMap(({ json }): Finding[] => {
@@ -230,7 +230,7 @@ function ownCallIds(): Check {
 }
 
 function sameCallId(): Check {
-  return each(
+  return checkEach(
     (one) =>
       idInReady(one, 'call_id') !== undefined &&
       saidBySandbox(one, 'conversation_update').length > 0,
@@ -264,7 +264,7 @@ function keptApart(): Check {
         other.startedMs < one.endedMs &&
         other.endedMs > one.startedMs,
     );
-  return each(
+  return checkEach(
     (one, transcript) =>
       idsOf(one).length > 0 && readyOf(one) !== undefined && beside(one, transcript).length > 0,
     (one, transcript) => {
@@ -280,6 +280,6 @@ function keptApart(): Check {
           ),
       );
     },
-    because('not_observed', 'No two calls were there at once.'),
+    notJudged('not_observed', 'No two calls were there at once.'),
   );
 }

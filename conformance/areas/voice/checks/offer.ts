@@ -1,7 +1,7 @@
 import type { voiceRequirements } from '../requirements.ts';
 import { printable, type Exchange } from '../../../engine/transcript/reading.ts';
 import { isVoice, offerOf } from '../../../engine/transcript/call-messages.ts';
-import { each, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { isValidCall, noCall, ofCall } from './call-checks.ts';
 
 /** A session description, cut into what is before its sections and the section of its audio. */
@@ -122,7 +122,7 @@ const shown = (value: string | undefined): string =>
 
 /** Where an offer lacks its audio, the rest is not to be found either: that is told once. */
 const lint = (name: string): Check =>
-  each(
+  checkEach(
     (one) => {
       const sdp = offerOf(one);
       if (!isVoice(one) || !isValidCall(one) || sdp === undefined) return false;

@@ -1,8 +1,8 @@
-import { tookMs, type Exchange } from '../../../engine/transcript/reading.ts';
+import { durationMs, type Exchange } from '../../../engine/transcript/reading.ts';
 
 /** What is wrong with the way to a WebSocket, in one sentence, and what to do about it. */
 export interface NoWay {
-  says: string;
+  message: string;
   cure: string;
 }
 
@@ -10,31 +10,31 @@ const LOG = 'Look into the log of what serves it, or of a proxy before it: ';
 
 const ways: Partial<Record<string, (one: Exchange, address: string) => NoWay>> = {
   refused: (_one, address) => ({
-    says: `Nothing listens at the voice address ${address}.`,
+    message: `Nothing listens at the voice address ${address}.`,
     cure: 'Start what serves it, or check host and port of --voice-url.',
   }),
   unresolved: (_one, address) => ({
-    says: `The host name of the voice address ${address} is not known.`,
+    message: `The host name of the voice address ${address} is not known.`,
     cure: 'Check it for typing errors, and that this machine can resolve the name.',
   }),
   tls: ({ failure }) => ({
-    says: `The TLS certificate of the voice address is not accepted (${failure?.message ?? ''}).`,
+    message: `The TLS certificate of the voice address is not accepted (${failure?.message ?? ''}).`,
     cure: 'If the certificate comes from a CA of your own, give that CA with --ca FILE.',
   }),
   plain_http: () => ({
-    says: 'The voice address has no TLS.',
+    message: 'The voice address has no TLS.',
     cure: 'Use ws:// for a WebSocket without TLS, or the port that has TLS.',
   }),
   timeout: (one) => ({
-    says: `The request for the WebSocket hung for ${Math.round(tookMs(one) / 1000)} s, without an answer.`,
+    message: `The request for the WebSocket hung for ${Math.round(durationMs(one) / 1000)} s, without an answer.`,
     cure: `${LOG}it takes the connection, and no upgrade to a WebSocket.`,
   }),
   reset: ({ failure }) => ({
-    says: `The connection is dropped where the WebSocket is asked for (${failure?.message ?? ''}).`,
+    message: `The connection is dropped where the WebSocket is asked for (${failure?.message ?? ''}).`,
     cure: `${LOG}it closes the connection in place of an answer.`,
   }),
   protocol: ({ failure }) => ({
-    says: `What answers the request for the WebSocket is not what HTTP has (${failure?.message ?? ''}).`,
+    message: `What answers the request for the WebSocket is not what HTTP has (${failure?.message ?? ''}).`,
     cure: 'Check host and port of the voice address, and what serves it.',
   }),
 };

@@ -4,8 +4,8 @@ import type { Edit } from '../../../engine/mutants/combinators.ts';
 import type { RequirementId } from '../../index.ts';
 import {
   mutantsOf,
-  type Answer,
-  type Asked,
+  type ProxyResponse,
+  type ProxyRequest,
   type Mutant,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
@@ -30,7 +30,7 @@ export const calls = (
 ): Mutant => mutant(name, breaks, kills, untouched, { voice, ...more });
 
 /** Edits of messages are made of no request. */
-const NOBODY: Asked = {
+const NOBODY: ProxyRequest = {
   endpoint: 'voice',
   method: 'GET',
   path: '/voice',
@@ -182,7 +182,7 @@ export const media = (twist: () => MediaTwist): VoiceFactory => onCalls(relayed(
 
 /** Refuses requests for a WebSocket. */
 export const refusesUpgrade = (status: number): VoiceFactory => {
-  const answer: Answer = { status, headers: {}, body: '' };
+  const answer: ProxyResponse = { status, headers: {}, body: '' };
   return () => ({ admit: ({ path }) => (path === '/voice' ? answer : undefined) });
 };
 

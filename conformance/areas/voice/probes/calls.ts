@@ -1,9 +1,9 @@
 import type { Clip } from '../../../../src/voice/opus/index.ts';
 import type { CallLine, CallMessage } from '../../../engine/drive/call/script.ts';
-import { cost, type Scenario } from '../../../engine/probe.ts';
+import { cost, type Probe } from '../../../engine/probe.ts';
 import { calling, fullStart, READY_MS_MAX } from './steps.ts';
 import { isBrokenOff } from '../../../engine/transcript/call-messages.ts';
-import type { Step, World } from '../../../engine/probe-context.ts';
+import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 
 /** A sandbox that greets does so within this. */
 const GREETING_MS_MAX = 1_500;
@@ -17,13 +17,13 @@ const UPDATE_MS_MAX = 2_000;
 const LISTEN_MS = 2_500;
 
 /** Begins a call with media; false where it does not come to that. */
-async function begin(line: CallLine, world: World, start: CallMessage): Promise<boolean> {
+async function begin(line: CallLine, context: ProbeContext, start: CallMessage): Promise<boolean> {
   line.send(start);
   const ready = await line.next(['call_ready', 'error'], READY_MS_MAX);
-  if (ready?.['type'] !== 'call_ready' || world.voice.media === 'none') return false;
+  if (ready?.['type'] !== 'call_ready' || context.voice.media === 'none') return false;
   const connection = await line.connect(ready);
-  if (connection === 'flows') world.voice.media = 'flows';
-  if (connection === 'none' && world.voice.media === 'unknown') world.voice.media = 'none';
+  if (connection === 'flows') context.voice.media = 'flows';
+  if (connection === 'none' && context.voice.media === 'unknown') context.voice.media = 'none';
   if (connection !== 'flows') return false;
   if (await line.heard(GREETING_MS_MAX)) await line.silent(SPEECH_MS_MAX);
   return true;
@@ -33,14 +33,14 @@ async function begin(line: CallLine, world: World, start: CallMessage): Promise<
  * Places a call, once more where the two sides found each other and the connection broke while it
  * was made: that happens now and then, and to a sandbox that is broken always.
  */
-export async function place(world: World, step: Step): Promise<void> {
-  const call = await world.send(step);
-  if (call && isBrokenOff(call)) await world.send(step);
+export async function place(context: ProbeContext, step: Step): Promise<void> {
+  const call = await context.send(step);
+  if (call && isBrokenOff(call)) await context.send(step);
 }
 
 /** Says a clip and hears the reply out; whether there was one. */
-async function turn(line: CallLine, world: World, id: string): Promise<boolean> {
-  const clip = (await world.voice.clips()).find((one: Clip) => one.id === id);
+async function turn(line: CallLine, context: ProbeContext, id: string): Promise<boolean> {
+  const clip = (await context.voice.clips()).find((one: Clip) => one.id === id);
   if (!clip) throw new Error(`there is no clip ${id}`);
   await line.say(clip);
   const isHeard = await line.heard(REPLY_MS_MAX);
@@ -50,7 +50,7 @@ async function turn(line: CallLine, world: World, id: string): Promise<boolean> 
 }
 
 /** One call as a simulated user has it: with turns, heard out, and hung up. */
-const conversation: Scenario = {
+const conversation: Probe = {
   id: 'voice/conversation',
   area: 'voice',
   phase: 'accepted',
@@ -61,14 +61,14 @@ const conversation: Scenario = {
     ...(['VOICE-076', 'VOICE-077'] as const),
   ],
   cost: cost(1, 2, 0, 1),
-  async drive(world) {
-    if (world.voice.absent) return;
+  async run(context) {
+    if (context.voice.absent) return;
     await place(
-      world,
+      context,
       calling('conversation', 'valid', async (line) => {
-        if (!(await begin(line, world, fullStart(world)))) return;
+        if (!(await begin(line, context, fullStart(context)))) return;
         for (const id of ['where-is-my-order', 'opening-hours']) {
-          if (!(await turn(line, world, id))) break;
+          if (!(await turn(line, context, id))) break;
         }
       }),
     );
@@ -76,35 +76,35 @@ const conversation: Scenario = {
 };
 
 /** Two calls at once, in which different things are said; one goes on when the other is over. */
-const overlap: Scenario = {
+const overlap: Probe = {
   id: 'voice/overlap',
   area: 'voice',
   phase: 'accepted',
   exercises: ['VOICE-060', 'VOICE-061', 'VOICE-070', 'VOICE-080'],
   cost: cost(2, 3, 0, 2),
-  async drive(world) {
-    if (world.voice.absent) return;
+  async run(context) {
+    if (context.voice.absent) return;
     const over = Promise.withResolvers<undefined>();
     const first = calling('overlap', 'valid', async (line) => {
-      if (await begin(line, world, fullStart(world))) {
-        await turn(line, world, 'opening-hours');
+      if (await begin(line, context, fullStart(context))) {
+        await turn(line, context, 'opening-hours');
         const hangingUp = line.hangUp(LISTEN_MS);
         over.resolve(undefined);
         await hangingUp;
       }
     });
     const second = calling('overlap, longer', 'valid', async (line) => {
-      if (!(await begin(line, world, fullStart(world)))) return;
-      if (!(await turn(line, world, 'return-shoes'))) return;
+      if (!(await begin(line, context, fullStart(context)))) return;
+      if (!(await turn(line, context, 'return-shoes'))) return;
       await over.promise;
-      await turn(line, world, 'thank-you');
+      await turn(line, context, 'thank-you');
     });
     await Promise.all([
-      place(world, first).finally(() => over.resolve(undefined)),
-      place(world, second),
+      place(context, first).finally(() => over.resolve(undefined)),
+      place(context, second),
     ]);
   },
 };
 
 /** The calls with media. */
-export const voiceCalls: readonly Scenario[] = [conversation, overlap];
+export const voiceCalls: readonly Probe[] = [conversation, overlap];

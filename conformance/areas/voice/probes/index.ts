@@ -6,23 +6,23 @@ import {
   UPGRADE,
 } from '../../../engine/transcript/call-messages.ts';
 import type { CallLine, CallMessage } from '../../../engine/drive/call/script.ts';
-import { cost, type Scenario } from '../../../engine/probe.ts';
+import { cost, type Probe } from '../../../engine/probe.ts';
 import { place, voiceCalls } from './calls.ts';
 import { voiceRefusals } from './refusals.ts';
 import { calling, fullStart, minimalStart, READY_MS_MAX } from './steps.ts';
 
-const probe: Scenario = {
+const probe: Probe = {
   id: PREFLIGHT,
   area: 'voice',
   phase: 'preflight',
   exercises: ['VOICE-001', 'VOICE-002', 'VOICE-003'],
   cost: cost(1, 0, 0, 1),
-  async drive(world) {
-    const answer = await world.send(calling(UPGRADE, 'valid'));
+  async run(context) {
+    const answer = await context.send(calling(UPGRADE, 'valid'));
     if (!answer || isOpened(answer) || answer.failure?.kind === 'refused') return;
-    const path = answer.request.path.replace(/[^/]*$/, `sandbox-kit-${world.chance.id(8)}`);
-    const other = await world.send({ ...calling(NO_SUCH_PATH, 'open'), path });
-    world.voice.refused = refusedAsUnknown([answer, ...(other ? [other] : [])]);
+    const path = answer.request.path.replace(/[^/]*$/, `sandbox-kit-${context.random.id(8)}`);
+    const other = await context.send({ ...calling(NO_SUCH_PATH, 'open'), path });
+    context.voice.refused = refusedAsUnknown([answer, ...(other ? [other] : [])]);
   },
 };
 
@@ -35,7 +35,7 @@ const asking =
   };
 
 /** The forms of `start_call`, each in a call of its own, one after the other. */
-const forms: Scenario = {
+const forms: Probe = {
   id: 'voice/forms',
   area: 'voice',
   phase: 'accepted',
@@ -47,48 +47,48 @@ const forms: Scenario = {
     ...(['VOICE-062', 'VOICE-063'] as const),
   ],
   cost: cost(5, 0, 0, 5),
-  async drive(world) {
-    if (world.voice.absent) return;
-    const { user_id: _user, ...withoutUser } = fullStart(world);
-    const { session_id: _session, ...withoutSession } = fullStart(world);
-    const { type, metadata } = fullStart(world);
+  async run(context) {
+    if (context.voice.absent) return;
+    const { user_id: _user, ...withoutUser } = fullStart(context);
+    const { session_id: _session, ...withoutSession } = fullStart(context);
+    const { type, metadata } = fullStart(context);
     const starts: [step: string, start: CallMessage][] = [
       ['minimal', minimalStart],
-      ['full', fullStart(world)],
+      ['full', fullStart(context)],
       ['without user_id', withoutUser],
       ['without session_id', withoutSession],
       ['only metadata', { type, metadata }],
     ];
-    for (const [step, start] of starts) await world.send(calling(step, 'valid', asking(start)));
+    for (const [step, start] of starts) await context.send(calling(step, 'valid', asking(start)));
   },
 };
 
 /** What a call is like after all that was refused, and how the sandbox is. */
-const after: Scenario = {
+const after: Probe = {
   id: 'voice/after',
   area: 'voice',
   phase: 'after',
   exercises: ['VOICE-081', 'VOICE-082', 'VOICE-083'],
   needs: ['voice/forms', 'voice/silences'],
   cost: cost(2, 0, 0, 1),
-  async drive(world) {
-    if (world.voice.absent) return;
+  async run(context) {
+    if (context.voice.absent) return;
     await place(
-      world,
+      context,
       calling('after all', 'valid', async (line) => {
-        line.send(fullStart(world));
+        line.send(fullStart(context));
         const ready = await line.next(['call_ready', 'error'], READY_MS_MAX);
-        if (ready?.['type'] === 'call_ready' && world.voice.media === 'flows') {
+        if (ready?.['type'] === 'call_ready' && context.voice.media === 'flows') {
           await line.connect(ready);
         }
       }),
     );
-    await world.send({ endpoint: 'health', step: 'after calls', intent: 'valid' });
+    await context.send({ endpoint: 'health', step: 'after calls', intent: 'valid' });
   },
 };
 
 /** The scenarios of the voice WebSocket. */
-export const voiceScenarios: readonly Scenario[] = [
+export const voiceScenarios: readonly Probe[] = [
   probe,
   forms,
   ...voiceCalls,

@@ -1,8 +1,8 @@
 import type { Intent } from '../../../../src/contract/index.ts';
 import type { CallLine, CallMessage } from '../../../engine/drive/call/script.ts';
-import { cost, type Scenario } from '../../../engine/probe.ts';
+import { cost, type Probe } from '../../../engine/probe.ts';
 import { calling, fullStart, minimalStart, READY_MS_MAX, startsWithCodec } from './steps.ts';
-import type { Step, World } from '../../../engine/probe-context.ts';
+import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 
 /** After an error the WebSocket is closed, or it is left open: that it stays open shows soon. */
 const CLOSE_MS_MAX = 1_000;
@@ -24,15 +24,15 @@ const asking =
   };
 
 /** The requests for a WebSocket that lack something, each one edit away from that of the preflight. */
-const handshake: Scenario = {
+const handshake: Probe = {
   id: 'voice/handshake',
   area: 'voice',
   phase: 'refused',
   exercises: ['VOICE-004', 'VOICE-005'],
   cost: cost(5, 0, 0, 5),
-  async drive(world) {
-    if (world.voice.absent) return;
-    const control = await world.send(calling('control', 'valid', asking(minimalStart)));
+  async run(context) {
+    if (context.voice.absent) return;
+    const control = await context.send(calling('control', 'valid', asking(minimalStart)));
     const edit = (step: string, intent: Intent, more: Partial<Step>): Step => ({
       ...calling(step, intent, asking(minimalStart)),
       ...(intent === 'refuse' && { control }),
@@ -42,33 +42,33 @@ const handshake: Scenario = {
       headers: { 'sec-websocket-protocol': name },
     });
     await Promise.all([
-      world.send(edit('no subprotocol', 'refuse', protocol(''))),
-      world.send(edit('another subprotocol', 'refuse', protocol('sandbox-kit-none'))),
-      world.send(edit('wrong key', 'open', { key: 'wrong' })),
-      world.send(edit('no key', 'open', { key: 'none' })),
+      context.send(edit('no subprotocol', 'refuse', protocol(''))),
+      context.send(edit('another subprotocol', 'refuse', protocol('sandbox-kit-none'))),
+      context.send(edit('wrong key', 'open', { key: 'wrong' })),
+      context.send(edit('no key', 'open', { key: 'none' })),
     ]);
   },
 };
 
 /** Calls that can't come about: the codec, the answer, the keys of the connection. */
-const failures: Scenario = {
+const failures: Probe = {
   id: 'voice/failures',
   area: 'voice',
   phase: 'refused',
   exercises: ['VOICE-040', 'VOICE-041', 'VOICE-042', 'VOICE-043', 'VOICE-044', 'VOICE-045'],
   needs: ['voice/forms'],
   cost: cost(4, 0, 0, 4),
-  async drive(world) {
-    if (world.voice.absent) return;
-    const { minimal, full } = startsWithCodec(world, NO_CODEC);
+  async run(context) {
+    if (context.voice.absent) return;
+    const { minimal, full } = startsWithCodec(context, NO_CODEC);
     const calls = [
-      world.send(calling('unsupported codec', 'refuse', asking(minimal))),
-      world.send(calling('unsupported codec, full', 'refuse', asking(full))),
+      context.send(calling('unsupported codec', 'refuse', asking(minimal))),
+      context.send(calling('unsupported codec, full', 'refuse', asking(full))),
     ];
-    if (world.voice.media !== 'none') {
+    if (context.voice.media !== 'none') {
       calls.push(
-        world.send(failing('answer unusable', world, () => 'This is no description.')),
-        world.send(failing('keys refused', world, withOtherKeys)),
+        context.send(failing('answer unusable', context, () => 'This is no description.')),
+        context.send(failing('keys refused', context, withOtherKeys)),
       );
     }
     await Promise.all(calls);
@@ -79,9 +79,9 @@ const failures: Scenario = {
 const withOtherKeys = (answer: string): string =>
   answer.replace(FINGERPRINT, `$1 ${Array(32).fill('00').join(':')}`);
 
-function failing(step: string, world: World, change: (answer: string) => string): Step {
+function failing(step: string, context: ProbeContext, change: (answer: string) => string): Step {
   return calling(step, 'open', async (line) => {
-    line.send(fullStart(world));
+    line.send(fullStart(context));
     const ready = await line.next(['call_ready', 'error'], READY_MS_MAX);
     if (ready?.['type'] !== 'call_ready') return;
     const connecting = line.connect(ready, change);
@@ -92,14 +92,14 @@ function failing(step: string, world: World, change: (answer: string) => string)
 }
 
 /** What is no message, or none in its place: the specification does not say what follows. */
-const silences: Scenario = {
+const silences: Probe = {
   id: 'voice/silences',
   area: 'voice',
   phase: 'refused',
   exercises: [],
   cost: cost(6, 0, 0, 6),
-  async drive(world) {
-    if (world.voice.absent) return;
+  async run(context) {
+    if (context.voice.absent) return;
     const bytes = new TextEncoder().encode(JSON.stringify(minimalStart));
     const first = (step: string, message: object | string | Uint8Array): Step =>
       calling(step, 'open', async (line) => {
@@ -108,21 +108,21 @@ const silences: Scenario = {
       });
     const later = (step: string, message: object): Step =>
       calling(step, 'open', async (line) => {
-        line.send(fullStart(world));
+        line.send(fullStart(context));
         const ready = await line.next(['call_ready', 'error'], READY_MS_MAX);
         if (ready?.['type'] === 'call_ready') line.send(message);
         await line.closed(REACTION_MS_MAX);
       });
     await Promise.all([
-      world.send(first('not JSON', 'Hello?')),
-      world.send(first('no type', { audio_config: { codec: 'opus' } })),
-      world.send(first('binary start_call', bytes)),
-      world.send(first('no audio_config', { type: 'start_call' })),
-      world.send(later('unknown type', { type: 'sandbox_kit_unknown', note: 'Ignore this.' })),
-      world.send(later('second start_call', minimalStart)),
+      context.send(first('not JSON', 'Hello?')),
+      context.send(first('no type', { audio_config: { codec: 'opus' } })),
+      context.send(first('binary start_call', bytes)),
+      context.send(first('no audio_config', { type: 'start_call' })),
+      context.send(later('unknown type', { type: 'sandbox_kit_unknown', note: 'Ignore this.' })),
+      context.send(later('second start_call', minimalStart)),
     ]);
   },
 };
 
 /** What a sandbox must refuse, may refuse, or must live through. */
-export const voiceRefusals: readonly Scenario[] = [handshake, failures, silences];
+export const voiceRefusals: readonly Probe[] = [handshake, failures, silences];

@@ -1,6 +1,6 @@
 import type { Intent } from '../../../../src/contract/index.ts';
 import type { CallMessage, CallScript } from '../../../engine/drive/call/script.ts';
-import type { Step, World } from '../../../engine/probe-context.ts';
+import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 
 /** No time is set for `call_ready`; a call for which it takes longer is not waited for. */
 export const READY_MS_MAX = 15_000;
@@ -16,11 +16,11 @@ const OPUS = { codec: 'opus', sampleRate: 48_000 };
 export const minimalStart: CallMessage = { type: 'start_call', audio_config: { codec: 'opus' } };
 
 /** `start_call` with all that it may have (spec 6), in a session of its own. */
-export function fullStart({ people, chance }: World): CallMessage {
+export function fullStart({ users, random }: ProbeContext): CallMessage {
   return {
     type: 'start_call',
-    ...(people.chatAs !== undefined && { user_id: people.chatAs }),
-    session_id: `sk_${chance.id(12)}`,
+    ...(users.chatAs !== undefined && { user_id: users.chatAs }),
+    session_id: `sk_${random.id(12)}`,
     metadata: {
       scenario_id: 'late-parcel',
       persona: 'friendly',
@@ -32,10 +32,10 @@ export function fullStart({ people, chance }: World): CallMessage {
 
 /** `start_call` with this codec in place of Opus, in its minimal and in its full form. */
 export function startsWithCodec(
-  world: World,
+  context: ProbeContext,
   codec: string,
 ): { minimal: CallMessage; full: CallMessage } {
-  const full = fullStart(world);
+  const full = fullStart(context);
   const audio_config = { ...OPUS, codec };
   return {
     minimal: { type: 'start_call', audio_config: { codec } },

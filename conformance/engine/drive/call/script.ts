@@ -37,7 +37,7 @@ export interface CallLine {
 }
 
 /** What is known before anything was asked. */
-export function voiceWorld(): VoiceWorld {
+export function createVoiceContext(): VoiceContext {
   return {
     refused: undefined,
     isClaimed: false,
@@ -51,7 +51,7 @@ export function voiceWorld(): VoiceWorld {
 }
 
 /** What the scenarios of voice know of a sandbox in common. */
-export interface VoiceWorld {
+export interface VoiceContext {
   /** How the WebSocket was refused, where an unknown path was refused alike. */
   refused: 'answered' | 'unanswered' | undefined;
   /** Health says that voice is there. */

@@ -11,7 +11,7 @@ export function reasonsOf(session: SimulatedSessionReport): string[] {
     verdict === 'undecided' && session.status === 'completed' && unscored.length === 0
       ? ['The scenario has no evals, so nothing was judged.']
       : [];
-  const strayed = review.kept ? [] : review.findings.map(({ says }) => says);
+  const strayed = review.kept ? [] : review.findings.map(({ message }) => message);
   return [
     ...(error === undefined ? [] : [error]),
     ...(session.status === 'cancelled' ? ['Cancelled.'] : []),

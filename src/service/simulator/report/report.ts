@@ -5,12 +5,12 @@ import type {
   SimulationVerdict,
 } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import type { Casting } from '../session-plan.ts';
+import type { ResolvedScenario } from '../session-plan.ts';
 import { scenarioResults, verdictOfRun } from './scenario-results.ts';
 
 /** What a run consists of when it is over. */
 export interface RunFigures {
-  castings: readonly Casting[];
+  castings: readonly ResolvedScenario[];
   sessions: SimulatedSessionReport[];
   sandbox: string;
   seed: string;

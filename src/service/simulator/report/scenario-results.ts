@@ -1,5 +1,5 @@
 import type { ScenarioResult, SimulationVerdict } from '../../../contract/index.ts';
-import type { Casting } from '../session-plan.ts';
+import type { ResolvedScenario } from '../session-plan.ts';
 
 /** A session, as far as its scenario's result goes. */
 export interface Judged {
@@ -12,7 +12,7 @@ const samplesTogetherMax = 10;
 
 /** What the samples of each scenario came to, in the order of the scenarios. */
 export function scenarioResults(
-  castings: readonly Pick<Casting, 'scenario' | 'persona'>[],
+  castings: readonly Pick<ResolvedScenario, 'scenario' | 'persona'>[],
   sessions: readonly Judged[],
 ): ScenarioResult[] {
   const byScenario = Map.groupBy(sessions, (session) => session.scenario_id);

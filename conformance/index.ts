@@ -12,7 +12,6 @@ export {
   type CheckOptions,
 } from './check.ts';
 export { SUITE, type Plan } from './engine/drive/run.ts';
-export { isOnLoopback } from './areas/checks.ts';
 export { dryRun, explanation, listing } from './explain.ts';
 export type { SelftestOptions, SelftestResult } from './proof/selftest.ts';
 export { brokenMusts, type BrokenMust } from './engine/judge/one-exchange.ts';

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../src/platform/loopback.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from './errors.ts';
@@ -23,7 +24,7 @@ export function gate(options: { host: string; apiKey: string | null }): Gate {
   const holdsKey = ({ headers }: Request): boolean =>
     wanted !== null &&
     timingSafeEqual(digest((headers.authorization ?? '').replace(/^bearer +/i, 'Bearer ')), wanted);
-  const local = isLoopback(host);
+  const local = isLoopbackHost(host);
 
   const checkKey = (request: Request): void => {
     if (wanted === null || holdsKey(request)) return;
@@ -47,11 +48,6 @@ export function gate(options: { host: string; apiKey: string | null }): Gate {
   };
 }
 
-/** Whether a host to listen on can be reached from this machine alone. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
-
 /**
  * A page in a browser of this machine must not get in: its name that leads here shows in Host, and
  * where it comes from in Origin.
@@ -68,7 +64,7 @@ function checkLocal({ headers }: Request): void {
 
 function isLocalHost(host: string | undefined): boolean {
   const [, name = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(host ?? '') ?? [];
-  return isLoopback(name.replace(/^\[|\]$/g, '').toLowerCase());
+  return isLoopbackHost(name.replace(/^\[|\]$/g, '').toLowerCase());
 }
 
 function digest(text: string): Buffer {

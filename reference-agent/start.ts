@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../src/platform/loopback.ts';
 import { isIP, type AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { AgentFault } from '../src/contract/index.ts';
@@ -10,7 +11,7 @@ import { buildAgent, type AgentParts } from './agent.ts';
 import { chat, type ChatDeps } from './chat.ts';
 import { CannotStart, orCannotStart } from './errors.ts';
 import { faultBoard, faultFromText, toFaults } from './faults.ts';
-import { gate, isLoopback } from './authentication.ts';
+import { gate } from './authentication.ts';
 import { healthCheck } from './health.ts';
 import { requestJournal } from './journal.ts';
 import { prompter, type Script } from './script.ts';
@@ -82,7 +83,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   const { host = '127.0.0.1', port = 0, apiKey = null, open = false, tls = null } = options;
   const { clock = systemClock, log = silentLog, seed = 'reference', script = null } = options;
   if (apiKey === '') throw new CannotStart('the API key is empty; leave it out to have none');
-  if (apiKey === null && !isLoopback(host) && !open) {
+  if (apiKey === null && !isLoopbackHost(host) && !open) {
     throw new CannotStart(
       `an agent on ${host} can be reached by others: give it an API key, or say that it is open`,
     );

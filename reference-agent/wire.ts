@@ -1,3 +1,4 @@
+import { errorOrigin } from '../src/platform/error-origin.ts';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import { explain, isMessage, violations, type MessageName } from '../src/contract/index.ts';
@@ -96,7 +97,6 @@ function whatIsWrong(title: MessageName, value: unknown): string {
 
 /** A failure of ours, told without what was said: an error's message may quote a conversation. */
 function logFailure(log: Log, request: FastifyRequest, error: unknown): void {
-  const { name, stack = '' } = error instanceof Error ? error : new Error();
-  const where = stack.split('\n').find((line) => line.startsWith('    at ')) ?? '';
-  log.error('a request failed', { method: request.method, error: name, where: where.trim() });
+  const { name, at } = errorOrigin(error);
+  log.error('a request failed', { method: request.method, error: name, where: at });
 }

@@ -6,7 +6,7 @@ import {
   type TransformFactory,
   type Variant,
 } from '../engine/mutants/mutant.ts';
-import { isObject } from '../engine/transcript/reading.ts';
+import { isObject } from '../../src/platform/json.ts';
 
 const ALL: readonly Area[] = ['chat', 'health', 'users'];
 

@@ -1,3 +1,4 @@
+import { toError } from '../../src/platform/error-origin.ts';
 import type { FaultKind } from '../../src/contract/index.ts';
 import { describeFailure } from '../../src/platform/failure-words.ts';
 
@@ -45,7 +46,7 @@ export function failureOf(error: unknown, answering: boolean): Failure {
 /** An error that stands for several, one for each address tried, is told by its first. */
 function rootOf(error: unknown): Error & { code?: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
-  return error instanceof Error ? error : new Error(String(error));
+  return toError(error);
 }
 
 function kindOf(code: string, name: string, message: string): FaultKind {

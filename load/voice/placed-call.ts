@@ -1,3 +1,4 @@
+import { errorMessage } from '../../src/platform/error-origin.ts';
 import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { createDecoder, type Clip } from '../../src/voice/opus/index.ts';
@@ -166,5 +167,4 @@ export class PlacedCall {
   }
 }
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+const messageOf = (error: unknown): string => errorMessage(error);

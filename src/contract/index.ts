@@ -2,6 +2,7 @@
 export type * from './generated/types.ts';
 export { schemas } from './generated/schemas.ts';
 export * from './errors.ts';
+export * from './headers.ts';
 export * from './limits.ts';
 export { ISO_8601 } from './iso8601.ts';
 export { decodeTraceRequest, encodeStatus, encodeTraceResponse } from './otlp.ts';

@@ -1,3 +1,4 @@
+import { isObject } from '../platform/json.ts';
 import {
   Budget,
   doubleValue,
@@ -174,10 +175,6 @@ function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';
   return `a ${typeof value}`;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function objectAt(value: unknown, path: string): JsonObject {

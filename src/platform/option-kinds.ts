@@ -1,3 +1,4 @@
+import { isObject } from './json.ts';
 import { suggestion } from './suggest.ts';
 
 /** What an option must be. */
@@ -74,9 +75,6 @@ function whatIs(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An object, or an instance of a class, that has these functions. */
 const withFunctions = (expected: string, names: readonly string[]): OptionKind =>

@@ -23,7 +23,8 @@ import { leaks, sharedChatIds } from './session-checks.ts';
 import { answersOf, shape, type Hint } from '../../engine/checks/shape.ts';
 import { overHttps, typical, usualTime, worstTime } from '../../engine/checks/targets.ts';
 import { argumentsAreJson, callsForToolsUsed, toolsAreRun } from './tool-checks.ts';
-import { type Exchange, isObject } from '../../engine/transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { type Exchange } from '../../engine/transcript/reading.ts';
 
 const unanswered = noValidResponse('chat');
 const replies = answersOf('chat');

@@ -1,7 +1,8 @@
 import { brief } from '../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../engine/checks/check.ts';
 import { answersOf } from '../../engine/checks/shape.ts';
-import { type Exchange, isObject } from '../../engine/transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { type Exchange } from '../../engine/transcript/reading.ts';
 
 const replies = answersOf('chat');
 

@@ -1,7 +1,8 @@
 import { brief } from '../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../engine/checks/check.ts';
 import type { Answers } from '../../engine/checks/shape.ts';
-import { type Exchange, isObject } from '../../engine/transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { type Exchange } from '../../engine/transcript/reading.ts';
 
 /** A tool call as it stands in a reply, whatever its shape, with the pointer to it. */
 interface SeenCall {

@@ -22,7 +22,7 @@ import {
   type Variant,
 } from '../../engine/mutants/mutant.ts';
 import { lacks, saidIn, textAt, where } from '../../engine/mutants/requests.ts';
-import { isObject } from '../../engine/transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
 
 const variant = variantsOf('chat');
 

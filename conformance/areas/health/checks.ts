@@ -11,11 +11,11 @@ import {
 } from '../../engine/checks/check.ts';
 import { shape } from '../../engine/checks/shape.ts';
 import { hasStatus, typical, usualTime } from '../../engine/checks/targets.ts';
+import { isObject } from '../../../src/platform/json.ts';
 import {
   type Exchange,
   isAccepted,
   errorOf,
-  isObject,
   isRateLimited,
   durationMs,
 } from '../../engine/transcript/reading.ts';

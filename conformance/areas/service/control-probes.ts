@@ -1,6 +1,7 @@
 import type { SeedDocument, SeedOutcome } from '../../../src/contract/index.ts';
 import { isoTime } from '../../../src/platform/clock.ts';
-import { PREFLIGHT, isAccepted, isObject } from '../../engine/transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { PREFLIGHT, isAccepted } from '../../engine/transcript/reading.ts';
 import { cost, type Probe } from '../../engine/probe.ts';
 import { PROMISE } from './spans.ts';
 import { ownerNames, type OwnerName, type ServiceContext } from './context.ts';

@@ -1,3 +1,4 @@
+import { serviceApiKeyHeader } from '../../../src/contract/index.ts';
 import {
   always,
   changes,
@@ -6,16 +7,14 @@ import {
   type When,
 } from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, Transform, TransformFactory } from '../../engine/mutants/mutant.ts';
-import { isObject } from '../../engine/transcript/reading.ts';
-
-/** The header of the service's key. */
-export const KEY_HEADER = 'x-service-api-key';
+import { isObject } from '../../../src/platform/json.ts';
 
 /** The request brings a key. */
-export const hasKey: When = ({ headers }) => headers[KEY_HEADER] !== undefined;
+export const hasKey: When = ({ headers }) => headers[serviceApiKeyHeader] !== undefined;
 
 /** The request brings the key that nobody has. */
-export const hasWrongKey: When = ({ headers }) => headers[KEY_HEADER] === 'sandbox-kit-wrong-key';
+export const hasWrongKey: When = ({ headers }) =>
+  headers[serviceApiKeyHeader] === 'sandbox-kit-wrong-key';
 
 /** The two endpoints of results. */
 export type Results = 'production' | 'simulations';

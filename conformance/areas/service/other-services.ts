@@ -1,3 +1,4 @@
+import { serviceApiKeyHeader } from '../../../src/contract/index.ts';
 import { chain, instead, json, onAccepted, type When } from '../../engine/mutants/combinators.ts';
 import { randomSeed } from '../../../src/platform/random.ts';
 import { isoTime, systemClock } from '../../../src/platform/clock.ts';
@@ -9,7 +10,7 @@ import {
   type TransformFactory,
   type Variant,
 } from '../../engine/mutants/mutant.ts';
-import { hasKey, hasWrongKey, KEY_HEADER, onItems, type Item } from './edits.ts';
+import { hasKey, hasWrongKey, onItems, type Item } from './edits.ts';
 
 const variant = variantsOf('service');
 /** Where there is no clock to be moved, the judge waits for a minute. */
@@ -90,7 +91,7 @@ export const withoutControl =
       made ??= forward({ ...ADMIN, path: `/__admin/seed?owner=${owner}`, ...bodyOf(seed) });
       await made;
       if (!hasKey(asked) || hasWrongKey(asked)) return forward(asked);
-      const own = { ...asked, headers: { ...asked.headers, [KEY_HEADER]: key } };
+      const own = { ...asked, headers: { ...asked.headers, [serviceApiKeyHeader]: key } };
       return change(own, forward, clock);
     };
   };

@@ -7,12 +7,8 @@ import {
 } from '../../../src/contract/index.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
 import { notJudged, type Check } from '../../engine/checks/check.ts';
-import {
-  type Exchange,
-  type Transcript,
-  isAccepted,
-  isObject,
-} from '../../engine/transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { type Exchange, type Transcript, isAccepted } from '../../engine/transcript/reading.ts';
 
 /** The two endpoints of results. */
 export type Results = 'production' | 'simulations';

@@ -1,3 +1,4 @@
+import { serviceApiKeyHeader } from '../../../src/contract/index.ts';
 import {
   always,
   changes,
@@ -22,10 +23,10 @@ const variant = variantsOf('service');
 
 const traces = to('traces');
 const isOfArea: When = ({ endpoint }) => endpoint !== undefined && endpoint !== 'admin';
-const KEY = 'x-service-api-key';
 const isRefusedKey: When = ({ headers, ...asked }) =>
   isOfArea({ headers, ...asked }) &&
-  (headers[KEY] === undefined || headers[KEY] === 'sandbox-kit-wrong-key');
+  (headers[serviceApiKeyHeader] === undefined ||
+    headers[serviceApiKeyHeader] === 'sandbox-kit-wrong-key');
 
 const errors: Variant[] = [
   variant(

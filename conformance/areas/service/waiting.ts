@@ -1,6 +1,7 @@
 import { valueAt } from '../../../src/contract/index.ts';
 import { isoTime } from '../../../src/platform/clock.ts';
-import { type Exchange, isAccepted, isObject } from '../../engine/transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
 import type { OwnerName, ServiceContext } from './context.ts';
 import type { Step, ProbeContext } from '../../engine/probe-context.ts';
 

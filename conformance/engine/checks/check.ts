@@ -1,9 +1,9 @@
 import type { Endpoint, ExchangeRecord } from '../../../src/contract/index.ts';
+import { isObject } from '../../../src/platform/json.ts';
 import {
   type Exchange,
   type Transcript,
   isAccepted,
-  isObject,
   describeOutcome,
   printable,
   isRateLimited,

@@ -1,6 +1,6 @@
 import type { Endpoint, Violation } from '../../../src/contract/index.ts';
 import type { Repair } from './check.ts';
-import { isObject } from '../transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
 
 /** Puts what the schema wants in the place of what stands there, in every answer alike. */
 export function repairOf({ pointer, expected }: Violation, endpoint: Endpoint): Repair {

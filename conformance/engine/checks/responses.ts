@@ -14,12 +14,12 @@ import {
 } from './check.ts';
 import { refusalHint } from './refusal-hints.ts';
 import { shape } from './shape.ts';
+import { isObject } from '../../../src/platform/json.ts';
 import {
   type Exchange,
   type Transcript,
   isAccepted,
   errorOf,
-  isObject,
   describeOutcome,
   isRateLimited,
 } from '../transcript/reading.ts';

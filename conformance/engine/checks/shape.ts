@@ -7,7 +7,8 @@ import {
 } from '../../../src/contract/index.ts';
 import { checkEach, type Check } from './check.ts';
 import { repairOf } from './repair.ts';
-import { type Exchange, isAccepted, isObject } from '../transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { type Exchange, isAccepted } from '../transcript/reading.ts';
 
 /** Whether the answer is one whose body a message schema may judge. */
 export type Answers = (exchange: Exchange) => boolean;

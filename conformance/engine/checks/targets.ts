@@ -1,13 +1,9 @@
+import { isLoopbackUrl } from '../../../src/platform/loopback.ts';
 import { brief, valueAt, type Endpoint } from '../../../src/contract/index.ts';
 import { notJudged, checkEach, type Check } from './check.ts';
 import type { Answers } from './shape.ts';
-import {
-  type Exchange,
-  isAccepted,
-  isObject,
-  isRateLimited,
-  durationMs,
-} from '../transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { type Exchange, isAccepted, isRateLimited, durationMs } from '../transcript/reading.ts';
 
 /** Answers whose time counts: accepted ones, and those that never came. */
 function timed(endpoint: Endpoint): (one: Exchange) => boolean {
@@ -97,22 +93,12 @@ export function typical(
   );
 }
 
-/** Whether a host is this machine: there plain HTTP is waived. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d+){3}|\[::1\]|.*\.localhost)$/.test(host);
-}
-
-/** Whether an address leads to this machine. */
-export function isOnLoopback(target: string): boolean {
-  return isLoopback(URL.parse(target)?.hostname ?? '');
-}
-
 const isHttps = (target: string): boolean => URL.parse(target)?.protocol === 'https:';
 
 /** Why plain HTTP is waived for a target, or undefined where it is not. */
 export function httpWaiver(target: string, allowHttp: boolean): string | undefined {
   if (isHttps(target)) return undefined;
-  if (isOnLoopback(target)) return 'plain HTTP on loopback';
+  if (isLoopbackUrl(target)) return 'plain HTTP on loopback';
   return allowHttp ? 'plain HTTP by --allow-http' : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { toError } from '../../../src/platform/error-origin.ts';
 import { rootCertificates } from 'node:tls';
 import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { Agent, buildConnector, request } from 'undici';
@@ -212,7 +213,7 @@ export function toFailure(
 /** An error that stands for several, one for each address tried, is told by its first. */
 function rootOf(error: unknown): Error & { code?: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
-  return error instanceof Error ? error : new Error(String(error));
+  return toError(error);
 }
 
 /** Of some answers that are not HTTP the parser says no more than its name. */

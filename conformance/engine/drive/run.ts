@@ -1,3 +1,4 @@
+import { serviceApiKeyHeader } from '../../../src/contract/index.ts';
 import type { Area, Endpoint, RunRecord } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { isoTime, type Clock } from '../../../src/platform/clock.ts';
@@ -64,9 +65,6 @@ export interface DriveOptions {
 
 /** The name of this set of requirements, recorded with every run. */
 export const SUITE = '2026-11';
-
-/** The header of the service's key (spec 5); `--api-key-header` renames it. */
-export const API_KEY_HEADER = 'x-service-api-key';
 
 /** What `GET /health` may take: the service gives up after 10 s, and a little is ours. */
 const HEALTH_DEADLINE_MS = 10_250;
@@ -135,7 +133,7 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
   const given = options.apiKey === undefined ? [] : [options.apiKey];
   const records = recorder(
     [...given, ...service.ownKeys()],
-    options.apiKeyHeader ?? API_KEY_HEADER,
+    options.apiKeyHeader ?? serviceApiKeyHeader,
   );
   const send = await senderOf(options, { client, records, isInterrupted });
   const users: SimulatedUsers = {
@@ -172,7 +170,7 @@ async function senderOf(
   options: DriveOptions,
   run: { client: HttpClient; records: Recorder; isInterrupted: () => boolean },
 ): Promise<Sender> {
-  const { clock, ratePerSecond, concurrency, apiKey, apiKeyHeader = API_KEY_HEADER } = options;
+  const { clock, ratePerSecond, concurrency, apiKey, apiKeyHeader = serviceApiKeyHeader } = options;
   return sender({
     client: run.client,
     caller: options.areas.includes('voice') ? await callerOf(options) : undefined,

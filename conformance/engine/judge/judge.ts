@@ -1,3 +1,4 @@
+import { errorMessage } from '../../../src/platform/error-origin.ts';
 import type { Area, Verdict } from '../../../src/contract/index.ts';
 import { checks as allChecks, type Check, type Finding } from '../../areas/checks.ts';
 import { areaOf, idsOfRun, requirement, type RequirementId } from '../../areas/index.ts';
@@ -78,7 +79,7 @@ function judgeBy(
     const isNote = findings.every((one) => one.isNote);
     return { verdict: isNote ? 'note' : broken(id, strict), evidence, findings: [...findings] };
   } catch (error) {
-    return { verdict: 'error', reason: error instanceof Error ? error.message : String(error) };
+    return { verdict: 'error', reason: errorMessage(error) };
   }
 }
 

@@ -6,7 +6,7 @@ import {
 } from '../../../src/contract/index.ts';
 import { isoTime, type Clock } from '../../../src/platform/clock.ts';
 import type { ProxyResponse, ProxyRequest, Transform, TransformFactory } from './mutant.ts';
-import { isObject } from '../transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
 
 /** Whether a distortion concerns a request. */
 export type When = (asked: ProxyRequest) => boolean;

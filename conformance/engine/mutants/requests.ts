@@ -1,7 +1,7 @@
 import type { RequirementId } from '../../areas/index.ts';
 import type { When } from './combinators.ts';
 import type { ProxyRequest } from './mutant.ts';
-import { isObject } from '../transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
 
 /** The body has exactly these keys. */
 export function hasKeys(...keys: string[]): When {

@@ -1,5 +1,6 @@
 import type { AudioPacket, Peer } from '../../../src/voice/peer/index.ts';
-import { isObject } from '../transcript/reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
+
 import type { CallEnds, CallTwist } from './call-transform.ts';
 
 /** Sends a packet on, with what is given in place of its own. */

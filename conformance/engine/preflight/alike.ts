@@ -1,9 +1,9 @@
 import type { RunRecord } from '../../../src/contract/index.ts';
 import { isServiceRun } from '../../areas/index.ts';
+import { isObject } from '../../../src/platform/json.ts';
 import {
   type Exchange,
   isAccepted,
-  isObject,
   describeOutcome,
   printable,
   isRateLimited,

@@ -1,5 +1,6 @@
 import type { CallEvent, CallMedia } from '../../../src/contract/index.ts';
-import { isObject, isNotFound, type Exchange } from './reading.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { isNotFound, type Exchange } from './reading.ts';
 
 /** A message of a call, with what the checks read from it. */
 export interface ReadMessage {

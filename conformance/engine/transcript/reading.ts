@@ -1,3 +1,4 @@
+import { isObject } from '../../../src/platform/json.ts';
 import type { ExchangeRecord } from '../../../src/contract/index.ts';
 import type { Exchange } from './transcript.ts';
 
@@ -5,11 +6,6 @@ export type { Exchange, Transcript } from './transcript.ts';
 
 /** The scenario whose exchanges decide whether there is a sandbox to judge. */
 export const PREFLIGHT = 'preflight';
-
-/** Whether a value is a JSON object: neither null nor an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Whether the sandbox took the request: any 2xx. */
 export function isAccepted(exchange: Exchange): boolean {

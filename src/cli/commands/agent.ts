@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../../platform/loopback.ts';
 import type { Argv, CommandModule } from 'yargs';
 import { z } from 'zod';
 import { stderrLog } from '../../platform/log.ts';
@@ -174,7 +175,7 @@ async function start(
 ): Promise<Awaited<ReturnType<AgentWing['startAgent']>>> {
   const { host, port = given.mutant === undefined ? PORT : 0 } = given;
   const apiKey = flags.sandboxKey(given['api-key-file']) ?? null;
-  if (apiKey === null && !given.open && !flags.isLoopback(host)) {
+  if (apiKey === null && !given.open && !isLoopbackHost(host)) {
     throw new UsageError(
       `--host: an agent on ${host} can be reached by others: give it a key in SANDBOX_KIT_API_KEY, or say --open.`,
     );

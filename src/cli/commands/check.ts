@@ -1,3 +1,5 @@
+import { serviceApiKeyHeader } from '../../contract/index.ts';
+import { isLoopbackUrl } from '../../platform/loopback.ts';
 import type { Argv, CommandModule } from 'yargs';
 import { z } from 'zod';
 import type { CheckReport } from '../../contract/index.ts';
@@ -59,7 +61,7 @@ export const checkVerb: CommandModule = {
     const chosen = {
       ...(given.area ? { areas: given.area } : {}),
       ...(prompts.length > 0 ? { prompts } : {}),
-      ...(isOfService(given) ? { intrusive: isIntrusive(given, judge) } : {}),
+      ...(isOfService(given) ? { intrusive: isIntrusive(given) } : {}),
     };
     checkServiceFlags(given);
     if (given.list || given['dry-run']) {
@@ -85,8 +87,8 @@ const isOfService = ({ area }: Pick<CheckFlags, 'area'>): boolean =>
   area?.includes('service') ?? false;
 
 /** On this machine everything is sent; elsewhere what is large, many or slow only when asked for. */
-function isIntrusive({ intrusive, url = '' }: CheckFlags, judge: Judge): boolean {
-  return intrusive ?? judge.isOnLoopback(url);
+function isIntrusive({ intrusive, url = '' }: CheckFlags): boolean {
+  return intrusive ?? isLoopbackUrl(url);
 }
 
 /** What makes sense for the service alone must not pass unnoticed in a check of a sandbox. */
@@ -118,7 +120,7 @@ function sendingOptions(yargs: Argv): Argv {
     .option('api-key-file', { type: 'string', describe: 'file that holds the bearer key' })
     .option('api-key-header', {
       type: 'string',
-      default: flags.API_KEY_HEADER,
+      default: serviceApiKeyHeader,
       describe: "header of the service's key",
     })
     .option('intrusive', {

@@ -1,3 +1,4 @@
+import { serviceApiKeyHeader } from '../../contract/index.ts';
 import { ROOT_CONTEXT, SpanKind, trace, type Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -50,7 +51,7 @@ export async function tellTheService(
   agentUrl: string,
   { out, keep }: { out: Terminal; keep: boolean },
 ): Promise<boolean> {
-  const headers = { 'x-service-api-key': service.apiKey };
+  const headers = { [serviceApiKeyHeader]: service.apiKey };
   const exporter = new OTLPTraceExporter({ url: `${service.url}/v1/traces`, headers });
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'demo-agent' }),

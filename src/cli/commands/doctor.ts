@@ -1,3 +1,4 @@
+import { serviceApiKeyHeader } from '../../contract/index.ts';
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import { randomSeed } from '../../platform/random.ts';
@@ -29,7 +30,7 @@ function checkCommand(given: DoctorFlags): string {
     ['--ca', given.ca],
     ['--voice-url', given['voice-url']],
     ['--api-key-file', given['api-key-file']],
-    ['--api-key-header', header === flags.API_KEY_HEADER ? undefined : header],
+    ['--api-key-header', header === serviceApiKeyHeader ? undefined : header],
   ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
   return ['sandbox-kit check', given.url, ...options].join(' ');
 }
@@ -52,7 +53,7 @@ export const doctorVerb: CommandModule = {
       .option('api-key-file', { type: 'string', describe: 'file that holds the key' })
       .option('api-key-header', {
         type: 'string',
-        default: flags.API_KEY_HEADER,
+        default: serviceApiKeyHeader,
         describe: "header of the service's key",
       })
       .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' })

@@ -1,3 +1,4 @@
+import { serviceApiKeyHeader } from '../../contract/index.ts';
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import * as flags from '../flags/flags.ts';
@@ -59,13 +60,13 @@ async function around(
     ...given,
     host: '127.0.0.1',
     port: 0,
-    'api-key-header': flags.API_KEY_HEADER,
+    'api-key-header': serviceApiKeyHeader,
   });
   try {
     const agent = given.agent ? await sandbox() : undefined;
     try {
       return await runner.run(command, args, {
-        ...exporterVariables(service, flags.API_KEY_HEADER),
+        ...exporterVariables(service, serviceApiKeyHeader),
         SANDBOX_KIT_SERVICE_URL: service.url,
         SANDBOX_KIT_SERVICE_API_KEY: service.apiKey,
         SANDBOX_KIT_ADMIN_URL: service.adminUrl,

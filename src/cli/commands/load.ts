@@ -1,3 +1,4 @@
+import { isLoopbackUrl } from '../../platform/loopback.ts';
 import type { CommandModule } from 'yargs';
 import type { LoadReport } from '../../contract/index.ts';
 import { randomSeed } from '../../platform/random.ts';
@@ -30,7 +31,7 @@ export const loadVerb: CommandModule = {
     const { wing, judge } = await wings();
     const plan = wing.planOf(planned);
     const size = sizeOf(plan, planned.findMax);
-    refuseTooMuch(given, size, judge.isOnLoopback(given.url));
+    refuseTooMuch(given, size, isLoopbackUrl(given.url));
     const baseline =
       given.baseline === undefined ? undefined : readEarlierReport(given.baseline, 'LoadReport');
     const lines = given.scenario && readUserLines(given.scenario);

@@ -1,3 +1,4 @@
+import { serviceApiKeyHeader } from '../../contract/index.ts';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -48,7 +49,7 @@ export const scenarioVerb: CommandModule = {
       .option('api-key-file', { type: 'string', describe: "file with the service's key" })
       .option('api-key-header', {
         type: 'string',
-        default: flags.API_KEY_HEADER,
+        default: serviceApiKeyHeader,
         describe: 'header that carries it',
       }).epilogue(`Examples:
   sandbox-kit scenario from-conversation conv-1 --out conv-1.scenario.yaml

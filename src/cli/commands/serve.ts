@@ -1,3 +1,5 @@
+import { serviceApiKeyHeader } from '../../contract/index.ts';
+import { isLoopbackHost } from '../../platform/loopback.ts';
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import { stderrLog } from '../../platform/log.ts';
@@ -72,7 +74,7 @@ export const serveVerb: CommandModule = {
       .option('api-key-file', { type: 'string', describe: 'file with the key to take' })
       .option('api-key-header', {
         type: 'string',
-        default: flags.API_KEY_HEADER,
+        default: serviceApiKeyHeader,
         describe: 'header that carries it',
       })
       .option('seed-file', { type: 'string', describe: 'what it holds at start, YAML or JSON' })
@@ -110,7 +112,7 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
   const seeding = seedTeller();
   const seed = seeding.read(given['seed-file']);
   const key = flags.serviceKey(given['api-key-file']);
-  if (key === undefined && !flags.isLoopback(given.host)) {
+  if (key === undefined && !isLoopbackHost(given.host)) {
     throw new UsageError(
       `--host: a service on ${given.host} can be reached by others: give it a key in SANDBOX_KIT_SERVICE_API_KEY, or with --api-key-file.`,
     );

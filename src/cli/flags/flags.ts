@@ -95,10 +95,6 @@ export const ipAddress = z
     error: ({ input }) => `expected an IP address, got ${JSON.stringify(input)}`,
   });
 
-/** Whether nobody but this machine reaches a server that listens there. */
-export const isLoopback = (host: string): boolean =>
-  /^(localhost|::1|127(\.\d{1,3}){3})$/.test(host);
-
 /** A range of ports such as 40000-40400, both included. */
 export const portRange = z
   .string({ error: 'expected ports such as 40000-40400' })
@@ -176,7 +172,6 @@ export function serviceKey(apiKeyFile: string | undefined): string | undefined {
 }
 
 /** The header of the service's key, unless `--api-key-header` renames it. */
-export const API_KEY_HEADER = 'x-service-api-key';
 
 /** The key of what is checked, the service or a sandbox, and the header that carries it. */
 export function keysOf(given: {

@@ -1,3 +1,4 @@
+import { toError } from '../../platform/error-origin.ts';
 import { join } from 'node:path';
 import { makeFolder, writeBinaryFile } from '../input/files.ts';
 
@@ -35,7 +36,7 @@ export async function audioFolder(folder: string, names: string): Promise<AudioF
       writeBinaryFile(join(folder, `${name}.opus`), writeOgg(packets), FLAG);
       written.files += 1;
     } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
+      failure = toError(error);
     }
   };
   return {

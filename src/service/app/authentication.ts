@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../../platform/loopback.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ingestRequestsPerMinuteMax } from '../../contract/index.ts';
@@ -45,7 +46,7 @@ export interface AuthenticationOptions {
 /** The gate of a service. */
 export function createAuthentication(options: AuthenticationOptions): Authentication {
   const { host, owners, apiKeyHeader, apiKey, strangers } = options;
-  const local = isLoopback(host);
+  const local = isLoopbackHost(host);
   const adminDigest = keyDigestOf(apiKey);
 
   const callerWith = async (
@@ -109,11 +110,6 @@ export function keyDigestOf(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** Whether a host to listen on can be reached from this machine alone. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
-
 // Digests have one length whatever was sent, so the comparison tells nothing by its time.
 function sameDigest(one: string, other: string): boolean {
   return timingSafeEqual(Buffer.from(one), Buffer.from(other));
@@ -132,7 +128,7 @@ function passwordIn({ authorization = '' }: IncomingHttpHeaders): string {
  */
 function checkLocal({ host, origin }: IncomingHttpHeaders): void {
   const [, name = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(host ?? '') ?? [];
-  if (!isLoopback(name.replace(/^\[|\]$/g, '').toLowerCase())) {
+  if (!isLoopbackHost(name.replace(/^\[|\]$/g, '').toLowerCase())) {
     throw new Refusal('forbidden', 'Host must name this machine: localhost or a loopback address');
   }
   if (origin !== undefined && !origin.endsWith(`://${host ?? ''}`)) {

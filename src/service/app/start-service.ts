@@ -1,3 +1,5 @@
+import { serviceApiKeyHeader } from '../../contract/index.ts';
+import { isLoopbackHost } from '../../platform/loopback.ts';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -11,7 +13,7 @@ import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import { openDataDir } from './data-dir.ts';
 import { developmentKey } from './development-key.ts';
 import { StartError, InvalidDocumentError, Refusal } from './errors.ts';
-import { createAuthentication, isKey, isLoopback, keyDigestOf } from './authentication.ts';
+import { createAuthentication, isKey, keyDigestOf } from './authentication.ts';
 import { idsFrom } from '../domain/ids.ts';
 import { startWriter } from '../ingest/writer.ts';
 import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
@@ -94,7 +96,6 @@ export interface RunningService {
 }
 
 const ownerNameDefault = 'development';
-const apiKeyHeaderDefault = 'x-service-api-key';
 const stopMsMax = 5_000;
 const idleSweepMs = 10;
 
@@ -166,7 +167,7 @@ async function start(
 
   const stopping = new AbortController();
   const address = { url: '' };
-  const apiKeyHeader = (options.apiKeyHeader ?? apiKeyHeaderDefault).toLowerCase();
+  const apiKeyHeader = (options.apiKeyHeader ?? serviceApiKeyHeader).toLowerCase();
   const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
   const noted = createUnauthorizedCallers({ store, clock, log, ownerName, apiKeyHeader });
   const service = buildService({
@@ -209,7 +210,7 @@ async function start(
 }
 
 function checkKeys(host: string, keys: readonly ServiceKey[]): void {
-  if (keys.length === 0 && !isLoopback(host)) {
+  if (keys.length === 0 && !isLoopbackHost(host)) {
     throw new StartError(`a service on ${host} can be reached by others: give it a key of its own`);
   }
   for (const { key } of keys) {

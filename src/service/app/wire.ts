@@ -1,3 +1,4 @@
+import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { explain, isMessage, violations } from '../../contract/index.ts';
@@ -172,7 +173,6 @@ function logFailure(log: Log, request: FastifyRequest, error: unknown): void {
 }
 
 function logFault(log: Log, request: FastifyRequest, error: unknown): void {
-  const { name, stack = '' } = error instanceof Error ? error : new Error();
-  const where = stack.split('\n').find((line) => line.startsWith('    at ')) ?? '';
-  log.error('a request failed', { method: request.method, error: name, where: where.trim() });
+  const { name, at } = errorOrigin(error);
+  log.error('a request failed', { method: request.method, error: name, where: at });
 }

@@ -1,4 +1,4 @@
-import { isObject } from './json-values.ts';
+import { isObject } from '../../platform/json.ts';
 
 /** One step of a path: a key, a place in a list (-1 is the last), or all of either. */
 export type Step = { key: string } | { index: number } | 'any';

@@ -1,3 +1,4 @@
+import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Kept } from '../store/store.ts';
 import type { RefusedSpans } from './read-spans.ts';
 
@@ -56,8 +57,7 @@ export interface ThreadData {
 
 /** What kind of error it was and where it came up; its message may quote a conversation. */
 export function placeOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  const frame = error.stack?.split('\n').find((line) => /^\s+at /.test(line));
-  const code = 'code' in error ? ` ${String(error.code)}` : '';
-  return `${error.name}${code} ${frame?.trim() ?? ''}`;
+  const { name, at } = errorOrigin(error);
+  const code = error instanceof Error && 'code' in error ? ` ${String(error.code)}` : '';
+  return `${name}${code} ${at}`;
 }

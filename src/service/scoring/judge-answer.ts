@@ -1,4 +1,4 @@
-import { isObject } from '../domain/json-values.ts';
+import { isObject } from '../../platform/json.ts';
 import { cut } from './quoting.ts';
 import { unscored, verdict, type Score } from './score.ts';
 

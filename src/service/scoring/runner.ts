@@ -1,3 +1,4 @@
+import { errorOrigin } from '../../platform/error-origin.ts';
 /**
  * Works off the queue of jobs. A job that is taken is *held*; what moves it:
  *
@@ -159,7 +160,7 @@ class JobRunner implements Runner {
         freed = true;
         restMs = await this.#round();
       } catch (fault) {
-        log.error('job_store_failed', named(fault));
+        log.error('job_store_failed', { ...errorOrigin(fault) });
         restMs = storeFailedRestMs;
       }
       await rest(clock, restMs, this.#alarm.signal);
@@ -236,12 +237,13 @@ class JobRunner implements Runner {
   /** A scoring that threw, or was called off. */
   async #failed(held: Held, fault: unknown): Promise<void> {
     const { job, control } = held;
-    const name = fault instanceof Error ? fault.name : 'unknown';
+    const { name, at } = errorOrigin(fault);
     this.#options.log.warn('scoring_failed', {
       job: job.id,
       eval: job.definition.id,
       attempt: job.attempt,
-      ...named(fault),
+      fault: name,
+      at,
     });
     const waitMs = backoffMs[job.attempt - 1];
     if (control.signal.aborted) await this.#giveBack(held, 0);
@@ -269,7 +271,7 @@ class JobRunner implements Runner {
     try {
       await this.#finish(held, score);
     } catch (fault) {
-      this.#options.log.error('job_store_failed', { job: held.job.id, ...named(fault) });
+      this.#options.log.error('job_store_failed', { job: held.job.id, ...errorOrigin(fault) });
     }
   }
 
@@ -281,17 +283,10 @@ class JobRunner implements Runner {
     try {
       await store.jobs.giveBack(worker, job, clock.nowMs() + waitMs);
     } catch (fault) {
-      log.error('job_store_failed', { job: job.id, ...named(fault) });
+      log.error('job_store_failed', { job: job.id, ...errorOrigin(fault) });
     }
   }
 }
 
 const neverEnds = (how: string): Score =>
   unscored(`Scoring ${how} never came to an end; this is a fault of the service.`);
-
-/** What may be logged of a fault: its message may quote the conversation. */
-function named(fault: unknown): { fault: string; at: string } {
-  const { name, stack = '' } = fault instanceof Error ? fault : new Error('thrown');
-  const at = stack.split('\n').find((line) => /^\s+at /.test(line)) ?? '';
-  return { fault: name, at: at.trim() };
-}

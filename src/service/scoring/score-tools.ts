@@ -1,4 +1,4 @@
-import { holds, isObject } from '../domain/json-values.ts';
+import { containsJson, isObject } from '../../platform/json.ts';
 import { UnreadableParams } from './params.ts';
 import { counted, listed, quote } from './quoting.ts';
 import { verdict, type Score, type Scoring } from './score.ts';
@@ -26,7 +26,7 @@ export function scoreToolArgs({ params, session }: Scoring): Score {
   }
   const calls = toolCallsOf(session);
   const named = calls.filter((call) => call.name === name);
-  const found = named.find((call) => holds(call.arguments, wanted));
+  const found = named.find((call) => containsJson(call.arguments, wanted));
   const looked = `Looked for a call of the tool ${quote(name)} with ${quote(wanted)}`;
   if (found) {
     return verdict(true, `${looked}: turn ${found.turn} calls it with ${quote(found.arguments)}.`);

@@ -1,5 +1,5 @@
 import { readPath, valuesAt } from '../domain/json-path.ts';
-import { sameJson } from '../domain/json-values.ts';
+import { isSameJson } from '../../platform/json.ts';
 import { listed, quote } from './quoting.ts';
 import { unscored, verdict, type Score, type Scoring } from './score.ts';
 import { sessionView } from './session-view.ts';
@@ -15,7 +15,7 @@ export function scoreJsonPath({ params, session }: Scoring): Score {
   const values = valuesAt(sessionView(session), steps);
   const looked = `Looked for ${quote(wanted)} at ${path}`;
   if (values.length === 0) return verdict(false, `${looked}: nothing stands there.`);
-  const passes = values.some((value) => sameJson(value, wanted));
+  const passes = values.some((value) => isSameJson(value, wanted));
   return verdict(passes, `${looked}: found ${passes ? 'it' : listed(values.map(quote))}.`);
 }
 
@@ -29,7 +29,7 @@ export function scoreEvaluationMetadata({ params, session }: Scoring): Score {
       ? [{ turn: sequence, value: evaluationMetadata[key] }]
       : [],
   );
-  const found = hints.find(({ value }) => sameJson(value, wanted));
+  const found = hints.find(({ value }) => isSameJson(value, wanted));
   if (found) return verdict(true, `${looked}: turn ${found.turn} has it.`);
   if (hints.length === 0) return verdict(false, `${looked}: no turn has that key.`);
   const instead = listed(hints.map(({ turn, value }) => `turn ${turn} has ${quote(value)}`));

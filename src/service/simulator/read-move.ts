@@ -1,4 +1,4 @@
-import { isObject } from '../domain/json-values.ts';
+import { isObject } from '../../platform/json.ts';
 import type { Move } from './simulated-user.ts';
 
 const lineCharsMax = 10_000;

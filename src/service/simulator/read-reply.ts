@@ -1,5 +1,5 @@
 import { isMessage } from '../../contract/index.ts';
-import { isObject } from '../domain/json-values.ts';
+import { isObject } from '../../platform/json.ts';
 import type { Answer } from './sandbox-http.ts';
 import { SessionFault, type AgentReply, type ReplyToolCall } from './simulated-session.ts';
 

@@ -1,3 +1,4 @@
+import { errorOrigin } from '../../platform/error-origin.ts';
 import type { EndReason, UserCreateRequest } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
@@ -236,8 +237,7 @@ async function takeTurn(
 /** What of a fault may be told. One that is none of a session's is ours. */
 function told(fault: unknown, log: Log, { sessionId }: SessionPlan): [EndReason, string] {
   if (fault instanceof SessionFault) return [fault.endReason, fault.message];
-  const { name, stack = '' } = fault instanceof Error ? fault : new Error('thrown');
-  const at = stack.split('\n').find((line) => /^\s+at /.test(line)) ?? '';
-  log.error('simulated_session_failed', { session: sessionId, fault: name, at: at.trim() });
+  const { name, at } = errorOrigin(fault);
+  log.error('simulated_session_failed', { session: sessionId, fault: name, at });
   return ['simulator_error', `A fault of the kit (${name}); please report it.`];
 }

@@ -11,7 +11,7 @@ import {
   type Said,
   type VoiceTarget,
 } from '../../voice/call/index.ts';
-import { isObject } from '../domain/json-values.ts';
+import { isObject } from '../../platform/json.ts';
 import type { Channel } from './channel.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';

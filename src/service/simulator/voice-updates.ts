@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { CallMessage } from '../../voice/call/index.ts';
-import { isObject } from '../domain/json-values.ts';
+import { isObject } from '../../platform/json.ts';
 import { toolCallsIn } from './read-reply.ts';
 import type { ReplyToolCall } from './simulated-session.ts';
 

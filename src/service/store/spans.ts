@@ -1,3 +1,4 @@
+import { toError } from '../../platform/error-origin.ts';
 import type { Database } from 'better-sqlite3';
 import { openFile } from './open-file.ts';
 import { noteRows, notesMax } from './note-rows.ts';
@@ -281,7 +282,3 @@ const noteTexts = {
       'differs from span to span out of the export.',
   },
 } as const satisfies Record<string, Pick<IngestNote, 'level' | 'message'>>;
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
-}

@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/json.ts';
 import type { JsonObject, KeptSpan } from '../store/store.ts';
 
 /**
@@ -34,8 +35,4 @@ function objectIn(value: unknown): object {
   } catch {
     return {};
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

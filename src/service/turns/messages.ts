@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/json.ts';
 /** A message of a conversation, as far as a turn is made of it. */
 export interface Message {
   role: 'user' | 'assistant' | 'system' | 'tool' | 'other';
@@ -75,10 +76,6 @@ function parsed(text: string): unknown {
 function isWithin(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((inner) => isWithin(inner, depth - 1));
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const noMessage: Json = {};

@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/json.ts';
 /** A message of a call, whatever it says. */
 export type CallMessage = Record<string, unknown>;
 
@@ -47,8 +48,4 @@ export function opusTypeIn(sdp: string): number | undefined {
 export function candidateIn({ candidate }: CallMessage): string | undefined {
   const line = isObject(candidate) ? candidate['candidate'] : candidate;
   return typeof line === 'string' ? line : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

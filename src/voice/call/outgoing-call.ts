@@ -1,3 +1,4 @@
+import { errorMessage } from '../../platform/error-origin.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { AudioPacket, Peer } from '../peer/index.ts';
 import { CallFailed } from './call-failed.ts';
@@ -124,5 +125,4 @@ const peerRoom = () => import('../peer/index.ts');
 const hungUp = (): CallFailed => new CallFailed('local', 'the call is over');
 const pathLost = (): CallFailed => new CallFailed('path_lost', 'the path of the media broke');
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+const messageOf = (error: unknown): string => errorMessage(error);

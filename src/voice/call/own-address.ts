@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../../platform/loopback.ts';
 import { createSocket } from 'node:dgram';
 import { isIPv4, isIPv6 } from 'node:net';
 
@@ -12,10 +13,10 @@ const askedMax = 16;
  */
 export async function ownAddress(localAddress: string, offer: string): Promise<string> {
   const own = localAddress.replace(/^::ffff:/i, '');
-  if (!isLoopback(own) && own !== '') return own;
+  if (!isLoopbackHost(own) && own !== '') return own;
   const offered = addressesIn(offer);
   for (const address of inOrder(offered).slice(0, askedMax)) {
-    const towards = isLoopback(address) ? anyLoopback(address) : await addressTowards(address);
+    const towards = isLoopbackHost(address) ? anyLoopback(address) : await addressTowards(address);
     if (towards !== undefined) return towards;
   }
   return '127.0.0.1';
@@ -25,8 +26,8 @@ export async function ownAddress(localAddress: string, offer: string): Promise<s
 function inOrder(offered: readonly string[]): string[] {
   const [ipv4, ipv6] = [offered.filter(isIPv4), offered.filter(isIPv6)];
   return [ipv4, ipv6].flatMap((family) => [
-    ...family.filter(isLoopback),
-    ...family.filter((address) => !isLoopback(address)),
+    ...family.filter(isLoopbackHost),
+    ...family.filter((address) => !isLoopbackHost(address)),
   ]);
 }
 
@@ -53,5 +54,4 @@ function addressTowards(address: string): Promise<string | undefined> {
 
 const discardPort = 9;
 
-const isLoopback = (address: string): boolean => /^(127\.|::1$)/.test(address);
 const anyLoopback = (address: string): string => (isIPv6(address) ? '::1' : '127.0.0.1');

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../platform/error-origin.ts';
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import {
@@ -295,5 +296,5 @@ function isSettled(state: PeerState): boolean {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

@@ -16,7 +16,7 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import { mutantsOf, type Mutant, type TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { isNoObject, where } from '../../../engine/mutants/requests.ts';
-import { isObject } from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
 
 const mutant = mutantsOf('chat');
 

@@ -8,7 +8,7 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import { mutantsOf, type Mutant, type TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { hasKeys, malformedChats, saidIn, textAt } from '../../../engine/mutants/requests.ts';
-import { isObject } from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
 
 const mutant = mutantsOf('chat');
 

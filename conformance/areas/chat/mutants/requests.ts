@@ -18,7 +18,7 @@ import {
   textAt,
   where,
 } from '../../../engine/mutants/requests.ts';
-import { isObject } from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
 
 const mutant = mutantsOf('chat');
 

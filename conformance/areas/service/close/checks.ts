@@ -20,12 +20,8 @@ import {
   seedOf,
 } from '../reading.ts';
 import { shape } from '../../../engine/checks/shape.ts';
-import {
-  type Exchange,
-  type Transcript,
-  isAccepted,
-  isObject,
-} from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { type Exchange, type Transcript, isAccepted } from '../../../engine/transcript/reading.ts';
 
 const notClosed = noValidResponse('end');
 const REPEATED = ['close again'];

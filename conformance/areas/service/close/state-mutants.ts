@@ -1,3 +1,4 @@
+import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
 import {
   chain,
   edited,
@@ -15,17 +16,7 @@ import {
   type Transform,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
-import {
-  advanceOf,
-  idIn,
-  itemsIn,
-  KEY_HEADER,
-  listOf,
-  onItems,
-  onPages,
-  partOf,
-  type Item,
-} from '../edits.ts';
+import { advanceOf, idIn, itemsIn, listOf, onItems, onPages, partOf, type Item } from '../edits.ts';
 
 const mutant = mutantsOf('service');
 const intrusive = { intrusive: true } as const;
@@ -102,7 +93,7 @@ function scoresAgain(): Transform {
 function scoresBacklog(): Transform {
   const unscored = new Map<string, string>();
   return async (asked, forward) => {
-    const key = asked.headers[KEY_HEADER] ?? '';
+    const key = asked.headers[serviceApiKeyHeader] ?? '';
     const answer = await forward(asked);
     if (asked.endpoint === 'end' && /"evaluations_queued":0(?!.*already)/.test(answer.body)) {
       unscored.set(key, idIn(asked.path) ?? '');
@@ -141,7 +132,7 @@ const session = (id: string): Item => ({
 function countsUnscored(): Transform {
   const bare = new Set<string>();
   return async (asked, forward) => {
-    const key = asked.headers[KEY_HEADER] ?? '';
+    const key = asked.headers[serviceApiKeyHeader] ?? '';
     const answer = await forward(asked);
     if (/"evaluations_queued":0(?!.*already)/.test(answer.body)) bare.add(key);
     if (asked.endpoint !== 'production' || !bare.has(key)) return answer;

@@ -10,12 +10,12 @@ import {
 } from '../../../engine/checks/check.ts';
 import { wrong } from '../results/page-checks.ts';
 import { conversationOf, isSent, itemsOf, lastOf, needsControl } from '../reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
 import {
   type Exchange,
   PREFLIGHT,
   type Transcript,
   isAccepted,
-  isObject,
   isRateLimited,
 } from '../../../engine/transcript/reading.ts';
 

@@ -1,3 +1,4 @@
+import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
 import {
   changes,
   instead,
@@ -12,7 +13,7 @@ import {
   type Mutant,
   type Transform,
 } from '../../../engine/mutants/mutant.ts';
-import { hasKey, hasWrongKey, idIn, KEY_HEADER } from '../edits.ts';
+import { hasKey, hasWrongKey, idIn } from '../edits.ts';
 
 const mutant = mutantsOf('service');
 // The judge waits for what does not come.
@@ -45,14 +46,15 @@ const decodesTwice = (): Transform => async (asked, forward) => {
 const closesOfOthers = (isReal: boolean) => (): Transform => {
   const keys = new Map<string, string>();
   return async (asked, forward) => {
-    const key = asked.headers[KEY_HEADER] ?? '';
+    const key = asked.headers[serviceApiKeyHeader] ?? '';
     const id = asked.endpoint === 'traces' ? idIn(asked.body) : idIn(asked.path);
     const isTaken = asked.endpoint === 'traces' && hasKey(asked) && !hasWrongKey(asked);
     if (isTaken && id !== undefined) keys.set(id, key);
     const answer = await forward(asked);
     const own = keys.get(id ?? '');
     if (asked.endpoint !== 'end' || answer.status !== 404 || own === undefined) return answer;
-    if (isReal) return forward({ ...asked, headers: { ...asked.headers, [KEY_HEADER]: own } });
+    if (isReal)
+      return forward({ ...asked, headers: { ...asked.headers, [serviceApiKeyHeader]: own } });
     return json(200, {
       conversation_id: id,
       status: 'evaluating',

@@ -1,5 +1,5 @@
+import { isObject } from '../../../../src/platform/json.ts';
 import {
-  isObject,
   isAccepted,
   isRateLimited,
   type Exchange,

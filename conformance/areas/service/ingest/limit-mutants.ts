@@ -1,3 +1,4 @@
+import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
 import { instead, json, to, type When } from '../../../engine/mutants/combinators.ts';
 import {
   mutantsOf,
@@ -5,7 +6,7 @@ import {
   type Mutant,
   type Transform,
 } from '../../../engine/mutants/mutant.ts';
-import { hasKey, hasWrongKey, KEY_HEADER } from '../edits.ts';
+import { hasKey, hasWrongKey } from '../edits.ts';
 import { serviceRateMutants } from '../rate/mutants.ts';
 
 const mutant = mutantsOf('service');
@@ -84,9 +85,9 @@ function redirectsAndKeeps(): Transform {
   let key = '';
   return async (asked, forward) => {
     const isRight = hasKey(asked) && !hasWrongKey(asked);
-    if (isRight) key = asked.headers[KEY_HEADER] ?? '';
+    if (isRight) key = asked.headers[serviceApiKeyHeader] ?? '';
     if (asked.endpoint !== 'traces' || isRight) return forward(asked);
-    await forward({ ...asked, headers: { ...asked.headers, [KEY_HEADER]: key } });
+    await forward({ ...asked, headers: { ...asked.headers, [serviceApiKeyHeader]: key } });
     return { status: 302, headers: { location: '/login' }, body: '' };
   };
 }

@@ -1,5 +1,6 @@
+import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
 import { changes, json, replaces, to } from '../../../engine/mutants/combinators.ts';
-import { advanceOf, KEY_HEADER } from '../edits.ts';
+import { advanceOf } from '../edits.ts';
 import {
   mutantsOf,
   variantsOf,
@@ -42,7 +43,7 @@ const limited =
         movedMs = 0;
       }
       if (asked.endpoint !== 'traces') return forward(asked);
-      const key = asked.headers[KEY_HEADER] ?? '';
+      const key = asked.headers[serviceApiKeyHeader] ?? '';
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);
       if (count > max) return json(429, { message: 'Wait.' }, { 'retry-after': retryAfter });

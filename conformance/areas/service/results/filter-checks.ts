@@ -12,7 +12,8 @@ import {
   type Item,
   type Results,
 } from '../reading.ts';
-import { type Exchange, type Transcript, isObject } from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 
 /** Whether a session is one that a filtered page must list; either way where that is not known. */
 export type Wanted = (item: Item, page: Exchange, transcript: Transcript) => boolean | 'either';

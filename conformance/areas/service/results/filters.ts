@@ -1,6 +1,7 @@
 import { valueAt } from '../../../../src/contract/index.ts';
 import { instantMs, isoTime } from '../../../../src/platform/clock.ts';
-import { type Exchange, isObject } from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { type Exchange } from '../../../engine/transcript/reading.ts';
 import { evalsOf, middleSeedMs } from '../control-probes.ts';
 import { RESENT_AFTER_MS } from '../close/probes.ts';
 import { conversation } from '../spans.ts';

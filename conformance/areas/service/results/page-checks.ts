@@ -9,12 +9,8 @@ import {
   type Finding,
 } from '../../../engine/checks/check.ts';
 import { asked, isPage, itemsOf, lastOf, startMs, type Item, type Results } from '../reading.ts';
-import {
-  type Exchange,
-  type Transcript,
-  isAccepted,
-  isObject,
-} from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { type Exchange, type Transcript, isAccepted } from '../../../engine/transcript/reading.ts';
 
 const OVER_CAP = 'over the cap';
 

@@ -4,7 +4,8 @@ import { eachItem } from './filter-checks.ts';
 import { wrong } from './page-checks.ts';
 import { asked, countOf, isPage, itemsOf, turnsOf, type Item, type Results } from '../reading.ts';
 import { shape } from '../../../engine/checks/shape.ts';
-import { type Exchange, isObject } from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { type Exchange } from '../../../engine/transcript/reading.ts';
 
 /** Why nothing was seen of sessions. */
 export const noSessions = notJudged('not_observed', 'No session was listed.');

@@ -13,7 +13,8 @@ import {
   type Item,
   type Results,
 } from '../reading.ts';
-import { type Exchange, type Transcript, isObject } from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 
 /** A session that the control API was asked to seed. */
 export interface Seeded {

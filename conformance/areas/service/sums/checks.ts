@@ -23,12 +23,8 @@ import {
 } from '../reading.ts';
 import { countsFit, noSessions, outcomesListed } from '../results/session-checks.ts';
 import { seedOfItem } from '../results/time-checks.ts';
-import {
-  type Exchange,
-  type Transcript,
-  isAccepted,
-  isObject,
-} from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { type Exchange, type Transcript, isAccepted } from '../../../engine/transcript/reading.ts';
 
 const queuedOf = (one: Exchange): unknown => valueAt(one.json, '/evaluations_queued');
 

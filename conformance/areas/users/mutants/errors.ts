@@ -16,7 +16,7 @@ import {
 import { mutantsOf, type Mutant, type TransformFactory } from '../../../engine/mutants/mutant.ts';
 import { isNoObject, malformedUsers, where } from '../../../engine/mutants/requests.ts';
 import { onDuplicate } from './requests.ts';
-import { isObject } from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
 
 const mutant = mutantsOf('users');
 

@@ -26,7 +26,7 @@ import {
   userOf,
   where,
 } from '../../../engine/mutants/requests.ts';
-import { isObject } from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
 
 const mutant = mutantsOf('users');
 

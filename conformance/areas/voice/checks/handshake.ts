@@ -1,8 +1,8 @@
 import { healthTimeoutMs, violations } from '../../../../src/contract/index.ts';
 import type { voiceRequirements } from '../requirements.ts';
+import { isObject } from '../../../../src/platform/json.ts';
 import {
   isAccepted,
-  isObject,
   describeOutcome,
   PREFLIGHT,
   isRateLimited,

@@ -1,11 +1,7 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
 import type { voiceRequirements } from '../requirements.ts';
-import {
-  isObject,
-  printable,
-  type Exchange,
-  type Transcript,
-} from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { printable, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import {
   closedBySandbox,
   eventsOf,

@@ -1,5 +1,6 @@
 import { valueAt } from '../../../../src/contract/index.ts';
-import { isObject } from '../../../engine/transcript/reading.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+
 import type { Edit } from '../../../engine/mutants/combinators.ts';
 import type { RequirementId } from '../../index.ts';
 import {

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../../../src/platform/error-origin.ts';
 import type { WebSocket } from 'ws';
 import type { CallEvent, RecordedCall } from '../../../../src/contract/index.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
@@ -295,5 +296,4 @@ export class Line implements CallLine, SocketListener {
 }
 
 const rounded = (ms: number): number => Math.round(ms * 100) / 100;
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+const messageOf = (error: unknown): string => errorMessage(error);

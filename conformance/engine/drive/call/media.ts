@@ -1,3 +1,4 @@
+import { errorMessage } from '../../../../src/platform/error-origin.ts';
 import type { CallMedia } from '../../../../src/contract/index.ts';
 import { percentileOf } from '../../../../src/voice/latency/index.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
@@ -70,7 +71,7 @@ export class MediaEnd {
       await this.#peer.connected(AbortSignal.any([deadline.signal, signal, this.#life.signal]));
     } catch (error) {
       this.#hasPath = this.#peer.hasPath;
-      return error instanceof Error ? error.message : String(error);
+      return errorMessage(error);
     }
     this.#hasPath = true;
     const { clock } = this.#parts;

@@ -1,0 +1,38 @@
+/** Returns whether a value is a JSON object: not null and not an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns whether two JSON values are equal. The order of object keys does not matter. */
+export function isSameJson(a: unknown, b: unknown): boolean {
+  if (isObject(a) && isObject(b)) {
+    return Object.keys(a).length === Object.keys(b).length && everyKeyMatches(a, b, isSameJson);
+  }
+  return compareElements(a, b, isSameJson);
+}
+
+/**
+ * Returns whether `value` contains everything in `expected`. Objects may have extra keys at any
+ * depth; arrays must have the same length and match element by element.
+ */
+export function containsJson(value: unknown, expected: unknown): boolean {
+  if (isObject(expected) && isObject(value)) {
+    return everyKeyMatches(expected, value, (a, b) => containsJson(b, a));
+  }
+  return compareElements(value, expected, containsJson);
+}
+
+type Compare = (a: unknown, b: unknown) => boolean;
+
+function everyKeyMatches(
+  a: Record<string, unknown>,
+  b: Record<string, unknown>,
+  compare: Compare,
+): boolean {
+  return Object.keys(a).every((key) => Object.hasOwn(b, key) && compare(a[key], b[key]));
+}
+
+function compareElements(a: unknown, b: unknown, compare: Compare): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
+  return a.length === b.length && a.every((value, index) => compare(value, b[index]));
+}

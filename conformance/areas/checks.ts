@@ -8,7 +8,7 @@ import { voiceChecks } from './voice/checks/index.ts';
 
 export type { Check, Finding, Repair, Unjudged } from '../engine/checks/check.ts';
 export { httpWaiver } from '../engine/checks/targets.ts';
-export { conversationOf, itemsOf, sessionOf, turnsOf } from './service/reading.ts';
+export { conversationIdOf, sessionsOf, findSession, turnsOf } from './service/reading.ts';
 export { isAbsent } from './users/checks.ts';
 export { isMediaUnjudged } from './voice/checks/call-checks.ts';
 export { noWayOf } from './voice/checks/upgrade.ts';

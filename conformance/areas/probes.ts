@@ -4,10 +4,10 @@ import type { Probe } from '../engine/probe.ts';
 import { usersScenarios } from './users/probes.ts';
 import { voiceScenarios } from './voice/probes/index.ts';
 
-export { serviceScenarios } from './service/probes.ts';
+export { serviceProbes } from './service/probes.ts';
 export { voiceScenarios } from './voice/probes/index.ts';
 export { isServiceEndpoint, createServiceContext } from './service/context.ts';
-export { CLOCK_BACK, clockBack } from './service/clock.ts';
+export { CLOCK_RESET_STEP, clockReset } from './service/clock.ts';
 export { cleanup } from './users/probes.ts';
 export { createVoiceContext } from '../engine/drive/call/script.ts';
 export type {

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
-import { serviceScenarios, type Probe } from '../areas/probes.ts';
+import { serviceProbes, type Probe } from '../areas/probes.ts';
 import { PREFLIGHT } from '../engine/transcript/reading.ts';
 import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
 import type { ProxyResponse, ProxyRequest, Mutant } from '../engine/mutants/mutant.ts';
@@ -36,23 +36,23 @@ export async function findTouchedProbes(one: Mutant, { exchanges }: Transcript):
     if (exchange.request.method !== 'GET') addAll(chosen, restingOn(exchange.probe));
   }
   // What the preflight finds, all that follows goes by.
-  if (chosen.has(PREFLIGHT)) return serviceScenarios.map(({ id }) => id);
+  if (chosen.has(PREFLIGHT)) return serviceProbes.map(({ id }) => id);
   for (const id of [...chosen]) addAll(chosen, neededBy(id));
   return [...chosen];
 }
 
 /** An intrusive run has parts that the untouched one has not: those that show what is killed. */
 function intrusiveOf({ kills }: Mutant): Probe[] {
-  return serviceScenarios.filter(
+  return serviceProbes.filter(
     ({ intrusive, exercises }) => intrusive && kills.some((id) => exercises.includes(id)),
   );
 }
 
 const neededBy = (id: string): readonly string[] =>
-  serviceScenarios.find((one) => one.id === id)?.needs ?? [];
+  serviceProbes.find((one) => one.id === id)?.needs ?? [];
 
 const restingOn = (id: string): string[] =>
-  serviceScenarios.filter(({ needs }) => needs?.includes(id)).map((one) => one.id);
+  serviceProbes.filter(({ needs }) => needs?.includes(id)).map((one) => one.id);
 
 function addAll(set: Set<string>, ids: readonly string[]): void {
   for (const id of ids) set.add(id);

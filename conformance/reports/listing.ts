@@ -2,7 +2,7 @@ import type { Area } from '../../src/contract/index.ts';
 import { wrap, type Paint } from '../../src/report-kit/terminal-style.ts';
 import { hanging } from './layout.ts';
 import type { Plan } from '../engine/drive/run.ts';
-import { clockBack } from '../areas/probes.ts';
+import { clockReset } from '../areas/probes.ts';
 import {
   areaOf,
   idsOf,
@@ -32,7 +32,7 @@ export function planSentence(plan: Plan): string {
     users === 0
       ? ''
       : `, and creates ${users} ${users === 1 ? 'user' : 'users'}, deleted at the end`;
-  const clock = plan.probes.some(({ id }) => id === clockBack.id) ? ` ${CLOCK}` : '';
+  const clock = plan.probes.some(({ id }) => id === clockReset.id) ? ` ${CLOCK}` : '';
   return `Sends ${isOfService(plan) ? 'up to ' : ''}${requests} requests${model}${placed}${people}.${clock}`;
 }
 

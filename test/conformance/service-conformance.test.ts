@@ -5,7 +5,7 @@ import t from 'tap';
 import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
 import { reportOf } from '../../conformance/reports/report.ts';
 import { serviceRequirementIds, requirement, untestable } from '../../conformance/areas/index.ts';
-import { serviceScenarios } from '../../conformance/areas/probes.ts';
+import { serviceProbes } from '../../conformance/areas/probes.ts';
 import statements from '../../conformance/statements.json' with { type: 'json' };
 import {
   readTranscript,
@@ -50,7 +50,7 @@ void t.test('our service conforms, and everything is seen', async (t) => {
 
 void t.test('a scenario leaves the evidence that it declares', async (t) => {
   const judgement = judgeTranscript(await recordedRun(await withCheckedService(t)));
-  for (const { id, exercises } of serviceScenarios) {
+  for (const { id, exercises } of serviceProbes) {
     for (const declared of exercises) {
       const found = judgement.requirements.get(declared);
       const evidence = found && 'evidence' in found ? found.evidence : [];
@@ -64,7 +64,7 @@ void t.test('a scenario leaves the evidence that it declares', async (t) => {
 
 void t.test('no scenario sends more than it says, nor much less', async (t) => {
   const { exchanges } = await recordedRun(await withCheckedService(t));
-  for (const { id, cost, intrusive } of serviceScenarios) {
+  for (const { id, cost, intrusive } of serviceProbes) {
     const sent = exchanges.filter(({ probe }) => probe === id).length;
     const { requests } = cost([]);
     t.ok(sent <= requests, `${id}: ${sent} of ${requests}`);

@@ -5,15 +5,15 @@ import { admin } from './control-probes.ts';
 import type { ProbeContext } from '../../engine/probe-context.ts';
 
 /** The step that puts the clock back. */
-export const CLOCK_BACK = 'clock put back';
+export const CLOCK_RESET_STEP = 'clock put back';
 
 /** Moves the clock of the service on, where it has one that can be; whether it did. */
 export async function moveClock(context: ProbeContext, step: string, ms: number): Promise<boolean> {
   const { service } = context;
-  if (!service.control) return false;
+  if (!service.hasControlApi) return false;
   const answer = await context.send(admin(step, '/clock', { advance_ms: ms }));
   if (!answer || !isAccepted(answer)) return false;
-  service.movedMs += ms;
+  service.clockAdvancedMs += ms;
   return true;
 }
 
@@ -21,7 +21,7 @@ export async function moveClock(context: ProbeContext, step: string, ms: number)
  * Puts the clock back by as much as the run moved it on, whatever else moved it meanwhile; after an
  * interruption as well. No timer of the service waits longer for that.
  */
-export const clockBack: Probe = {
+export const clockReset: Probe = {
   id: 'service/clock',
   area: 'service',
   phase: 'end',
@@ -30,12 +30,12 @@ export const clockBack: Probe = {
   cost: cost(3),
   async run(context) {
     const { service } = context;
-    if (service.movedMs === 0) return;
+    if (service.clockAdvancedMs === 0) return;
     // What is due to be scored now would be due only in a day.
     await context.send(admin('drain', '/drain'));
     const now = await context.send(admin('clock as moved', '/clock', undefined, 'GET'));
     const nowMs = valueAt(now?.json, '/now_ms');
     if (typeof nowMs !== 'number') return;
-    await context.send(admin(CLOCK_BACK, '/clock', { set_ms: nowMs - service.movedMs }, 'PUT'));
+    await context.send(admin(CLOCK_RESET_STEP, '/clock', { set_ms: nowMs - service.clockAdvancedMs }, 'PUT'));
   },
 };

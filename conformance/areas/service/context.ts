@@ -25,19 +25,19 @@ export interface ServiceContext {
   /** Stands in names and texts of this run alone. */
   readonly marker: string;
   /** Unlike that of a scenario it gives other values in each run: spans must not be known yet. */
-  readonly chance: Random;
+  readonly random: Random;
   /** Send what is large, many or slow as well. */
   readonly intrusive: boolean;
   /** There is a control API, and the owners of the run are made. */
-  control: boolean;
+  hasControlApi: boolean;
   /** By how many milliseconds the run has moved the clock of the service on. */
-  movedMs: number;
+  clockAdvancedMs: number;
   /** The name of an owner. */
-  owner(name: OwnerName): string;
+  ownerId(name: OwnerName): string;
   /** The key of an owner, where there is a control API; else the given one goes along. */
-  keyOf(name: OwnerName): Pick<Step, 'key'>;
+  keyFor(name: OwnerName): Pick<Step, 'key'>;
   /** All keys of its own, so that none is recorded. */
-  ownKeys(): string[];
+  runKeys(): string[];
   pause(ms: number): Promise<void>;
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;
@@ -48,7 +48,7 @@ export interface ServiceContext {
 /** What the service's context is made of. */
 export interface ServiceContextOptions {
   clock: Clock;
-  chance: Random;
+  random: Random;
   intrusive: boolean;
   /** Ends every pause. */
   signal?: AbortSignal | undefined;
@@ -59,23 +59,23 @@ const MINUTES_AGO = 5;
 /** A context in which nothing has been sent. */
 export function createServiceContext({
   clock,
-  chance,
+  random,
   intrusive,
   signal,
 }: ServiceContextOptions): ServiceContext {
-  const marker = chance.fork('marker').id(8);
-  const secretOf = (name: OwnerName): string => `sk_check_${chance.fork(`key/${name}`).id(20)}`;
+  const marker = random.fork('marker').id(8);
+  const secretOf = (name: OwnerName): string => `sk_check_${random.fork(`key/${name}`).id(20)}`;
   const context: ServiceContext = {
     // A whole second, so that it is the same in whatever precision a service keeps it.
     baseMs: Math.floor(clock.nowMs() / 1000) * 1000 - MINUTES_AGO * 60_000,
     marker,
-    chance,
+    random,
     intrusive,
-    control: false,
-    movedMs: 0,
-    owner: (name) => `check-${marker}-${name}`,
-    keyOf: (name) => (context.control ? { key: { own: secretOf(name) } } : {}),
-    ownKeys: () => ownerNames.map(secretOf),
+    hasControlApi: false,
+    clockAdvancedMs: 0,
+    ownerId: (name) => `check-${marker}-${name}`,
+    keyFor: (name) => (context.hasControlApi ? { key: { own: secretOf(name) } } : {}),
+    runKeys: () => ownerNames.map(secretOf),
     // Once it is interrupted nothing more is sent, whoever waited.
     pause: (ms) => clock.sleep(ms, signal).catch(() => undefined),
     nowMs: () => clock.nowMs(),

@@ -21,7 +21,7 @@ export function admin(step: string, path: string, json?: unknown, method?: Step[
 
 /** The query that makes a control request be about an owner. */
 export const about = (service: ServiceContext, owner: OwnerName): string =>
-  `?owner=${encodeURIComponent(service.owner(owner))}`;
+  `?owner=${encodeURIComponent(service.ownerId(owner))}`;
 
 /** The evals that score what the kit sends: every conversation passes the first. */
 export function evalsOf({ marker }: ServiceContext): NonNullable<SeedDocument['evals']> {
@@ -194,10 +194,10 @@ const control: Probe = {
     // An application of one page shows that page at whatever path: it is no control API.
     if (!health || !isAccepted(health) || !isObject(health.json)) return;
     const { service } = context;
-    service.control = true;
+    service.hasControlApi = true;
     const made = await Promise.all(ownerNames.map((name) => makeOwner(context, name)));
-    service.control = made.every(Boolean);
-    if (!service.control) return;
+    service.hasControlApi = made.every(Boolean);
+    if (!service.hasControlApi) return;
     const { marker, baseMs } = service;
     await Promise.all([
       context.send(
@@ -221,7 +221,7 @@ export const uploadIdOf = ({ marker }: ServiceContext): string => `sk-${marker}-
 
 async function makeOwner(context: ProbeContext, name: OwnerName): Promise<boolean> {
   const { service } = context;
-  const { key } = service.keyOf(name);
+  const { key } = service.keyFor(name);
   if (typeof key !== 'object') return false;
   const document = { keys: [{ key: key.own }], ...seedOf(service, name) };
   const answer = await context.send(

@@ -1,5 +1,5 @@
 import { valueAt } from '../../../src/contract/index.ts';
-import { conversationOf, itemsOf, sessionOf, turnsOf } from '../checks.ts';
+import { conversationIdOf, sessionsOf, findSession, turnsOf } from '../checks.ts';
 import {
   type Exchange,
   type Transcript,
@@ -46,7 +46,7 @@ function bodyIn({ response, json }: Exchange): string {
 }
 
 /** What a service does where the specification is silent, by name. */
-export function serviceDialect(transcript: Transcript): Record<string, string> {
+export function observeService(transcript: Transcript): Record<string, string> {
   const { exchanges } = transcript;
   const card: Record<string, string> = {};
   for (const [name, endpoint, ...steps] of silences) {
@@ -75,7 +75,7 @@ function oddities(transcript: Transcript): Record<string, string> {
     );
   const again = last('end', 'close again');
   const capped = last('production', 'over the cap');
-  const wrapped = sessionOf(transcript, 'wrapper');
+  const wrapped = findSession(transcript, 'wrapper');
   const late = last('production', 'after late spans');
   const reads = transcript.exchanges.filter(
     (one) => /^(production|simulations)$/.test(one.endpoint) && isAccepted(one),
@@ -99,7 +99,7 @@ const wordOf = ({ json }: Exchange, pointer: string): string => {
 
 /** What is seen of words of which the specification gives no whole list; each, to a bound. */
 function wordsIn(reads: readonly Exchange[]): Record<string, string> {
-  const items = reads.flatMap(itemsOf);
+  const items = reads.flatMap(sessionsOf);
   const outcomes = items.flatMap(({ eval_outcomes: list }): unknown[] =>
     Array.isArray(list) ? list : [],
   );
@@ -122,8 +122,8 @@ const WORDS_MAX = 8;
 
 function lateTurns(page: Exchange, { exchanges }: Transcript): string {
   const sent = exchanges.find((one) => one.endpoint === 'traces' && one.step === 'late again');
-  const id = sent && conversationOf(sent);
-  const item = itemsOf(page).find((one) => one['source_session_id'] === id);
+  const id = sent && conversationIdOf(sent);
+  const item = sessionsOf(page).find((one) => one['source_session_id'] === id);
   if (!item) return 'not listed';
   return turnsOf(item).length > 1 ? 'shown' : 'not shown';
 }

@@ -1,5 +1,5 @@
 import type { Probe } from '../../engine/probe.ts';
-import { clockBack } from './clock.ts';
+import { clockReset } from './clock.ts';
 import { controlScenarios } from './control-probes.ts';
 import { conversationScenarios } from './close/probes.ts';
 import { idScenarios } from './ids/probes.ts';
@@ -10,7 +10,7 @@ import { refusalScenarios } from './ingest/refusal-probes.ts';
 import { resultScenarios } from './results/probes.ts';
 
 /** The scenarios of area A, in the order in which those of a phase are started. */
-export const serviceScenarios: readonly Probe[] = [
+export const serviceProbes: readonly Probe[] = [
   ...controlScenarios,
   ...conversationScenarios,
   ...lateScenarios,
@@ -19,5 +19,5 @@ export const serviceScenarios: readonly Probe[] = [
   ...resultScenarios,
   ...limitScenarios,
   ...rateScenarios,
-  clockBack,
+  clockReset,
 ];

@@ -17,7 +17,7 @@ export type Results = 'production' | 'simulations';
 export type Item = Record<string, unknown>;
 
 /** What a page lists, where it lists objects. */
-export function itemsOf({ json }: Exchange): Item[] {
+export function sessionsOf({ json }: Exchange): Item[] {
   const items = valueAt(json, '/items');
   return Array.isArray(items) ? items.filter(isObject) : [];
 }
@@ -78,7 +78,7 @@ function readSpans({ request, sent }: Exchange): readonly TraceSpan[] {
 }
 
 /** The conversation that a trace request is about, or an end call. */
-export function conversationOf(one: Exchange): string | undefined {
+export function conversationIdOf(one: Exchange): string | undefined {
   if (one.endpoint === 'end') {
     const [, id] = /^\/v1\/sessions\/([^/]*)\/end$/.exec(one.request.path) ?? [];
     return id === undefined ? undefined : decoded(id);
@@ -99,7 +99,7 @@ function decoded(text: string): string | undefined {
 /** Whether the trace requests of a conversation were all taken, before the exchange came. */
 export function isSent(id: string | undefined, { exchanges }: Transcript): boolean {
   const sent = exchanges.filter(
-    (one) => one.endpoint === 'traces' && one.intent === 'valid' && conversationOf(one) === id,
+    (one) => one.endpoint === 'traces' && one.intent === 'valid' && conversationIdOf(one) === id,
   );
   return id !== undefined && sent.length > 0 && sent.every(isAccepted);
 }
@@ -109,18 +109,18 @@ export const resultsOf = (transcript: Transcript): Exchange | undefined =>
   lastOf(transcript, 'production', 'results');
 
 /** The session of the conversation that a step sent, in the results. */
-export function sessionOf(transcript: Transcript, step: string): Item | undefined {
+export function findSession(transcript: Transcript, step: string): Item | undefined {
   const page = resultsOf(transcript);
   const sent = transcript.exchanges.find((one) => one.endpoint === 'traces' && one.step === step);
-  const id = sent && conversationOf(sent);
+  const id = sent && conversationIdOf(sent);
   if (!page || id === undefined) return undefined;
-  return itemsOf(page).find((item) => item['source_session_id'] === id);
+  return sessionsOf(page).find((item) => item['source_session_id'] === id);
 }
 
 /** The chat spans of a conversation, each once, by their start. */
 export function chatsOf(id: string, { exchanges }: Transcript): TraceSpan[] {
   const spans = exchanges
-    .filter((one) => one.endpoint === 'traces' && conversationOf(one) === id)
+    .filter((one) => one.endpoint === 'traces' && conversationIdOf(one) === id)
     .flatMap(spansSent)
     .filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
   const byId = new Map(spans.map((span) => [span.spanId, span]));

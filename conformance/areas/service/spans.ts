@@ -49,7 +49,7 @@ export const PROMISE = 'on its way';
 
 /** A conversation of this run alone. */
 export function conversation(
-  { chance, marker, baseMs }: ServiceContext,
+  { random, marker, baseMs }: ServiceContext,
   name: string,
   {
     afterMs = 0,
@@ -57,7 +57,7 @@ export function conversation(
     id = '',
   }: { afterMs?: number; isPromised?: boolean; id?: string },
 ): Conversation {
-  const own = `sk-${marker}-${chance.fork(`conversation/${name}`).id(8)}`;
+  const own = `sk-${marker}-${random.fork(`conversation/${name}`).id(8)}`;
   return { name, id: `${own}${id}`, startMs: baseMs + afterMs, isPromised };
 }
 
@@ -85,8 +85,8 @@ export const integer = (key: string, value: number): Attribute => ({
 const TURN_MS = 2_000;
 
 /** Makes the ids of the spans of a conversation. */
-function idsOf({ chance }: ServiceContext, { name }: Conversation, turn: number) {
-  const own = chance.fork(`span/${name}/${turn}`);
+function idsOf({ random }: ServiceContext, { name }: Conversation, turn: number) {
+  const own = random.fork(`span/${name}/${turn}`);
   const hex = (length: number): string =>
     Array.from({ length }, () => own.integer(0, 15).toString(16)).join('');
   // An id of zeros alone is none.

@@ -31,7 +31,7 @@ export function read(
     step,
     intent: 'valid',
     path: params === '' ? base : `${base}?${params}`,
-    ...service.keyOf(owner),
+    ...service.keyFor(owner),
   };
 }
 

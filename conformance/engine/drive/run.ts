@@ -6,9 +6,9 @@ import { findBlockingCause } from '../preflight/preflight.ts';
 import { isServiceRun } from '../../areas/index.ts';
 import {
   cleanup,
-  clockBack,
+  clockReset,
   probes,
-  serviceScenarios,
+  serviceProbes,
   createServiceContext,
   createVoiceContext,
   type Cost,
@@ -78,7 +78,7 @@ export interface Plan extends Cost {
 export function plan(
   options: Pick<DriveOptions, 'areas' | 'prompts' | 'preflightOnly' | 'intrusive' | 'probes'>,
 ): Plan {
-  const suite = isServiceRun(options) ? serviceScenarios : probes;
+  const suite = isServiceRun(options) ? serviceProbes : probes;
   const chosen = suite.filter(
     (scenario) =>
       (options.areas.includes(scenario.area) || isFixture(scenario, options.areas)) &&
@@ -126,13 +126,13 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
   });
   const service = createServiceContext({
     clock,
-    chance: seededRandom(`${seed}/${run.startedAt}`),
+    random: seededRandom(`${seed}/${run.startedAt}`),
     intrusive: options.intrusive ?? false,
     signal: options.signal,
   });
   const given = options.apiKey === undefined ? [] : [options.apiKey];
   const records = recorder(
-    [...given, ...service.ownKeys()],
+    [...given, ...service.runKeys()],
     options.apiKeyHeader ?? serviceApiKeyHeader,
   );
   const send = await senderOf(options, { client, records, isInterrupted });
@@ -194,7 +194,7 @@ async function senderOf(
 }
 
 /** What an interrupted run still does: it leaves nothing behind that was not there before. */
-const TIDYING: readonly string[] = [cleanup.id, clockBack.id];
+const TIDYING: readonly string[] = [cleanup.id, clockReset.id];
 
 /** Calls at once at most: two of them are what is to be kept apart. */
 const CALLS_AT_ONCE = 4;

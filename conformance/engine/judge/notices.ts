@@ -1,6 +1,6 @@
 import { isMediaUnjudged } from '../../areas/checks.ts';
 import { valueAt } from '../../../src/contract/index.ts';
-import { CLOCK_BACK } from '../../areas/probes.ts';
+import { CLOCK_RESET_STEP } from '../../areas/probes.ts';
 import { isAccepted, type Transcript } from '../transcript/reading.ts';
 import { claimsVoice, isVoiceAbsent } from '../transcript/call-messages.ts';
 
@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 /** That the clock of the service was moved on, and could not be put back. */
 function clockNotice({ exchanges }: Transcript): string[] {
   const moves = exchanges.filter((one) => one.endpoint === 'admin' && isAccepted(one));
-  if (moves.some(({ step }) => step === CLOCK_BACK)) return [];
+  if (moves.some(({ step }) => step === CLOCK_RESET_STEP)) return [];
   const movedMs = moves
     .map(({ sent }) => valueAt(sent, '/advance_ms'))
     .reduce((sum: number, ms) => sum + (typeof ms === 'number' ? ms : 0), 0);

@@ -10,7 +10,7 @@ import {
 } from '../transcript/reading.ts';
 import { voiceSilences } from '../../areas/voice/observed.ts';
 import { isServiceRun } from '../../areas/index.ts';
-import { serviceDialect } from '../../areas/service/observed.ts';
+import { observeService } from '../../areas/service/observed.ts';
 
 /** A silence of the specification: what it is called, and which exchanges show it. */
 export interface ObservedBehavior {
@@ -75,7 +75,7 @@ const isAnswered = (one: Exchange): boolean => one.response !== undefined && !is
 /** The dialect card: what a sandbox does where the specification is silent. */
 export function observeBehavior(transcript: Transcript): ObservedBehaviors {
   const { run, exchanges } = transcript;
-  if (isServiceRun(run)) return serviceDialect(transcript);
+  if (isServiceRun(run)) return observeService(transcript);
   return Object.fromEntries(
     silences.flatMap(({ name, of, says = describeOutcome }) => {
       const seen = new Set(exchanges.filter((one) => of(one) && isAnswered(one)).map(says));

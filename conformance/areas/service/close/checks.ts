@@ -9,10 +9,10 @@ import {
   type Finding,
 } from '../../../engine/checks/check.ts';
 import {
-  conversationOf,
+  conversationIdOf,
   hasControl,
   isSent,
-  itemsOf,
+  sessionsOf,
   lastOf,
   needsControl,
   needsIntrusion,
@@ -48,7 +48,7 @@ function ended(isStep: (step: string) => boolean): Check {
   return {
     ...judged,
     evidence: (transcript) =>
-      judged.evidence(transcript).filter((one) => isSent(conversationOf(one), transcript)),
+      judged.evidence(transcript).filter((one) => isSent(conversationIdOf(one), transcript)),
   };
 }
 
@@ -124,10 +124,10 @@ function comparedRuns(steps: [string, string], areAlike: boolean): Check {
 function scoredOnce(): Check {
   const idOf = ({ exchanges }: Transcript): string | undefined => {
     const again = exchanges.find((one) => isClosed(one) && one.step === 'close again');
-    return again && conversationOf(again);
+    return again && conversationIdOf(again);
   };
   const listed = (page: Exchange, id: string | undefined) =>
-    itemsOf(page).filter((item) => item['source_session_id'] === id);
+    sessionsOf(page).filter((item) => item['source_session_id'] === id);
   return {
     evidence(transcript) {
       const id = idOf(transcript);
@@ -174,8 +174,8 @@ function listedIn(
       transcript.exchanges.some((sent) => sent.step === sentAs && isAccepted(sent)),
     (one, { exchanges }) => {
       const sent = exchanges.find((other) => other.endpoint === 'traces' && other.step === sentAs);
-      const id = sent && conversationOf(sent);
-      const found = itemsOf(one).some((item) => item['source_session_id'] === id);
+      const id = sent && conversationIdOf(sent);
+      const found = sessionsOf(one).some((item) => item['source_session_id'] === id);
       if (found === isThere) return [];
       const received = found ? 'is listed' : 'is not listed';
       const expected = `${brief(id)} ${isThere ? 'listed' : 'not listed'}`;
@@ -209,9 +209,9 @@ export const serviceCloseChecks = {
   'SERVICE-041': checkEach(
     (one) => isClosed(one) && !IDS.includes(one.step),
     (one) =>
-      valueAt(one.json, '/conversation_id') === conversationOf(one)
+      valueAt(one.json, '/conversation_id') === conversationIdOf(one)
         ? []
-        : wrong(one, '/conversation_id', brief(conversationOf(one))),
+        : wrong(one, '/conversation_id', brief(conversationIdOf(one))),
     notClosed,
   ),
   'SERVICE-042': field('/status', isScored),
@@ -219,7 +219,7 @@ export const serviceCloseChecks = {
   'SERVICE-044': field('/evaluations_queued', isFirst),
   'SERVICE-045': {
     evidence: (transcript) =>
-      repeats.evidence(transcript).filter((one) => isSent(conversationOf(one), transcript)),
+      repeats.evidence(transcript).filter((one) => isSent(conversationIdOf(one), transcript)),
     judge: (evidence, transcript) => [
       ...repeats.judge(evidence, transcript),
       ...evidence

@@ -36,7 +36,7 @@ export function traces(
     step,
     intent: 'valid',
     ...form?.(request),
-    ...service.keyOf(more.owner ?? 'main'),
+    ...service.keyFor(more.owner ?? 'main'),
   };
 }
 
@@ -52,7 +52,7 @@ export function end(
     step,
     intent: 'valid',
     path: encodeURIComponent(id),
-    ...service.keyOf(owner),
+    ...service.keyFor(owner),
   };
 }
 
@@ -202,7 +202,7 @@ const conversations: Probe = {
     await context.send(traces(context, 'ignored alone', exportOf([ignored])));
     const [json] = plots;
     if (json) await context.send(end(context, 'close again', json.talk.id));
-    const uploaded = service.control ? [{ id: uploadIdOf(service), evaluations: 1 }] : [];
+    const uploaded = service.hasControlApi ? [{ id: uploadIdOf(service), evaluations: 1 }] : [];
     await untilScored(context, [...first, ...rest.flat(), ...uploaded]);
   },
 };
@@ -216,7 +216,7 @@ const settings: Probe = {
   cost: cost(10),
   async run(context) {
     const { service } = context;
-    if (!service.control) return;
+    if (!service.hasControlApi) return;
     const [bare] = await Promise.all(
       (['bare', 'deleted', 'named'] as const).map((owner) => closeAs(context, owner)),
     );

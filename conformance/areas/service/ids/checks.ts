@@ -9,7 +9,7 @@ import {
   type Finding,
 } from '../../../engine/checks/check.ts';
 import { wrong } from '../results/page-checks.ts';
-import { conversationOf, isSent, itemsOf, lastOf, needsControl } from '../reading.ts';
+import { conversationIdOf, isSent, sessionsOf, lastOf, needsControl } from '../reading.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
   type Exchange,
@@ -51,7 +51,7 @@ function closedByItsId(names: readonly string[], hint: string): Check {
 }
 
 function wronglyClosed(one: Exchange, transcript: Transcript, hint: string): Finding[] {
-  const id = conversationOf(one);
+  const id = conversationIdOf(one);
   if (!isSent(id, transcript)) return [];
   if (!isAccepted(one) || !isObject(one.json)) {
     return [wrongOutcome(one, `a 2xx answer: ${brief(id)} is known`, hint)];
@@ -66,23 +66,23 @@ function wronglyClosed(one: Exchange, transcript: Transcript, hint: string): Fin
 /** Whether a plain conversation is told by its own id: else that is what is wrong. */
 function sameIds(transcript: Transcript): boolean {
   const plain = transcript.exchanges.find(isPlainEnd);
-  return !plain || valueAt(plain.json, '/conversation_id') === conversationOf(plain);
+  return !plain || valueAt(plain.json, '/conversation_id') === conversationIdOf(plain);
 }
 
 /** Where some of them are listed by their ids, so must all be that were closed. */
 function listedOtherwise(ends: readonly Exchange[], transcript: Transcript): Finding[] {
   const page = lastOf(transcript, 'production', 'ids');
   if (!page) return [];
-  const listed = new Set(itemsOf(page).map((item) => item['source_session_id']));
+  const listed = new Set(sessionsOf(page).map((item) => item['source_session_id']));
   const all = transcript.exchanges.filter(
     (one) => one.probe === page.probe && one.endpoint === 'end' && isAccepted(one),
   );
   const isScored = (one: Exchange): boolean =>
     Number(valueAt(one.json, '/evaluations_queued') ?? 0) > 0;
-  if (!all.some((one) => listed.has(conversationOf(one)))) return [];
+  if (!all.some((one) => listed.has(conversationIdOf(one)))) return [];
   return ends
-    .filter((one) => isScored(one) && !listed.has(conversationOf(one)))
-    .map((one) => wrong(page, '/items', `${brief(conversationOf(one))} under its own id`, 'none'));
+    .filter((one) => isScored(one) && !listed.has(conversationIdOf(one)))
+    .map((one) => wrong(page, '/items', `${brief(conversationIdOf(one))} under its own id`, 'none'));
 }
 
 /** Where a plain close is not what it must be, or one of nothing is taken, that is what is wrong. */

@@ -31,7 +31,7 @@ const ids: Probe = {
       if (closed && isAccepted(closed)) wanted.push(...wantedOf(talk.id, closed));
     }
     if (wanted.length > 0) await untilScored(context, wanted, 'ids', owner);
-    if (service.control) await closeAsAnother(context);
+    if (service.hasControlApi) await closeAsAnother(context);
   },
 };
 

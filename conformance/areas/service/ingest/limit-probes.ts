@@ -69,7 +69,7 @@ const limits: Probe = {
     const request = exportOf([chatSpan(service, talk)]);
     const small = traces(context, 'limits', request, { owner: 'limits' });
     await sizes(context, small);
-    if (service.control) await idle(context);
+    if (service.hasControlApi) await idle(context);
   },
 };
 

@@ -9,12 +9,12 @@ import {
 } from '../../../engine/checks/check.ts';
 import { wrong } from '../results/page-checks.ts';
 import {
-  conversationOf,
+  conversationIdOf,
   countOf,
-  itemsOf,
+  sessionsOf,
   lastOf,
   needsControl,
-  sessionOf,
+  findSession,
   spansSent,
   turnsOf,
   type Item,
@@ -32,7 +32,7 @@ const sentAs = ({ exchanges }: Transcript, step: string): Exchange | undefined =
 
 /** The sessions of a page that are of one conversation. */
 const itemsOfId = (page: Exchange | undefined, id: string | undefined): Item[] =>
-  page ? itemsOf(page).filter((item) => item['source_session_id'] === id) : [];
+  page ? sessionsOf(page).filter((item) => item['source_session_id'] === id) : [];
 
 /** What scoring made of a session; its turns and its end may be others once more has come. */
 function scoreOf(item: Item | undefined): string {
@@ -51,7 +51,7 @@ function staysScored(): Check {
   });
   const idOf = (transcript: Transcript): string | undefined => {
     const late = sentAs(transcript, 'late again');
-    return late?.response && conversationOf(late);
+    return late?.response && conversationIdOf(late);
   };
   return {
     evidence(transcript) {
@@ -113,7 +113,7 @@ function toldApart(): Check {
 
 /** The session of a conversation has the turns of its own spans, where it shows turns. */
 function ownTurns(end: Exchange, sent: Exchange, transcript: Transcript): Finding[] {
-  const id = conversationOf(end);
+  const id = conversationIdOf(end);
   const page = lastOf(transcript, 'production', 'before late spans');
   const [item] = itemsOfId(page, id);
   if (!page || !item || !Array.isArray(item['traces'])) return [];
@@ -133,7 +133,7 @@ function backlogOf(transcript: Transcript): { page: Exchange | undefined; items:
   const page = lastOf(transcript, 'production', 'backlog');
   const items = CLOSED.map((step) => {
     const sent = sentAs(transcript, step);
-    return itemsOfId(page, sent && conversationOf(sent));
+    return itemsOfId(page, sent && conversationIdOf(sent));
   });
   return { page, items };
 }
@@ -143,11 +143,11 @@ const isAsked = (transcript: Transcript): boolean =>
   CLOSED.every((step) => lastOf(transcript, 'end', `close ${step}`));
 
 const runOf = (transcript: Transcript, step: string): unknown =>
-  sessionOf(transcript, step)?.['run'];
+  findSession(transcript, step)?.['run'];
 
 /** Where what is scored at once is not found by its id, or days are not told apart, that is why. */
 const isListedAtOnce = (transcript: Transcript): boolean =>
-  ['old', 'json'].every((step) => sessionOf(transcript, step) !== undefined);
+  ['old', 'json'].every((step) => findSession(transcript, step) !== undefined);
 
 const noBacklog = needsControl(notJudged('not_observed', 'No backlog was there to be scored.'));
 

@@ -34,7 +34,7 @@ const late: Probe = {
     await context.send(traces(context, 'late', exportOf([chatSpan(service, talk)]), { owner }));
     const closed = await context.send(end(context, 'close late', talk.id, owner));
     if (!closed || !isAccepted(closed) || valueAt(closed.json, '/evaluations_queued') === 0) return;
-    if (service.control) await context.send(admin('drain', '/drain'));
+    if (service.hasControlApi) await context.send(admin('drain', '/drain'));
     const wanted = [first, second, talk].flatMap(({ id }, index) => {
       const ended = [...ends, closed][index];
       return ended ? wantedOf(id, ended) : [];
@@ -42,7 +42,7 @@ const late: Probe = {
     await untilScored(context, wanted, 'before late spans', owner);
     const after = exportOf([chatSpan(service, talk, 2)]);
     await context.send({ ...traces(context, 'late again', after, { owner }), intent: 'open' });
-    if (service.control) await context.send(admin('drain', '/drain'));
+    if (service.hasControlApi) await context.send(admin('drain', '/drain'));
     else await service.pause(SCORING_PAUSE_MS);
     const query = { ...windowOf(service), include_traces: 'true', limit: '500' };
     await context.send(read(context, 'production', 'after late spans', query, owner));
@@ -60,7 +60,7 @@ const backlog: Probe = {
   cost: cost(9),
   async run(context) {
     const { service } = context;
-    if (!service.control) return;
+    if (!service.hasControlApi) return;
     await closeUnscored(context, 'backlog old', -3 * DAY_MS);
     await closeUnscored(context, 'backlog', -DAY_MS);
     const path = `/score-backlog${about(service, 'backlog')}`;

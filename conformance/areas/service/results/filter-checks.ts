@@ -6,7 +6,7 @@ import {
   countOf,
   hasControl,
   isPage,
-  itemsOf,
+  sessionsOf,
   needsControl,
   seedOf,
   type Item,
@@ -23,7 +23,7 @@ export function filtered(endpoint: Results, steps: readonly string[], wanted: Wa
   return {
     evidence: (transcript) => {
       const whole = wholeOf(transcript, endpoint);
-      return whole && itemsOf(whole).length > 0 ? stepsOf(transcript, endpoint, steps) : [];
+      return whole && sessionsOf(whole).length > 0 ? stepsOf(transcript, endpoint, steps) : [];
     },
     judge: (evidence, transcript) => {
       const whole = wholeOf(transcript, endpoint);
@@ -46,14 +46,14 @@ function compared(
   transcript: Transcript,
 ): Finding[] {
   const isWanted = new Map(
-    itemsOf(whole).map((item) => [identity(item), wanted(item, page, transcript)]),
+    sessionsOf(whole).map((item) => [identity(item), wanted(item, page, transcript)]),
   );
-  const got = new Set(itemsOf(page).map(identity));
+  const got = new Set(sessionsOf(page).map(identity));
   const right = new Set([...isWanted].filter(([, is]) => is === true).map(([name]) => name));
   const lacks = [...right].filter((name) => !got.has(name));
   const extra = [...got].filter((name) => !(isWanted.get(name) ?? false));
   if (lacks.length + extra.length === 0) return [];
-  const says = `${right.size} of the ${itemsOf(whole).length} sessions`;
+  const says = `${right.size} of the ${sessionsOf(whole).length} sessions`;
   const first = lacks[0] === undefined ? `also ${extra[0] ?? ''}` : `not ${lacks[0]}`;
   return [wrong(page, '/items', says, `${got.size}, ${first}`)];
 }
@@ -80,7 +80,7 @@ export const ofAgent: Wanted = (item, page, transcript) => {
   if (part?.includes('%')) return false;
   const whole = wholeOf(transcript, 'simulations');
   const ofSame = (one: Exchange): Item[] =>
-    itemsOf(one).filter((other) => other['agent'] === agent);
+    sessionsOf(one).filter((other) => other['agent'] === agent);
   return whole && ofSame(page).length === ofSame(whole).length ? 'either' : false;
 };
 
@@ -122,7 +122,7 @@ export const hasFailed: Wanted = (item) => (countOf(item, 'failed_count') ?? 0) 
 const isFailedOnly =
   (endpoint: Results) =>
   (one: Exchange): boolean =>
-    isPage(endpoint)(one) && asked(one, 'failed_only') === 'true' && itemsOf(one).length > 0;
+    isPage(endpoint)(one) && asked(one, 'failed_only') === 'true' && sessionsOf(one).length > 0;
 
 const noneFailed = notJudged('not_observed', 'No failing session was listed.');
 
@@ -131,7 +131,7 @@ export function failingOutcomes(endpoint: Results): Check {
   return checkEach(
     isFailedOnly(endpoint),
     (page) =>
-      itemsOf(page).flatMap((item, index): Finding[] => {
+      sessionsOf(page).flatMap((item, index): Finding[] => {
         const { eval_outcomes: outcomes } = item;
         const failed = countOf(item, 'failed_count');
         const place = `/items/${index}/eval_outcomes`;
@@ -154,10 +154,10 @@ export function wholeSummaries(endpoint: Results): Check {
     judge(evidence, transcript) {
       const whole = wholeOf(transcript, endpoint);
       const summaries = new Map(
-        (whole ? itemsOf(whole) : []).map((item) => [identity(item), summaryOf(item)]),
+        (whole ? sessionsOf(whole) : []).map((item) => [identity(item), summaryOf(item)]),
       );
       return evidence.flatMap((page) =>
-        itemsOf(page).flatMap((item, index): Finding[] => {
+        sessionsOf(page).flatMap((item, index): Finding[] => {
           const expected = summaries.get(identity(item));
           if (expected === undefined || expected === summaryOf(item)) return [];
           return [wrong(page, `/items/${index}/outcome_summary`, expected)];
@@ -184,7 +184,7 @@ export function failingTotal(endpoint: Results): Check {
         : [],
     judge(evidence, transcript) {
       const whole = wholeOf(transcript, endpoint);
-      const count = (whole ? itemsOf(whole) : []).filter(
+      const count = (whole ? sessionsOf(whole) : []).filter(
         (item) => (countOf(item, 'failed_count') ?? 0) > 0,
       ).length;
       return evidence
@@ -204,8 +204,8 @@ export function othersUnseen(endpoint: Results): Check {
       wholeOf(transcript, endpoint) !== undefined,
     (one, transcript) => {
       const whole = wholeOf(transcript, endpoint);
-      const own = new Set((whole ? itemsOf(whole) : []).map(identity));
-      const seen = itemsOf(one).filter((item) => own.has(identity(item)));
+      const own = new Set((whole ? sessionsOf(whole) : []).map(identity));
+      const seen = sessionsOf(one).filter((item) => own.has(identity(item)));
       return seen.length === 0
         ? []
         : [wrong(one, '/items', 'no session of another owner', brief(seen[0]?.['url']))];
@@ -222,9 +222,9 @@ export function eachItem(
   unjudged: Check['unjudged'],
 ): Check {
   return checkEach(
-    (one) => isPage(endpoint)(one) && itemsOf(one).some((item) => isObject(item) && on(item, one)),
+    (one) => isPage(endpoint)(one) && sessionsOf(one).some((item) => isObject(item) && on(item, one)),
     (one) =>
-      itemsOf(one).flatMap((item, index) => {
+      sessionsOf(one).flatMap((item, index) => {
         const fault = on(item, one) ? find(item) : undefined;
         return fault ? [wrong(one, `/items/${index}${fault.place}`, fault.expected)] : [];
       }),

@@ -27,8 +27,8 @@ export function filtersOf(
   const own = endpoint === 'production' ? `Check upload ${service.marker}` : agentOf(service);
   const [, promise] = evalsOf(service);
   const theirs = textAt(list[0], '/eval_outcomes/0/eval_name');
-  const word = inner(service.control ? own : textAt(list[0], `/${name}`));
-  const evalWord = inner(service.control ? (promise?.name ?? '') : theirs);
+  const word = inner(service.hasControlApi ? own : textAt(list[0], `/${name}`));
+  const evalWord = inner(service.hasControlApi ? (promise?.name ?? '') : theirs);
   const bound = boundOf(service, endpoint, list);
   return {
     [`${name} none`]: { [name]: 'no such name' },
@@ -107,7 +107,7 @@ function ownBoundMs(
   endpoint: Endpoint,
   list: readonly Item[],
 ): number | undefined {
-  if (endpoint === 'simulations') return service.control ? middleSeedMs(service) : undefined;
+  if (endpoint === 'simulations') return service.hasControlApi ? middleSeedMs(service) : undefined;
   const { id, startMs } = conversation(service, 're-sent', { afterMs: RESENT_AFTER_MS });
   return list.some((item) => item['source_session_id'] === id) ? startMs : undefined;
 }

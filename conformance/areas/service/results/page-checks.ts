@@ -8,7 +8,7 @@ import {
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
-import { asked, isPage, itemsOf, lastOf, startMs, type Item, type Results } from '../reading.ts';
+import { asked, isPage, sessionsOf, lastOf, startMs, type Item, type Results } from '../reading.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { type Exchange, type Transcript, isAccepted } from '../../../engine/transcript/reading.ts';
 
@@ -75,7 +75,7 @@ export function defaults(endpoint: Results): Check {
 }
 
 function tooMany(one: Exchange, max: number): Finding[] {
-  const { length } = itemsOf(one);
+  const { length } = sessionsOf(one);
   return length <= max ? [] : [wrong(one, '/items', `${max} at most`, String(length))];
 }
 
@@ -126,9 +126,9 @@ export function wholeOf(transcript: Transcript, endpoint: Results): Exchange | u
   const whole = lastOf(transcript, endpoint, 'whole');
   const again = lastOf(transcript, endpoint, 'whole again');
   if (!whole || !again || !isPage(endpoint)(whole)) return undefined;
-  const names = (page: Exchange): string => itemsOf(page).map(identity).sort().join();
+  const names = (page: Exchange): string => sessionsOf(page).map(identity).sort().join();
   const total = valueAt(whole.json, '/total');
-  const isComplete = typeof total !== 'number' || itemsOf(whole).length >= Math.min(total, 500);
+  const isComplete = typeof total !== 'number' || sessionsOf(whole).length >= Math.min(total, 500);
   return names(whole) === names(again) && isComplete ? whole : undefined;
 }
 
@@ -145,14 +145,14 @@ export function paged(endpoint: Results): Check {
   return {
     evidence(transcript) {
       const whole = wholeOf(transcript, endpoint);
-      return whole && itemsOf(whole).length > 1 ? pagesOf(transcript) : [];
+      return whole && sessionsOf(whole).length > 1 ? pagesOf(transcript) : [];
     },
     judge(evidence, transcript) {
       const whole = wholeOf(transcript, endpoint);
       const [first] = evidence;
       if (!whole || !first) return [];
-      const expected = itemsOf(whole).map(identity).sort();
-      const got = evidence.flatMap(itemsOf).map(identity).sort();
+      const expected = sessionsOf(whole).map(identity).sort();
+      const got = evidence.flatMap(sessionsOf).map(identity).sort();
       const totals = new Set(
         [whole, ...evidence]
           .map(({ json }) => valueAt(json, '/total'))
@@ -201,5 +201,5 @@ export function newestFirst(endpoint: Results): Check {
   );
 }
 
-const startsOf = (page: Exchange): number[] => itemsOf(page).flatMap((item) => startMs(item) ?? []);
+const startsOf = (page: Exchange): number[] => sessionsOf(page).flatMap((item) => startMs(item) ?? []);
 const latest = (page: Exchange): number => Math.max(...startsOf(page));

@@ -32,8 +32,8 @@ async function readAll(context: ProbeContext, endpoint: Endpoint): Promise<void>
       .map(([step, query]) => get(step, { ...all, ...query })),
   );
   // Where more than the cap can be put there, that is read over the cap instead.
-  const { intrusive, control } = context.service;
-  if (!intrusive || !control) await get('over the cap', { limit: '501' });
+  const { intrusive, hasControlApi } = context.service;
+  if (!intrusive || !hasControlApi) await get('over the cap', { limit: '501' });
   await get('whole again', all);
 }
 
@@ -67,9 +67,9 @@ const production: Probe = {
   exercises: ['SERVICE-070', 'SERVICE-080', 'SERVICE-112'],
   cost: cost(23),
   async run(context) {
-    if (context.service.control) await context.send(admin('drain', '/drain'));
+    if (context.service.hasControlApi) await context.send(admin('drain', '/drain'));
     await readAll(context, 'production');
-    if (!context.service.control) return;
+    if (!context.service.hasControlApi) return;
     // The bare owner has sessions of its own to be left out, and none of its neighbour's.
     await context.send(read(context, 'production', 'another owner', {}, 'limits'));
   },
@@ -83,7 +83,7 @@ const simulations: Probe = {
   cost: cost(23),
   async run(context) {
     await readAll(context, 'simulations');
-    if (!context.service.control) return;
+    if (!context.service.hasControlApi) return;
     const url = { agent: `FIRST-${context.service.marker}.example` };
     await context.send(read(context, 'simulations', 'agent by URL', url));
     await context.send(read(context, 'simulations', 'another owner', {}, 'limits'));
@@ -100,7 +100,7 @@ const many: Probe = {
   cost: cost(5),
   async run(context) {
     const { service } = context;
-    if (!service.control) return;
+    if (!service.hasControlApi) return;
     await context.send(admin('many', `/seed${about(service, 'paged')}`, manyOf(service)));
     for (const endpoint of ['production', 'simulations'] as const) {
       await context.send(read(context, endpoint, 'over the cap', { limit: '501' }, 'paged'));
@@ -119,7 +119,7 @@ const log: Probe = {
   cost: cost(1),
   async run(context) {
     const { service } = context;
-    if (!service.control) return;
+    if (!service.hasControlApi) return;
     const path = `/ingest-log${about(service, 'main')}`;
     await context.send(admin('ingest log', path, undefined, 'GET'));
   },

@@ -23,10 +23,10 @@ import {
   wrong,
 } from './page-checks.ts';
 import {
-  conversationOf,
+  conversationIdOf,
   countOf,
   isPage,
-  itemsOf,
+  sessionsOf,
   needsControl,
   resultsOf,
   lastOf,
@@ -63,7 +63,7 @@ const closesOf = ({ exchanges }: Transcript): Exchange[] =>
 
 const listed = (transcript: Transcript, id: string | undefined) => {
   const page = resultsOf(transcript);
-  return page ? itemsOf(page).find((item) => item['source_session_id'] === id) : undefined;
+  return page ? sessionsOf(page).find((item) => item['source_session_id'] === id) : undefined;
 };
 
 /** Every conversation that was closed is in the page that was read last. */
@@ -72,9 +72,9 @@ function appears(): Check {
     evidence: (transcript) => (resultsOf(transcript) ? closesOf(transcript) : []),
     judge: (evidence, transcript) =>
       evidence
-        .filter((one) => !listed(transcript, conversationOf(one)))
+        .filter((one) => !listed(transcript, conversationIdOf(one)))
         .map((one) => {
-          const expected = `${brief(conversationOf(one))} among the results within 10 s`;
+          const expected = `${brief(conversationIdOf(one))} among the results within 10 s`;
           return { exchange: one.id, pointer: '', expected, received: 'not listed' };
         }),
     unjudged: notJudged('not_observed', 'No evals are configured, so that nothing is scored.'),
@@ -88,11 +88,11 @@ function sameRun(): Check {
       closesOf(transcript).filter(
         (one) =>
           typeof valueAt(one.json, '/run') === 'string' &&
-          typeof listed(transcript, conversationOf(one))?.['run'] === 'string',
+          typeof listed(transcript, conversationIdOf(one))?.['run'] === 'string',
       ),
     judge: (evidence, transcript) =>
       evidence.flatMap((one) => {
-        const run = listed(transcript, conversationOf(one))?.['run'];
+        const run = listed(transcript, conversationIdOf(one))?.['run'];
         if (run === valueAt(one.json, '/run')) return [];
         return [wrong(one, '/run', `${brief(run)}, as its session is listed`)];
       }),
@@ -136,7 +136,7 @@ function uploadListed(): Check {
     },
     judge: ([page], transcript) => {
       const id = valueAt(lastOf(transcript, 'admin', 'upload')?.sent, '/session_id');
-      if (!page || itemsOf(page).some((item) => item['source_session_id'] === id)) return [];
+      if (!page || sessionsOf(page).some((item) => item['source_session_id'] === id)) return [];
       return [wrong(page, '/items', `the transcript ${brief(id)}`, 'not listed')];
     },
     unjudged: needsControl(noSessions),
@@ -190,9 +190,9 @@ export const productionChecks = {
     '"session_level"',
   ),
   'SERVICE-108': checkEach(
-    (one) => isPage(AREA)(one) && itemsOf(one).some(allPassed),
+    (one) => isPage(AREA)(one) && sessionsOf(one).some(allPassed),
     (one) => {
-      const item = itemsOf(one)
+      const item = sessionsOf(one)
         .filter(allPassed)
         .find((passed) => valueAt(passed, '/eval_outcomes/0/outcome') !== 'pass');
       if (!item) return [];

@@ -2,7 +2,7 @@ import { brief, valueAt, type MessageName } from '../../../../src/contract/index
 import { notJudged, checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { eachItem } from './filter-checks.ts';
 import { wrong } from './page-checks.ts';
-import { asked, countOf, isPage, itemsOf, turnsOf, type Item, type Results } from '../reading.ts';
+import { asked, countOf, isPage, sessionsOf, turnsOf, type Item, type Results } from '../reading.ts';
 import { shape } from '../../../engine/checks/shape.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { type Exchange } from '../../../engine/transcript/reading.ts';
@@ -95,7 +95,7 @@ const SAME_IDS_MIN = 3;
 
 /** Links of a page that can't lead to the session, since they lead to others as well. */
 function toOthers(page: Exchange): Finding[] {
-  const linked = itemsOf(page).filter(({ url }) => typeof url === 'string');
+  const linked = sessionsOf(page).filter(({ url }) => typeof url === 'string');
   const byLink = new Map<unknown, string>();
   for (const item of linked) {
     const [{ url }, whole] = [item, JSON.stringify(item)];
@@ -158,13 +158,13 @@ export function observed(
 ): Check {
   return checkEach(
     (one) =>
-      isPage(endpoint)(one) && itemsOf(one).some((item) => valueAt(item, place) !== undefined),
+      isPage(endpoint)(one) && sessionsOf(one).some((item) => valueAt(item, place) !== undefined),
     (one) => {
-      const index = itemsOf(one).findIndex(
+      const index = sessionsOf(one).findIndex(
         (item) => valueAt(item, place) !== undefined && !is(valueAt(item, place)),
       );
       if (index < 0) return [];
-      const received = brief(valueAt(itemsOf(one)[index], place));
+      const received = brief(valueAt(sessionsOf(one)[index], place));
       return [wrong(one, `/items/${index}${place}`, expected, received)];
     },
     noSessions,

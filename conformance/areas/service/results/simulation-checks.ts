@@ -23,7 +23,7 @@ import {
   windowed,
   wrong,
 } from './page-checks.ts';
-import { hasControl, isPage, itemsOf, needsControl, type Item } from '../reading.ts';
+import { hasControl, isPage, sessionsOf, needsControl, type Item } from '../reading.ts';
 import {
   itemField,
   linkShape,
@@ -49,7 +49,7 @@ const isTold =
   (step: string) =>
   (one: Exchange, transcript: Transcript): boolean =>
     isOwn(step)(one, transcript) &&
-    itemsOf(one).every(({ persona }) => typeof persona === 'string');
+    sessionsOf(one).every(({ persona }) => typeof persona === 'string');
 
 /** A simulation that was deleted keeps its sessions and loses its link. */
 function deletedKept(): Check {
@@ -70,7 +70,7 @@ function deletedKept(): Check {
         .filter(({ isDeleted }) => isDeleted)
         .flatMap((session) =>
           find(
-            itemsOf(page).find(({ persona }) => persona === session.persona),
+            sessionsOf(page).find(({ persona }) => persona === session.persona),
             page,
           ),
         ),
@@ -84,7 +84,7 @@ function byUrl(): Check {
     isTold('agent by URL'),
     (page, transcript) => {
       const expected = seeded(transcript).filter(({ isDeleted }) => !isDeleted);
-      const got = itemsOf(page).map(({ persona }) => persona);
+      const got = sessionsOf(page).map(({ persona }) => persona);
       const isRight =
         got.length === expected.length && expected.every((one) => got.includes(one.persona));
       const says = `the ${expected.length} sessions of the agent with that URL`;
@@ -129,7 +129,7 @@ function nullsOf(evidence: Exchange[], transcript: Transcript): Finding[] {
   return evidence
     .filter((one) => isOwn('whole')(one, transcript))
     .flatMap((page) =>
-      itemsOf(page)
+      sessionsOf(page)
         .filter((item) => item['url'] === null && isThere(item))
         .map(() => wrong(page, '/items', 'a link to a simulation that is there', 'null')),
     );

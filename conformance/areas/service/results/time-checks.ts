@@ -6,7 +6,7 @@ import { identity, wholeOf, wrong } from './page-checks.ts';
 import {
   asked,
   chatsOf,
-  itemsOf,
+  sessionsOf,
   lastOf,
   seedOf,
   startMs,
@@ -98,7 +98,7 @@ export function byTime(endpoint: Results, name: Bound): Check {
     ...judged,
     evidence(transcript) {
       const whole = wholeOf(transcript, endpoint);
-      const items = whole ? itemsOf(whole) : [];
+      const items = whole ? sessionsOf(whole) : [];
       const probes = judged
         .evidence(transcript)
         .filter((page) => items.some((item) => wanted(item, page, transcript) !== 'either'));
@@ -126,7 +126,7 @@ function within(endpoint: Results, name: Bound, whole: Exchange, transcript: Tra
     startMs({ started_at: asked(whole, bound) }),
   );
   if (!plain || afterMs === undefined || beforeMs === undefined) return [];
-  return itemsOf(plain).filter((item) => {
+  return sessionsOf(plain).filter((item) => {
     const atMs = startMs(item);
     if (atMs === undefined) return false;
     const isNearer = atMs - afterMs < beforeMs - atMs === (name === 'started_after');
@@ -140,8 +140,8 @@ function leftOut(
   whole: Exchange,
   transcript: Transcript,
 ): Finding[] {
-  if (itemsOf(whole).length >= pageLimitMax) return [];
-  const listed = new Set(itemsOf(whole).map(identity));
+  if (sessionsOf(whole).length >= pageLimitMax) return [];
+  const listed = new Set(sessionsOf(whole).map(identity));
   const lost = within(endpoint, name, whole, transcript).find(
     (item) => !listed.has(identity(item)),
   );

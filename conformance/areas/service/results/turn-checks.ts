@@ -1,6 +1,6 @@
 import { brief, valueAt, type TraceSpan } from '../../../../src/contract/index.ts';
 import { notJudged, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { chatsOf, resultsOf, sessionOf, startMs, textIn, turnsOf, type Item } from '../reading.ts';
+import { chatsOf, resultsOf, findSession, startMs, textIn, turnsOf, type Item } from '../reading.ts';
 import type { Transcript } from '../../../engine/transcript/reading.ts';
 
 /** A conversation as it was sent, and as it is shown. */
@@ -25,7 +25,7 @@ const COUNTED = [
 
 function shownOf(transcript: Transcript, steps: readonly string[]): Shown[] {
   return steps.flatMap((step) => {
-    const item = sessionOf(transcript, step);
+    const item = findSession(transcript, step);
     const id = item?.['source_session_id'];
     if (!item || typeof id !== 'string') return [];
     const chats = chatsOf(id, transcript);

@@ -7,11 +7,11 @@ import { noWhole, wrong } from '../results/page-checks.ts';
 import {
   asked,
   chatsOf,
-  conversationOf,
+  conversationIdOf,
   countOf,
   hasControl,
   isPage,
-  itemsOf,
+  sessionsOf,
   lastOf,
   needsControl,
   resultsOf,
@@ -51,12 +51,12 @@ function queuedAndListed(transcript: Transcript): Queued[] {
     (one) => one.endpoint === 'end' && one.probe === 'service/conversations' && isAccepted(one),
   );
   return closes.flatMap((close) => {
-    const id = conversationOf(close);
+    const id = conversationIdOf(close);
     const queued = queuedOf(close);
     const listed = queued === 0 ? later : page;
-    const item = listed && itemsOf(listed).find((one) => one['source_session_id'] === id);
+    const item = listed && sessionsOf(listed).find((one) => one['source_session_id'] === id);
     const total = item && countOf(item, 'total_evaluations');
-    const isOnce = closes.filter((one) => conversationOf(one) === id).length === 1;
+    const isOnce = closes.filter((one) => conversationIdOf(one) === id).length === 1;
     if (typeof queued !== 'number' || total === undefined || !isOnce) return [];
     return wanted === undefined || wanted === queued ? [{ close, queued, total }] : [];
   });
@@ -140,9 +140,9 @@ function numbered(
   };
   const hasTurns = (item: Item): boolean => turnsOf(item).length > 0 && wholeNumbers(item);
   return checkEach(
-    (one) => isPage(endpoint)(one) && itemsOf(one).some(hasTurns),
+    (one) => isPage(endpoint)(one) && sessionsOf(one).some(hasTurns),
     (one, transcript) =>
-      itemsOf(one).flatMap((item, index) => {
+      sessionsOf(one).flatMap((item, index) => {
         const expected = hasTurns(item) ? fault(item, transcript) : undefined;
         if (expected === undefined) return [];
         const received = brief(turnsOf(item).map(numberOf));
@@ -202,9 +202,9 @@ function seededTurnsShown(): Check {
     (one, transcript) =>
       isPage('simulations')(one) &&
       wantsTraces(one) &&
-      itemsOf(one).some((item) => hasTraces(item) && seededTurns(item, transcript).length > 0),
+      sessionsOf(one).some((item) => hasTraces(item) && seededTurns(item, transcript).length > 0),
     (one, transcript) =>
-      itemsOf(one).flatMap((item, index): Finding[] => {
+      sessionsOf(one).flatMap((item, index): Finding[] => {
         const wanted = texts(seededTurns(item, transcript));
         if (wanted.length === 0 || !hasTraces(item)) return [];
         const got = texts(turnsOf(item));
@@ -220,7 +220,7 @@ function seededTurnsShown(): Check {
 /** Of sessions that evals could judge, something was said in one at least. */
 function someTurnsShown(): Check {
   const scored = (page: Exchange): Item[] =>
-    itemsOf(page).filter(
+    sessionsOf(page).filter(
       (item) => (countOf(item, 'total_evaluations') ?? 0) > 0 && Array.isArray(item['traces']),
     );
   return checkEach(

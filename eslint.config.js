@@ -2,8 +2,14 @@ import eslint from '@eslint/js';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
+const PRODUCT = ['src/**/*.ts', 'reference-agent/**/*.ts', 'conformance/**/*.ts', 'load/**/*.ts'];
+
+const TIME_AND_RANDOMNESS =
+  'Take a Clock or a Random from src/platform, so that tests can control it.';
+const timers = ['setTimeout', 'setInterval', 'setImmediate', 'performance'];
+
 export default defineConfig(
-  { ignores: ['dist/', '.tap/', 'src/contract/generated/'] },
+  { ignores: ['dist/', '.tap/', 'coverage/', 'src/contract/generated/'] },
   eslint.configs.recommended,
   {
     files: ['**/*.ts'],
@@ -14,8 +20,80 @@ export default defineConfig(
       '@typescript-eslint/no-empty-function': 'off',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      // There are no enums: Node strips types and runs only erasable syntax.
+      '@typescript-eslint/no-unsafe-enum-assignment': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
+      '@typescript-eslint/consistent-type-imports': 'error',
+      // One convention for names everywhere: camelCase values, PascalCase types, and
+      // SCREAMING_SNAKE_CASE for constants at module level.
+      '@typescript-eslint/naming-convention': [
+        'error',
+        { selector: 'typeLike', format: ['PascalCase'] },
+        { selector: 'function', format: ['camelCase'] },
+        { selector: 'parameter', format: ['camelCase'], leadingUnderscore: 'allow' },
+        {
+          selector: 'variable',
+          modifiers: ['const', 'global'],
+          format: ['camelCase', 'UPPER_CASE'],
+        },
+        { selector: 'variable', modifiers: ['destructured'], format: null },
+        { selector: 'variable', format: ['camelCase'], leadingUnderscore: 'allow' },
+        // Names of wire fields stay as the specification spells them.
+        { selector: ['property', 'objectLiteralProperty'], format: null },
+      ],
+      'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     },
+  },
+  {
+    // Tables of requirements are as long as what they list.
+    files: ['conformance/areas/**/*.ts'],
+    rules: { 'max-lines': 'off' },
+  },
+  {
+    files: PRODUCT,
+    rules: {
+      'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }],
+      'no-console': 'error',
+      'no-restricted-globals': [
+        'error',
+        ...timers.map((name) => ({ name, message: TIME_AND_RANDOMNESS })),
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: TIME_AND_RANDOMNESS },
+        { object: 'Date', property: 'now', message: TIME_AND_RANDOMNESS },
+        { object: 'process', property: 'env', message: 'Only the CLI reads the environment.' },
+        { object: 'process', property: 'exit', message: 'Only the CLI ends the process.' },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'NewExpression[callee.name="Date"]', message: TIME_AND_RANDOMNESS },
+      ],
+    },
+  },
+  {
+    files: ['src/platform/**/*.ts'],
+    rules: {
+      'no-restricted-globals': 'off',
+      'no-restricted-properties': 'off',
+      'no-restricted-syntax': 'off',
+    },
+  },
+  {
+    // Only the CLI reads the environment and ends the process.
+    files: ['src/cli/**/*.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: TIME_AND_RANDOMNESS },
+        { object: 'Date', property: 'now', message: TIME_AND_RANDOMNESS },
+      ],
+    },
+  },
+  {
+    // Generators that developers run.
+    files: ['src/contract/generate.ts', 'conformance/ledger.ts'],
+    rules: { 'no-console': 'off', 'no-restricted-properties': 'off' },
   },
   {
     files: ['bin/**/*.js'],

@@ -11,7 +11,7 @@ import { requirementIds, startMutant } from '../../conformance/index.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { violations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
 import { run, type Ran } from '../helpers/command.ts';
-import { root } from '../helpers/source-tree.ts';
+import { root } from '../helpers/repository.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
 const KEY = 'sk-Very/secret~key.0123456789';

@@ -9,7 +9,7 @@ import type { SelftestResult } from '../../conformance/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { run, start } from '../helpers/command.ts';
-import { root } from '../helpers/source-tree.ts';
+import { root } from '../helpers/repository.ts';
 
 t.setTimeout(180_000);
 

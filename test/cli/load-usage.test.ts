@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { run } from '../helpers/command.ts';
 import { withTarget } from '../helpers/load.ts';
-import { root } from '../helpers/source-tree.ts';
+import { root } from '../helpers/repository.ts';
 
 t.setTimeout(110_000);
 

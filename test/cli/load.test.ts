@@ -9,7 +9,7 @@ import { violations, type LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { run, start } from '../helpers/command.ts';
 import { withTarget } from '../helpers/load.ts';
-import { root } from '../helpers/source-tree.ts';
+import { root } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
 
 t.setTimeout(110_000);

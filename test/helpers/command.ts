@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
-import { root } from './source-tree.ts';
+import { root } from './repository.ts';
 
 const main = join(root, 'src/cli/main.ts');
 /** What Node has compiled of the sources is kept from one process to the next. */

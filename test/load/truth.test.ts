@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { after, loaded, withTarget } from '../helpers/load.ts';
-import { root } from '../helpers/source-tree.ts';
+import { root } from '../helpers/repository.ts';
 
 t.setTimeout(200_000);
 

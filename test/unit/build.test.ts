@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
-import { root, trackedFiles } from '../helpers/source-tree.ts';
+import { root, listFiles } from '../helpers/repository.ts';
 
-const product = trackedFiles().filter((path) =>
+const product = listFiles().filter((path) =>
   /^(src|reference-agent|conformance|load)\/.*\.ts$/.test(path),
 );
 const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (path) =>

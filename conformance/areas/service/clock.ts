@@ -36,6 +36,8 @@ export const clockReset: Probe = {
     const now = await context.send(admin('clock as moved', '/clock', undefined, 'GET'));
     const nowMs = valueAt(now?.json, '/now_ms');
     if (typeof nowMs !== 'number') return;
-    await context.send(admin(CLOCK_RESET_STEP, '/clock', { set_ms: nowMs - service.clockAdvancedMs }, 'PUT'));
+    await context.send(
+      admin(CLOCK_RESET_STEP, '/clock', { set_ms: nowMs - service.clockAdvancedMs }, 'PUT'),
+    );
   },
 };

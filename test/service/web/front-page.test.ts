@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { isRefusal, withService } from '../../helpers/service.ts';
-import { root } from '../../helpers/source-tree.ts';
+import { root } from '../../helpers/repository.ts';
 
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 

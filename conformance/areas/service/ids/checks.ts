@@ -82,7 +82,9 @@ function listedOtherwise(ends: readonly Exchange[], transcript: Transcript): Fin
   if (!all.some((one) => listed.has(conversationIdOf(one)))) return [];
   return ends
     .filter((one) => isScored(one) && !listed.has(conversationIdOf(one)))
-    .map((one) => wrong(page, '/items', `${brief(conversationIdOf(one))} under its own id`, 'none'));
+    .map((one) =>
+      wrong(page, '/items', `${brief(conversationIdOf(one))} under its own id`, 'none'),
+    );
 }
 
 /** Where a plain close is not what it must be, or one of nothing is taken, that is what is wrong. */

@@ -222,7 +222,8 @@ export function eachItem(
   unjudged: Check['unjudged'],
 ): Check {
   return checkEach(
-    (one) => isPage(endpoint)(one) && sessionsOf(one).some((item) => isObject(item) && on(item, one)),
+    (one) =>
+      isPage(endpoint)(one) && sessionsOf(one).some((item) => isObject(item) && on(item, one)),
     (one) =>
       sessionsOf(one).flatMap((item, index) => {
         const fault = on(item, one) ? find(item) : undefined;

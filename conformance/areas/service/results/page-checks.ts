@@ -201,5 +201,6 @@ export function newestFirst(endpoint: Results): Check {
   );
 }
 
-const startsOf = (page: Exchange): number[] => sessionsOf(page).flatMap((item) => startMs(item) ?? []);
+const startsOf = (page: Exchange): number[] =>
+  sessionsOf(page).flatMap((item) => startMs(item) ?? []);
 const latest = (page: Exchange): number => Math.max(...startsOf(page));

@@ -2,7 +2,15 @@ import { brief, valueAt, type MessageName } from '../../../../src/contract/index
 import { notJudged, checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { eachItem } from './filter-checks.ts';
 import { wrong } from './page-checks.ts';
-import { asked, countOf, isPage, sessionsOf, turnsOf, type Item, type Results } from '../reading.ts';
+import {
+  asked,
+  countOf,
+  isPage,
+  sessionsOf,
+  turnsOf,
+  type Item,
+  type Results,
+} from '../reading.ts';
 import { shape } from '../../../engine/checks/shape.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { type Exchange } from '../../../engine/transcript/reading.ts';

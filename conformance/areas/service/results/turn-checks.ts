@@ -1,6 +1,14 @@
 import { brief, valueAt, type TraceSpan } from '../../../../src/contract/index.ts';
 import { notJudged, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { chatsOf, resultsOf, findSession, startMs, textIn, turnsOf, type Item } from '../reading.ts';
+import {
+  chatsOf,
+  resultsOf,
+  findSession,
+  startMs,
+  textIn,
+  turnsOf,
+  type Item,
+} from '../reading.ts';
 import type { Transcript } from '../../../engine/transcript/reading.ts';
 
 /** A conversation as it was sent, and as it is shown. */

@@ -1,0 +1,171 @@
+// Who may import whom. ARCHITECTURE.md draws the same layers. Run with `npm run layers`.
+
+const PRODUCT = '^(src|reference-agent|conformance|load)/';
+const PEERS = ['reference-agent', 'conformance', 'load', 'src/service'];
+const KITS = ['src/voice', 'src/http-kit', 'src/report-kit'];
+
+/** Files below `from` import nothing below `to`, except what `except` matches. */
+const forbid = (name, comment, from, to, except) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: from },
+  to: { path: to, ...(except && { pathNot: except }) },
+});
+
+/** Only files that match `owner` import a package. */
+const ownedBy = (library, owner) => ({
+  name: `only-the-owner-imports-${library.replace(/[@/]/g, '')}`,
+  comment: `Only ${owner} imports ${library}. Call the owner, or take a value from the caller.`,
+  severity: 'error',
+  from: { path: PRODUCT, pathNot: owner },
+  to: { path: `node_modules/${library}(/|$)` },
+});
+
+/** A top-level package is imported through its entry point. */
+const peerRules = PEERS.map((peer) =>
+  forbid(
+    `${peer.replace('src/', '')}-imports-no-peer`,
+    'Agent, conformance, load and service never import each other: the CLI and the library pass one to another as a value.',
+    `^${peer}/`,
+    `^(${PEERS.filter((other) => other !== peer).join('|')})/`,
+  ),
+);
+
+const kitRules = KITS.map((kit) =>
+  forbid(
+    `${kit.replace('src/', '')}-imports-platform-and-contract-only`,
+    'The kits sit above platform and contract, and do not import each other.',
+    `^${kit}/`,
+    PRODUCT,
+    `^(${kit}|src/platform|src/contract)/`,
+  ),
+);
+
+const serviceParts = ['ingest', 'close', 'results', 'scoring', 'simulator', 'admin', 'web'];
+const servicePartRules = serviceParts.map((part) =>
+  forbid(
+    `service-${part}-imports-no-sibling`,
+    'The parts of the service meet in store, domain, turns and model; app puts them together.',
+    `^src/service/${part}/`,
+    `^src/service/(${serviceParts.filter((other) => other !== part).join('|')}|app)/`,
+  ),
+);
+
+export default {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'No import cycles, type-only imports included.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-dead-files',
+      comment:
+        'Every product file is imported by another one, unless it starts a process or thread.',
+      severity: 'error',
+      from: {
+        orphan: true,
+        path: PRODUCT,
+        pathNot: '(\\.d\\.ts$|/generated/|-(thread|process)\\.ts$)',
+      },
+      to: {},
+    },
+    {
+      name: 'no-missing-files',
+      comment: 'Every import resolves.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'no-dev-dependencies-in-the-product',
+      comment: 'A package that the product imports is listed under dependencies.',
+      severity: 'error',
+      from: {
+        path: PRODUCT,
+        pathNot: '^(src/contract/generate|conformance/ledger)\\.ts$',
+      },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    forbid('no-imports-of-tests', 'Nothing imports tests.', PRODUCT, '^(test|bench)/'),
+    forbid(
+      'platform-imports-nothing',
+      'platform is the lowest layer.',
+      '^src/platform/',
+      '^(src|reference-agent|conformance|load)/',
+      '^src/platform/',
+    ),
+    forbid(
+      'contract-imports-platform-only',
+      'contract sits above platform.',
+      '^src/contract/',
+      PRODUCT,
+      '^src/(contract|platform)/',
+    ),
+    forbid(
+      'contract-through-its-entry-point',
+      'Import src/contract/index.ts.',
+      '^(?!src/contract/)',
+      '^src/contract/',
+      '^src/contract/(index|generated/.*)\\.ts$',
+    ),
+    ...kitRules,
+    ...peerRules,
+    ...servicePartRules,
+    forbid(
+      'cli-through-entry-points',
+      'The CLI uses the entry point of each package.',
+      '^src/(cli/|index\\.ts)',
+      `^(${PEERS.join('|')})/.+`,
+      `^(${PEERS.join('|')})/index\\.ts$`,
+    ),
+    forbid(
+      'nothing-imports-the-cli',
+      'The CLI is the top layer.',
+      '^(src/(?!cli)|reference-agent|conformance|load)',
+      '^src/cli/',
+    ),
+    forbid(
+      'engine-knows-no-area',
+      'Areas register themselves with the engine.',
+      '^conformance/engine/',
+      '^conformance/(areas|proof|reports)/',
+    ),
+    forbid(
+      'areas-know-no-proof',
+      'Mutants are data; proof/ runs them.',
+      '^conformance/areas/',
+      '^conformance/(proof|reports)/',
+    ),
+    ownedBy('better-sqlite3', '^src/service/store/'),
+    ownedBy('kysely', '^src/service/store/'),
+    ownedBy('protobufjs', '^src/contract/'),
+    ownedBy('werift', '^src/voice/peer/'),
+    ownedBy('autocannon', '^load/'),
+    ownedBy('hdr-histogram-js', '^load/'),
+    ownedBy('yargs', '^src/cli/'),
+    ownedBy('pino', '^src/platform/'),
+    ownedBy('yaml', '^src/cli/'),
+    ownedBy('openai', '^src/service/model/'),
+    ownedBy('opus-decoder', '^src/voice/'),
+    ownedBy('libopus-wasm', '^src/voice/'),
+    ownedBy('@opentelemetry', '^src/cli/'),
+    ownedBy('fastify', '^(src/http-kit|reference-agent|src/service)/'),
+    ownedBy('ws', '^(src/voice/call|reference-agent/voice|conformance/(engine/drive|proof))/'),
+    ownedBy(
+      'undici',
+      '^(conformance/(engine/drive|proof)|load/engines|src/service/simulator|src/voice)/',
+    ),
+    ownedBy('zod', '^(src/cli/|src/platform/|src/index|src/service/app/|reference-agent/)'),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|\\.tap)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'] },
+  },
+};

@@ -1,0 +1,57 @@
+/**
+ * Rules of the repository that no linter checks. ESLint holds style and size, dependency-cruiser
+ * (.dependency-cruiser.js) holds layers, cycles, owners of libraries and dead files.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { listFiles, root } from '../helpers/repository.ts';
+
+const files = listFiles();
+const isTypeScript = (path: string): boolean =>
+  path.endsWith('.ts') && !path.includes('/generated/');
+
+void t.test('every file name says what is in the file, in kebab case', (t) => {
+  for (const path of files.filter(isTypeScript)) {
+    const name = path.split('/').at(-1) ?? '';
+    t.match(name, /^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/, `${path} is in kebab case`);
+    t.notMatch(
+      name,
+      /^(utils?|helpers?|common|misc|types|stuff)\./,
+      `${path} is named after its content`,
+    );
+  }
+  t.end();
+});
+
+void t.test('generated files are up to date', (t) => {
+  const generate = join(root, 'src/contract/generate.ts');
+  t.doesNotThrow(
+    () => execFileSync(process.execPath, [generate, '--check'], { stdio: 'pipe' }),
+    'Run npm run generate.',
+  );
+  t.end();
+});
+
+void t.test('the repository does not point outside itself', (t) => {
+  for (const path of files) {
+    if (!/\.(ts|js|md|json)$/.test(path) || path === 'package-lock.json') continue;
+    if (path.startsWith('test/')) continue;
+    const text = readFileSync(join(root, path), 'utf8');
+    t.notMatch(
+      text,
+      /\/work\/|\.\.\/shared\//,
+      `${path} names no directory outside the repository`,
+    );
+  }
+  t.end();
+});
+
+void t.test('every Markdown page has one title', (t) => {
+  for (const path of files.filter((path) => path.endsWith('.md'))) {
+    const text = readFileSync(join(root, path), 'utf8').replaceAll(/```[\s\S]*?```/g, '');
+    t.equal(text.match(/^# /gm)?.length, 1, path);
+  }
+  t.end();
+});

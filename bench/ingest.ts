@@ -11,8 +11,8 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../src/service/store/open-store.ts';
 import { openSpanSink } from '../src/service/store/spans.ts';
-import type { SpanSink } from '../src/service/store/span-sink.ts';
-import type { NewSpan, NewSpans } from '../src/service/store/store.ts';
+import type { SpanWriter } from '../src/service/store/span-sink.ts';
+import type { NewSpan, TraceRequestRows } from '../src/service/store/store.ts';
 
 const requestsOfShot = 512;
 const requestsOfGroup = 64;
@@ -20,14 +20,14 @@ const spansOfRequest = [1, 10, 100];
 
 let made = 0;
 
-function newRequest(ownerId: string, size: number): NewSpans {
+function newRequest(ownerId: string, size: number): TraceRequestRows {
   const nth = (made += 1);
   const conversationId = `conversation-${nth}`;
   const spans = Array.from({ length: size }, () => newSpan(conversationId));
   const tags = Array.from({ length: 8 }, (_, tag) => ({
     ...{ conversationId, key: `tag.${tag}`, value: `value ${(nth * (tag + 1)) % 997}` },
   }));
-  return { ownerId, receivedAtMs: 1_795_176_000_000 + nth, spans, tags, notes: [] };
+  return { ownerId, receivedAtMs: 1_795_176_000_000 + nth, spans, tags, logEntries: [] };
 }
 
 function newSpan(conversationId: string): NewSpan {
@@ -46,11 +46,15 @@ function newSpan(conversationId: string): NewSpan {
 }
 
 /** Spans a second that are kept when so many requests share a transaction. */
-function shoot(sink: SpanSink, requests: readonly NewSpans[], perTransaction: number): number {
+function shoot(
+  sink: SpanWriter,
+  requests: readonly TraceRequestRows[],
+  perTransaction: number,
+): number {
   const startedMs = performance.now();
   let kept = 0;
   for (let at = 0; at < requests.length; at += perTransaction) {
-    for (const result of sink.keep(requests.slice(at, at + perTransaction))) {
+    for (const result of sink.insert(requests.slice(at, at + perTransaction))) {
       if (result instanceof Error) throw result;
       kept += result.inserted;
     }
@@ -60,7 +64,7 @@ function shoot(sink: SpanSink, requests: readonly NewSpans[], perTransaction: nu
 
 async function run(rounds: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-ingest-'));
-  const open = async (name: string): Promise<{ sink: SpanSink; ownerId: string }> => {
+  const open = async (name: string): Promise<{ sink: SpanWriter; ownerId: string }> => {
     const file = join(folder, name);
     const store = await openStore({ file });
     const ownerId = await store.owners.ensure('bench');

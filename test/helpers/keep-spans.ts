@@ -18,6 +18,6 @@ for (let group = 0; group < 1_000_000; group += 1) {
     const inputMessages = JSON.stringify('x'.repeat(2_000));
     return newSpans(ownerId, [newSpan(id, { conversationId, inputMessages })], { tags });
   });
-  for (const result of sink.keep(requests)) if (result instanceof Error) throw result;
+  for (const result of sink.insert(requests)) if (result instanceof Error) throw result;
   writeSync(1, ids.map((id) => `span-${id}\n`).join(''));
 }

@@ -1,9 +1,9 @@
-import type { KeptSpan } from '../../src/service/store/store.ts';
+import type { StoredSpan } from '../../src/service/store/store.ts';
 import { startMs } from './span-sketch.ts';
 
 /** What a test says of a kept span; ids are written short. Times are ms after `startMs`. */
 export interface KeptSketch extends Partial<
-  Pick<KeptSpan, 'operation' | 'name' | 'failed' | 'late' | 'attributes'>
+  Pick<StoredSpan, 'operation' | 'name' | 'failed' | 'late' | 'attributes'>
 > {
   id: string;
   trace?: string;
@@ -16,7 +16,7 @@ export interface KeptSketch extends Partial<
 }
 
 /** A kept span: a chat span of 1 s unless told otherwise. */
-export function keptSpan(sketch: KeptSketch): KeptSpan {
+export function keptSpan(sketch: KeptSketch): StoredSpan {
   const { id, trace = 't', parent, atMs = 0, forMs = 1000, input, output, ...rest } = sketch;
   const startNs = BigInt(startMs + atMs) * 1_000_000n;
   return {

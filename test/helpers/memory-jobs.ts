@@ -16,7 +16,7 @@ export interface MemoryJobs extends JobStore {
   /** What was written, in order. */
   written: { job: Job; outcome: Outcome }[];
   /** How often each call came, e.g. `take`. */
-  calls: Record<'take' | 'renew' | 'finish' | 'giveBack' | 'freeAll' | 'nextDueAtMs', number>;
+  calls: Record<'take' | 'renew' | 'finish' | 'release' | 'releaseAll' | 'findNextDueAtMs', number>;
   /** When given back jobs are due, in order. */
   givenBack: { job: Job; dueAtMs: number }[];
   /** Throws in the next calls of this name. */
@@ -79,24 +79,24 @@ export function memoryJobs(): MemoryJobs {
       groupCame(finished.length);
       return await oneByOne(finished, (one) => this.finish(worker, one.job, one.outcome, atMs));
     },
-    async giveBack(worker, job, dueAtMs) {
-      await called('giveBack');
+    async release(worker, job, dueAtMs) {
+      await called('release');
       const found = heldBy(worker, job);
       if (!found) return;
       Object.assign(found, { holder: undefined, dueAtMs });
       givenBack.push({ job, dueAtMs });
     },
-    async freeAll(nowMs) {
-      await called('freeAll');
+    async releaseAll(nowMs) {
+      await called('releaseAll');
       const freed = [...kept.values()].filter(({ holder, dueAtMs }) => holder ?? dueAtMs > nowMs);
       for (const one of freed) Object.assign(one, { holder: undefined, dueAtMs: 0 });
       return freed.length;
     },
-    async nextDueAtMs() {
-      await called('nextDueAtMs');
+    async findNextDueAtMs() {
+      await called('findNextDueAtMs');
       return nextIn(kept);
     },
-    pending: () => Promise.resolve({ count: kept.size, nextDueAtMs: nextIn(kept) }),
+    getBacklog: () => Promise.resolve({ count: kept.size, nextDueAtMs: nextIn(kept) }),
   };
 }
 
@@ -118,7 +118,7 @@ async function oneByOne<One, Result>(
 /** Counts calls, and lets the next of a name fail. */
 function countedCalls() {
   const calls: MemoryJobs['calls'] = {
-    ...{ take: 0, renew: 0, finish: 0, giveBack: 0, freeAll: 0, nextDueAtMs: 0 },
+    ...{ take: 0, renew: 0, finish: 0, release: 0, releaseAll: 0, findNextDueAtMs: 0 },
   };
   const failing = new Map<string, number>();
   const groups: number[] = [];

@@ -11,9 +11,9 @@ writeGroups({
   port: parentPort,
   sink: {
     ...sink,
-    keep(requests) {
+    insert(requests) {
       if (requests.some(({ ownerId }) => ownerId === 'burst')) throw new TypeError('a customer');
-      return sink.keep(requests);
+      return sink.insert(requests);
     },
   },
   decode(job, sink) {

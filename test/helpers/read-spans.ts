@@ -4,7 +4,7 @@ import {
   type RefusedSpans,
   type RequestContext,
 } from '../../src/service/ingest/read-spans.ts';
-import type { IngestNote, NewSpans } from '../../src/service/store/store.ts';
+import type { IngestLogEntry, TraceRequestRows } from '../../src/service/store/store.ts';
 import { requestOf, spanOf, startMs, type SpanSketch } from './span-sketch.ts';
 
 export const conversation = (id: string): Record<string, unknown> => ({
@@ -21,7 +21,7 @@ export function read(
   spans: readonly (SpanSketch | Span)[],
   context: Partial<RequestContext> = {},
   resource: Record<string, unknown> = {},
-): NewSpans | RefusedSpans {
+): TraceRequestRows | RefusedSpans {
   const wire = spans.map((span) => ('traceId' in span ? span : spanOf(span)));
   return readRequest(readTraceRequest(requestOf(wire, resource)), context);
 }
@@ -29,7 +29,7 @@ export function read(
 export function readRequest(
   request: TraceRequest,
   context: Partial<RequestContext> = {},
-): NewSpans | RefusedSpans {
+): TraceRequestRows | RefusedSpans {
   return readSpans(request, {
     headerConversationId: undefined,
     ownerId: 'owner-1',
@@ -39,26 +39,26 @@ export function readRequest(
   });
 }
 
-export function accepted(result: NewSpans | RefusedSpans): NewSpans {
+export function accepted(result: TraceRequestRows | RefusedSpans): TraceRequestRows {
   if ('refused' in result) throw new Error(`refused: ${result.refused.message}`);
   return result;
 }
 
 /** Conversation by span id, short. */
-export function conversationsOf(result: NewSpans | RefusedSpans): Record<string, string> {
+export function conversationsOf(result: TraceRequestRows | RefusedSpans): Record<string, string> {
   const { spans } = accepted(result);
   return Object.fromEntries(
     spans.map(({ spanId, conversationId }) => [spanId.replace(/^0+/, ''), conversationId]),
   );
 }
 
-export function codes({ notes }: { notes: readonly IngestNote[] }): string[] {
-  return notes.map(({ code }) => code);
+export function codes({ logEntries }: { logEntries: readonly IngestLogEntry[] }): string[] {
+  return logEntries.map(({ code }) => code);
 }
 
 export function noteOf(
-  result: { notes: readonly IngestNote[] },
+  result: { logEntries: readonly IngestLogEntry[] },
   code: string,
-): IngestNote | undefined {
-  return result.notes.find((note) => note.code === code);
+): IngestLogEntry | undefined {
+  return result.logEntries.find((note) => note.code === code);
 }

@@ -3,12 +3,12 @@ import type { Test } from 'tap';
 import { openFile } from '../../src/service/store/open-file.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import { openSpanSink } from '../../src/service/store/spans.ts';
-import type { SpanSink } from '../../src/service/store/span-sink.ts';
+import type { SpanWriter } from '../../src/service/store/span-sink.ts';
 import type {
-  Closing,
+  CloseRequest,
   NewSession,
   NewSpan,
-  NewSpans,
+  TraceRequestRows,
   Outcome,
   Store,
 } from '../../src/service/store/store.ts';
@@ -24,7 +24,7 @@ export const noonNs = BigInt(noonMs) * 1_000_000n;
 export interface OpenStore {
   file: string;
   store: Store;
-  sink: SpanSink;
+  sink: SpanWriter;
   ownerId: string;
 }
 
@@ -63,7 +63,7 @@ export function newSimulation(
 ): NewSimulation {
   return {
     ...{ ownerId, name: 'Nightly', seed: 'S', startedAtMs: noonMs, secret: 'k', concurrency: 1 },
-    ...{ agent: { name: 'Shop', url: 'http://127.0.0.1:1' }, castings: [] },
+    ...{ agent: { name: 'Shop', url: 'http://127.0.0.1:1' }, scenarios: [] },
     idOf: (repeat) => `asked-${repeat}`,
     ...changes,
   };
@@ -91,9 +91,9 @@ export function newSpan(id: string, changes: Partial<NewSpan> = {}): NewSpan {
 export function newSpans(
   ownerId: string,
   spans: readonly NewSpan[],
-  changes: Partial<NewSpans> = {},
-): NewSpans {
-  return { ownerId, receivedAtMs: noonMs + 2_000, spans, tags: [], notes: [], ...changes };
+  changes: Partial<TraceRequestRows> = {},
+): TraceRequestRows {
+  return { ownerId, receivedAtMs: noonMs + 2_000, spans, tags: [], logEntries: [], ...changes };
 }
 
 export function newEval(id: string, changes: Partial<EvalDefinition> = {}): EvalDefinition {
@@ -107,7 +107,7 @@ export function newAgent(id: string, secret: string | undefined): NewDocument {
 }
 
 /** A closing of `conversation-1` with two evals. */
-export function newClosing(ownerId: string, changes: Partial<Closing> = {}): Closing {
+export function newClosing(ownerId: string, changes: Partial<CloseRequest> = {}): CloseRequest {
   const conversationId = changes.conversationId ?? 'conversation-1';
   return {
     ownerId,

@@ -8,7 +8,7 @@ import {
 import { InvalidDocumentError, Refusal } from '../app/errors.ts';
 import { documentId } from '../domain/ids.ts';
 import type { Store } from '../store/store.ts';
-import type { DocumentKind, KeptAgent, NewDocument } from '../store/setup.ts';
+import type { DocumentKind, StoredAgent, NewDocument } from '../store/setup.ts';
 import { asMessage } from '../app/wire.ts';
 import type { Owners } from './owners.ts';
 import { checkScenario } from '../domain/check-scenario.ts';
@@ -21,7 +21,7 @@ interface Deps {
 /** What an owner has by now. */
 export interface Known {
   evals: readonly EvalDefinition[];
-  agents: readonly Pick<KeptAgent, 'id' | 'name'>[];
+  agents: readonly Pick<StoredAgent, 'id' | 'name'>[];
   personaIds: readonly string[];
   scenarioIds: readonly string[];
 }

@@ -48,13 +48,13 @@ export function settingsRoutes(
   app: FastifyInstance,
   { owners, store, warnings }: SettingsDeps,
 ): void {
-  app.get('/settings', async (request) => store.settings(await owners.named(request)));
+  app.get('/settings', async (request) => store.getSettings(await owners.named(request)));
   app.put('/settings', async (request) => {
     const ownerId = await owners.namedOrNew(request);
     const known = (await store.list(ownerId)).map(({ id }) => id);
-    await store.putSettings(ownerId, toSettings(request.body, known));
+    await store.updateSettings(ownerId, toSettings(request.body, known));
     const said = await warnings(ownerId);
-    return { ...(await store.settings(ownerId)), ...(said.length > 0 && { warnings: said }) };
+    return { ...(await store.getSettings(ownerId)), ...(said.length > 0 && { warnings: said }) };
   });
 }
 

@@ -18,7 +18,7 @@ export async function grantKey(
   grant: { key: string; ownerId: string },
 ): Promise<void> {
   const keyDigest = keyDigestOf(grant.key);
-  const holder = await owners.byKey(keyDigest);
+  const holder = await owners.findByKey(keyDigest);
   if (holder && holder.ownerId !== grant.ownerId) {
     throw new Refusal('conflict', 'this key belongs to another owner');
   }

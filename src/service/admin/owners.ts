@@ -29,7 +29,7 @@ export function ownersByName(owners: OwnerStore, defaultName: string): Owners {
     nameIn,
     async named(request) {
       const name = nameIn(request);
-      const id = await owners.idOf(name);
+      const id = await owners.findId(name);
       if (id !== undefined) return id;
       const cure = 'POST /__admin/keys with it makes one';
       throw new Refusal('not_found', `there is no owner ${brief(name)}; ${cure}`);

@@ -121,7 +121,7 @@ function resetRoute(app: FastifyInstance, deps: ControlDeps): void {
     const ownerId = await owners.named(request);
     await simulations.cancelAll(ownerId);
     if (to === 'seed') await seeds.replant(ownerId);
-    else await store.empty(ownerId);
+    else await store.deleteOwnerData(ownerId);
     forget();
     return { reset: to };
   });

@@ -7,7 +7,7 @@ import type {
 } from '../../contract/index.ts';
 import { InvalidDocumentError } from '../app/errors.ts';
 import { documentId } from '../domain/ids.ts';
-import type { KeptTurn, NewSession, Outcome } from '../store/store.ts';
+import type { StoredTurn, NewSession, Outcome } from '../store/store.ts';
 import { checkKnown } from './evals.ts';
 import { readInstant } from './read-instant.ts';
 
@@ -112,7 +112,7 @@ function common(
   };
 }
 
-function toTurn(turn: SeedTurn, index: number): KeptTurn {
+function toTurn(turn: SeedTurn, index: number): StoredTurn {
   return {
     sequence: index + 1,
     userInput: turn.user_input,

@@ -6,7 +6,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { InvalidDocumentError, Refusal } from '../app/errors.ts';
 import { keyDigestOf } from '../app/authentication.ts';
 import { documentId } from '../domain/ids.ts';
-import type { NewDocument, Planting, SeedProgress } from '../store/setup.ts';
+import type { NewDocument, SeedData, SeedProgress } from '../store/setup.ts';
 import type { NewSession } from '../store/store.ts';
 import { asMessage } from '../app/wire.ts';
 import { checkRoom, knownOf, toAgent, toScenario, type Known } from './documents.ts';
@@ -49,7 +49,7 @@ export function seedBed(deps: TranscriptDeps): Seeds {
   const planted = new Map<string, SeedDocument>();
   const plant = async (given: Given, onProgress?: SeedProgress): Promise<void> => {
     const planting = await readSeed(deps, given);
-    const keyTaken = await deps.store.plant({ ...planting, onProgress });
+    const keyTaken = await deps.store.insertSeedData({ ...planting, onProgress });
     if (keyTaken !== undefined) {
       throw new Refusal('conflict', `/keys/${keyTaken}/key belongs to another owner`);
     }
@@ -91,7 +91,7 @@ interface Given {
 const nothing: Known = { evals: [], agents: [], personaIds: [], scenarioIds: [] };
 
 /** Finds what is wrong before anything is written. @throws Refusal. */
-async function readSeed(deps: TranscriptDeps, given: Given): Promise<Planting> {
+async function readSeed(deps: TranscriptDeps, given: Given): Promise<SeedData> {
   const { store, clock } = deps;
   const { ownerId, document, afresh } = given;
   const { settings = {} } = document;
@@ -105,14 +105,14 @@ async function readSeed(deps: TranscriptDeps, given: Given): Promise<Planting> {
     known.map(({ id }) => id),
     '/settings',
   );
-  const liveIds = settings.evals ?? (afresh ? [] : (await store.evals.settings(ownerId)).evals);
+  const liveIds = settings.evals ?? (afresh ? [] : (await store.evals.getSettings(ownerId)).evals);
   const live = liveIds.flatMap((id) => known.find((one) => one.id === id) ?? []);
   const context = { ownerId, known, live, nowMs: clock.nowMs() };
   const sessions = await seededSessions(document, context);
   const simulations = simulationsOf(document, context);
   return {
     ownerId,
-    afresh,
+    replaceAll: afresh,
     keys: (document.keys ?? []).map(({ key, owner }) => ({
       // One that is left out nobody would ever learn.
       keyDigest: key === undefined ? undefined : keyDigestOf(key),

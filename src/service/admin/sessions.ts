@@ -22,7 +22,7 @@ const sessionsMax = 500;
  */
 export function sessionRoutes(app: FastifyInstance, { owners, store, appUrl }: Deps): void {
   app.get('/sessions', async (request) => {
-    const sessions = await store.newest(await owners.named(request), sessionsMax);
+    const sessions = await store.listNewest(await owners.named(request), sessionsMax);
     return { sessions: sessions.map((session) => sessionVerdict(session, appUrl())) };
   });
   app.get<{ Params: { id: string } }>('/sessions/:id', async (request) => {

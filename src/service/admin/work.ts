@@ -46,7 +46,7 @@ export function workRoutes(app: FastifyInstance, deps: WorkDeps): void {
 /** Waits for all that is queued or running. @throws Refusal `busy` after two minutes. */
 export async function drain(
   deps: Pick<WorkDeps, 'clock' | 'machineClock' | 'wake' | 'drain' | 'isTalking'> & {
-    store: { jobs: Pick<Store['jobs'], 'pending'> };
+    store: { jobs: Pick<Store['jobs'], 'getBacklog'> };
   },
 ): Promise<{ drained: true }> {
   const { store, clock, machineClock = systemClock } = deps;
@@ -54,7 +54,7 @@ export async function drain(
   // Who waits for it waits in real time, wherever the service's clock stands or is moved.
   using deadline = machineClock.deadline(drainMsMax);
   await Promise.race([deps.drain(), aborted(deadline.signal)]);
-  const { count, nextDueAtMs = 0 } = await store.jobs.pending();
+  const { count, nextDueAtMs = 0 } = await store.jobs.getBacklog();
   if (!deadline.signal.aborted || (count === 0 && !deps.isTalking())) return { drained: true };
   const left = deps.isTalking()
     ? 'simulated users are talking'
@@ -87,11 +87,11 @@ async function scoreBacklog(
   const runs = new Set<string>();
   let [conversations, queued] = [0, 0];
   for (let batch = 0; batch < backlogBatchesMax; batch += 1) {
-    const ids = await store.conversations.unscored(ownerId, backlogBatch);
+    const ids = await store.conversations.listUnscored(ownerId, backlogBatch);
     for (const conversationId of ids) {
       const atMs = clock.nowMs();
       const sessionId = sessionIdOf(ownerId, conversationId);
-      const scored = await store.conversations.score({
+      const scored = await store.conversations.queueScoring({
         ownerId,
         conversationId,
         atMs,

@@ -55,7 +55,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     headers: Record<string, string> = {},
   ): Promise<Caller> => {
     const digest = keyDigestOf(key);
-    const found = key === '' ? undefined : await owners.byKey(digest);
+    const found = key === '' ? undefined : await owners.findByKey(digest);
     if (found && sameDigest(found.keyDigest, digest)) return found;
     throw new Refusal('unauthorized', `${apiKeyHeader} must hold an API key; ${what}`, headers);
   };

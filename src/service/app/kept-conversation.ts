@@ -27,7 +27,7 @@ export async function scenarioOfKept(
   const file = join(dataDir, 'service.db');
   const store = await withFileOf(file, () => openStore({ file }));
   try {
-    const ownerId = await store.owners.idOf(owner);
+    const ownerId = await store.owners.findId(owner);
     if (ownerId === undefined) throw new StartError(`${file} knows no owner ${owner}`);
     return await scenarioOfConversation(store, ownerId, conversationId);
   } finally {

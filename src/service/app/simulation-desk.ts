@@ -56,7 +56,7 @@ export function simulationDesk(deps: DeskDeps): SimulationDesk {
   const { store, runner } = deps;
   const shown = async (plan: SimulationPlan): Promise<Simulation> =>
     viewOf(plan, {
-      kept: await store.simulations.sessionsOf(plan.ownerId, plan.id),
+      kept: await store.simulations.listSessions(plan.ownerId, plan.id),
       held: runner.held(plan.id),
       appUrl: deps.appUrl(),
     });
@@ -68,7 +68,7 @@ export function simulationDesk(deps: DeskDeps): SimulationDesk {
       const startedAtMs = deps.clock.nowMs();
       const name = asked.name ?? `${agent.name} ${isoTime(startedAtMs).slice(0, 10)}`;
       const id = await store.simulations.add({
-        ...{ ownerId, name, agent, secret, concurrency, castings, seed, startedAtMs },
+        ...{ ownerId, name, agent, secret, concurrency, scenarios: castings, seed, startedAtMs },
         ...(samples !== undefined && { samples }),
         ...(channel !== undefined && { channel }),
         idOf: (repeat) => simulationIdOf(seed, repeat),
@@ -100,7 +100,7 @@ async function agentOf(store: Store, ownerId: string, { agent }: SimulationReque
     const ids = agents.map(({ id }) => id);
     throw unknownId('/agent', 'an agent', agent, ids);
   }
-  const secret = await store.documents.apiKeyOf(ownerId, agent);
+  const secret = await store.documents.findApiKey(ownerId, agent);
   return { agent: placeOf(found), secret };
 }
 
@@ -174,7 +174,7 @@ function viewOf(plan: SimulationPlan, { kept, held, appUrl }: Progress): Simulat
       verdict: session ? verdictOf(session) : 'undecided',
     };
   });
-  const scenarios = scenarioResults(plan.castings, sessions);
+  const scenarios = scenarioResults(plan.scenarios, sessions);
   const count = (verdict: string): number =>
     sessions.filter((one) => one.verdict === verdict).length;
   const isScoring = sessions.some(({ status }) => status === 'evaluating');

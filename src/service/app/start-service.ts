@@ -147,7 +147,7 @@ async function start(
   const { apiKey, ownerName } = await withFileOf(file, () =>
     letKeysIn(store, dataDir, options.keys),
   );
-  await withFileOf(file, () => store.conversations.receivedByNow(clock.nowMs()));
+  await withFileOf(file, () => store.conversations.capReceivedAt(clock.nowMs()));
   const writer = await withFileOf(file, () => startWriter({ file, isTemporary }));
   undo.push(() => writer.close());
 
@@ -255,7 +255,7 @@ async function plant(
     const ownerId = await owners.ensure(ownerName);
     await seeds.plant(ownerId, asMessage('SeedDocument', seed), onSeedProgress);
   }
-  for (const ownerId of await owners.ids()) await warnings(ownerId);
+  for (const ownerId of await owners.listIds()) await warnings(ownerId);
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {

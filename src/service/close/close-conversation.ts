@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { liveEvals } from '../domain/live-evals.ts';
-import type { Closed, Store } from '../store/store.ts';
+import type { CloseResult, Store } from '../store/store.ts';
 
 /** What closing works with. */
 export interface CloseDeps {
@@ -30,9 +30,9 @@ export async function closeConversation(
   deps: CloseDeps,
   { ownerId, conversationId }: ConversationRef,
   idleBeforeMs?: number,
-): Promise<Closed | undefined> {
+): Promise<CloseResult | undefined> {
   const { store, clock } = deps;
-  const { run_name: base } = await store.evals.settings(ownerId);
+  const { run_name: base } = await store.evals.getSettings(ownerId);
   const { evals, deleted } = await liveEvals(store.evals, ownerId);
   const atMs = clock.nowMs();
   const closed = await store.conversations.close({

@@ -34,7 +34,7 @@ export function startIdleCloser({ conversations, clock, log, close }: IdleCloser
 
   const closeBatch = async (): Promise<boolean> => {
     const beforeMs = clock.nowMs() - conversationIdleMsMax + 1;
-    const idle = await conversations.idleBefore(beforeMs, batchSize);
+    const idle = await conversations.listIdle(beforeMs, batchSize);
     for (const conversation of idle) await close(conversation, beforeMs);
     return idle.length === batchSize;
   };

@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { brief, type ClosedConversation } from '../../contract/index.ts';
 import { Refusal } from '../app/errors.ts';
 import type { Authentication } from '../app/authentication.ts';
-import type { Closed, IngestLogStore } from '../store/store.ts';
+import type { CloseResult, IngestLogStore } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 
 /** What the end call works with. */
 export interface EndCallDeps {
   gate: Authentication;
-  ingestLog: Pick<IngestLogStore, 'newestDrop'>;
-  close: (conversation: ConversationRef) => Promise<Closed | undefined>;
+  ingestLog: Pick<IngestLogStore, 'findNewestDropCode'>;
+  close: (conversation: ConversationRef) => Promise<CloseResult | undefined>;
   /** Lets the request suffer what faults are set; throws the refusal that it shows. */
   suffer: () => Promise<void>;
 }
@@ -39,7 +39,7 @@ async function unknown(
 ): Promise<Refusal> {
   const which = `there is no conversation ${brief(conversationId)}`;
   const cure = 'its id is the gen_ai.conversation.id of spans that this key has sent';
-  const code = await ingestLog.newestDrop(ownerId);
+  const code = await ingestLog.findNewestDropCode(ownerId);
   const dropped = `; spans were dropped (${code}): GET /__admin/ingest-log tells which`;
   return new Refusal('unknown_conversation', `${which}; ${cure}${code ? dropped : ''}`);
 }
@@ -47,7 +47,7 @@ async function unknown(
 /** The close response (spec 2.3). */
 function closedView(
   conversationId: string,
-  { run, evaluationsQueued, alreadyClosed }: Closed,
+  { run, evaluationsQueued, alreadyClosed }: CloseResult,
 ): ClosedConversation {
   return {
     conversation_id: conversationId,

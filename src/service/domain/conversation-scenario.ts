@@ -74,10 +74,10 @@ async function findConversation(
   const sessionId = conversation?.sessionId ?? id;
   const session =
     (await store.sessions.find(ownerId, sessionId)) ??
-    (await store.sessions.newest(ownerId, newestMax)).find((one) => one.sourceSessionId === id);
+    (await store.sessions.listNewest(ownerId, newestMax)).find((one) => one.sourceSessionId === id);
   if (session) return { session, turns: await turnsOfSession(store, session) };
   if (!conversation) return undefined;
-  return { session, turns: turnsOf(await store.conversations.spansOf(ownerId, id)) };
+  return { session, turns: turnsOf(await store.conversations.listSpans(ownerId, id)) };
 }
 
 /** Those that scored it as they are now; the live set where none did. */

@@ -6,7 +6,7 @@ export async function liveEvals(
   store: EvalStore,
   ownerId: string,
 ): Promise<{ evals: EvalDefinition[]; deleted: string[] }> {
-  const { evals: ids } = await store.settings(ownerId);
+  const { evals: ids } = await store.getSettings(ownerId);
   const byId = new Map((await store.list(ownerId)).map((found) => [found.id, found]));
   return {
     evals: ids.flatMap((id) => byId.get(id) ?? []),

@@ -36,7 +36,7 @@ export function scoredSessionOf(
 async function tagsOf(store: Store, session: Session): Promise<JsonObject | undefined> {
   const { ownerId, sourceSessionId } = session;
   if (sourceSessionId === undefined || session.kind === 'simulation') return undefined;
-  const tags = await store.conversations.tagsOf(ownerId, sourceSessionId);
+  const tags = await store.conversations.listTags(ownerId, sourceSessionId);
   if (tags.length === 0) return undefined;
   const byKey = Map.groupBy(tags, ({ key }) => key);
   return Object.fromEntries(

@@ -25,10 +25,10 @@ export async function turnsOfSession(
   { late = true }: { late?: boolean } = {},
 ): Promise<SessionTurn[]> {
   const { ownerId, id, sourceSessionId } = session;
-  const kept = await store.sessions.turnsOf(ownerId, id);
+  const kept = await store.sessions.listTurns(ownerId, id);
   if (kept.length > 0 || session.kind === 'simulation' || sourceSessionId === undefined) {
     return kept;
   }
-  const spans = await store.conversations.spansOf(ownerId, sourceSessionId);
+  const spans = await store.conversations.listSpans(ownerId, sourceSessionId);
   return turnsOf(late ? spans : spans.filter((span) => !span.late));
 }

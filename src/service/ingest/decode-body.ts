@@ -6,15 +6,15 @@ import {
   readTraceRequest,
   type TraceRequest,
 } from '../../contract/index.ts';
-import type { SpanSink } from '../store/span-sink.ts';
-import type { NewSpans } from '../store/store.ts';
+import type { SpanWriter } from '../store/span-sink.ts';
+import type { TraceRequestRows } from '../store/store.ts';
 import { readSpans, type RefusedSpans } from './read-spans.ts';
 import type { WriterJob } from './writer-messages.ts';
 
 /** What a body turned out to be. `bytes` is how long it is, inflated. */
 export type Decoded = { bytes: number } & (
-  | { kind: 'read'; toKeep: NewSpans }
-  | ({ kind: 'refused'; notes: NewSpans['notes'] } & RefusedSpans['refused'])
+  | { kind: 'read'; toKeep: TraceRequestRows }
+  | ({ kind: 'refused'; logEntries: TraceRequestRows['logEntries'] } & RefusedSpans['refused'])
   | { kind: 'malformed' | 'too_large' | 'failed'; message: string }
 );
 
@@ -22,7 +22,7 @@ export type Decoded = { bytes: number } & (
  * Inflates a body, decodes it and reads its spans. What is wrong with the body is a value, with a
  * sentence for the caller that shows nothing of the body but a little of a time that is none.
  */
-export function decodeBody(job: WriterJob, sink: Pick<SpanSink, 'conversationsOf'>): Decoded {
+export function decodeBody(job: WriterJob, sink: Pick<SpanWriter, 'findConversations'>): Decoded {
   let bytes = job.body.byteLength;
   try {
     const body = job.gzip ? inflate(job.body) : new Uint8Array(job.body);
@@ -74,17 +74,17 @@ function parse(body: Uint8Array): TraceRequest {
 function read(
   request: TraceRequest,
   { ownerId, receivedAtMs, headerConversationId }: WriterJob,
-  sink: Pick<SpanSink, 'conversationsOf'>,
+  sink: Pick<SpanWriter, 'findConversations'>,
 ):
-  | { kind: 'read'; toKeep: NewSpans }
-  | ({ kind: 'refused'; notes: NewSpans['notes'] } & RefusedSpans['refused']) {
+  | { kind: 'read'; toKeep: TraceRequestRows }
+  | ({ kind: 'refused'; logEntries: TraceRequestRows['logEntries'] } & RefusedSpans['refused']) {
   const spans = readSpans(request, {
     headerConversationId,
     ownerId,
     receivedAtMs,
-    knownTraces: (traceIds) => sink.conversationsOf(ownerId, traceIds),
+    knownTraces: (traceIds) => sink.findConversations(ownerId, traceIds),
   });
   return 'refused' in spans
-    ? { kind: 'refused', ...spans.refused, notes: spans.notes }
+    ? { kind: 'refused', ...spans.refused, logEntries: spans.logEntries }
     : { kind: 'read', toKeep: spans };
 }

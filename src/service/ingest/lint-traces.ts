@@ -3,7 +3,7 @@ import { ingestBodyBytesMax } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { ServiceErrorCode } from '../app/errors.ts';
 import { decodeBody } from './decode-body.ts';
-import type { IngestNote, NewSpan } from '../store/store.ts';
+import type { IngestLogEntry, NewSpan } from '../store/store.ts';
 import { turnsOf } from '../turns/turns.ts';
 
 /** What ingest would make of a trace request. */
@@ -14,7 +14,7 @@ export interface TraceDiagnosis {
   spans: number;
   conversations: { conversationId: string; spans: number; turns: number; failedTurns: number }[];
   /** Where nothing would be kept, none of them is of level info. */
-  notes: readonly IngestNote[];
+  notes: readonly IngestLogEntry[];
 }
 
 /** What goes along with the bytes. */
@@ -68,24 +68,24 @@ function diagnosisOf(bytes: Uint8Array, reading: Reading): TraceDiagnosis {
       body: new Uint8Array(bytes).buffer,
       ...(conversationId === undefined ? {} : { headerConversationId: conversationId }),
     },
-    { conversationsOf: () => new Map() },
+    { findConversations: () => new Map() },
   );
   if (decoded.kind === 'read') {
-    const { spans, notes } = decoded.toKeep;
+    const { spans, logEntries } = decoded.toKeep;
     return {
       refused: undefined,
       spans: spans.length,
       conversations: conversationsOf(spans),
-      notes: spans.length === 0 ? notes.map(asCause) : notes,
+      notes: spans.length === 0 ? logEntries.map(asCause) : logEntries,
     };
   }
   const code = decoded.kind === 'refused' ? decoded.code : errorCodes[decoded.kind];
-  const notes = decoded.kind === 'refused' ? decoded.notes : [];
+  const notes = decoded.kind === 'refused' ? decoded.logEntries : [];
   return { refused: { code, message: decoded.message }, spans: 0, conversations: [], notes };
 }
 
 /** What is worth a word among spans that are kept is the cause where none is. */
-const asCause = (note: IngestNote): IngestNote =>
+const asCause = (note: IngestLogEntry): IngestLogEntry =>
   note.level === 'info' ? { ...note, level: 'warn' } : note;
 
 /** What ingest answers with, of the error table. */

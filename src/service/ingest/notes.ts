@@ -1,7 +1,7 @@
-import type { IngestNote } from '../store/store.ts';
+import type { IngestLogEntry } from '../store/store.ts';
 
 interface NoteRow {
-  level: IngestNote['level'];
+  level: IngestLogEntry['level'];
   message: string;
 }
 
@@ -125,17 +125,17 @@ export type NoteCode = keyof typeof noteRows;
  * cases. So a request of any size brings but a handful.
  */
 export class NoteBook {
-  readonly #cases = new Map<NoteCode, { about: IngestNote['about']; count: number }>();
+  readonly #cases = new Map<NoteCode, { about: IngestLogEntry['about']; count: number }>();
 
   /** Never give it text of a conversation: ids, names of attributes and numbers only. */
-  add(code: NoteCode, about: IngestNote['about'] = {}): void {
+  add(code: NoteCode, about: IngestLogEntry['about'] = {}): void {
     const known = this.#cases.get(code);
     if (known) known.count++;
     else this.#cases.set(code, { about, count: 1 });
   }
 
   /** In the order in which each was first made. */
-  notes(): IngestNote[] {
+  notes(): IngestLogEntry[] {
     return Array.from(this.#cases, ([code, { about, count }]) => ({
       ...noteRows[code],
       code,

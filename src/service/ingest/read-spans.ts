@@ -1,5 +1,5 @@
 import type { TraceRequest, TraceSpan } from '../../contract/index.ts';
-import type { IngestNote, NewSpan, NewSpans } from '../store/store.ts';
+import type { IngestLogEntry, NewSpan, TraceRequestRows } from '../store/store.ts';
 import {
   conversationIdKey,
   isConversationId,
@@ -24,7 +24,7 @@ export interface RequestContext {
 /** A request that is refused as a whole. The code is one of the service's error table. */
 export interface RefusedSpans {
   refused: { code: 'no_conversation_id' | 'malformed_body'; message: string };
-  notes: IngestNote[];
+  logEntries: IngestLogEntry[];
 }
 
 /**
@@ -33,7 +33,10 @@ export interface RefusedSpans {
  * of which none carries a conversation id, when there is no header either; and one in which all of
  * them have malformed ids. Nothing relevant in it: nothing is kept, and that is no mistake.
  */
-export function readSpans(request: TraceRequest, context: RequestContext): NewSpans | RefusedSpans {
+export function readSpans(
+  request: TraceRequest,
+  context: RequestContext,
+): TraceRequestRows | RefusedSpans {
   const book = new NoteBook();
   noteRequest(request, book);
   const relevant = request.spans.filter((span) => isRelevant(span, book));
@@ -62,7 +65,7 @@ function keep(
   sound: readonly TraceSpan[],
   conversations: ReadonlyMap<TraceSpan, string>,
   { context, book }: { context: RequestContext; book: NoteBook },
-): NewSpans {
+): TraceRequestRows {
   const { ownerId, receivedAtMs } = context;
   const spans = new Map<string, NewSpan>();
   const collector = new TagCollector(book);
@@ -80,7 +83,7 @@ function keep(
     }
   }
   const { tags } = collector;
-  return { ownerId, receivedAtMs, spans: [...spans.values()], tags, notes: book.notes() };
+  return { ownerId, receivedAtMs, spans: [...spans.values()], tags, logEntries: book.notes() };
 }
 
 function refuse(
@@ -88,7 +91,7 @@ function refuse(
   note: NoteCode,
   book: NoteBook,
 ): RefusedSpans {
-  return { refused: { code, message: noteRows[note].message }, notes: book.notes() };
+  return { refused: { code, message: noteRows[note].message }, logEntries: book.notes() };
 }
 
 function noteRequest({ spans, ignoredKeys }: TraceRequest, book: NoteBook): void {

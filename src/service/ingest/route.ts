@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { Refusal, unwritable, type ServiceErrorCode } from '../app/errors.ts';
 import type { Caller, Authentication, RateWindow } from '../app/authentication.ts';
-import type { IngestLogStore, IngestNote } from '../store/store.ts';
+import type { IngestLogStore, IngestLogEntry } from '../store/store.ts';
 import { readBody, shareOf, type ByteBudget, type Share } from './read-body.ts';
 import { bodyFormat, type BodyFormat } from './body-format.ts';
 import type { WriteResult, Writer } from './writer.ts';
@@ -152,7 +152,7 @@ const unnoted: readonly ServiceErrorCode[] = ['no_conversation_id', 'unwritable'
 /** Tells the owner in the ingest log, where one asks why nothing appears. */
 async function noteRefusal(deps: IngestDeps, caller: Caller, refusal: Refusal): Promise<void> {
   if (refusal instanceof RepeatedRefusal || unnoted.includes(refusal.code)) return;
-  const note: IngestNote = {
+  const note: IngestLogEntry = {
     level: 'error',
     code: refusal.code,
     message: refusal.message,

@@ -1,7 +1,7 @@
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import { diskFault } from '../app/errors.ts';
-import type { SpanSink } from '../store/span-sink.ts';
-import type { Kept, NewSpans } from '../store/store.ts';
+import type { SpanWriter } from '../store/span-sink.ts';
+import type { InsertResult, TraceRequestRows } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';
 import {
   placeOf,
@@ -15,12 +15,12 @@ import {
 /** What the thread works with. */
 export interface GroupDeps {
   port: MessagePort;
-  sink: SpanSink;
+  sink: SpanWriter;
   /** Anything it throws is a bug, and fails that request alone. */
   decode: (job: WriterJob, stored: Lookup) => Decoded;
 }
 
-type Lookup = Pick<SpanSink, 'conversationsOf'>;
+type Lookup = Pick<SpanWriter, 'findConversations'>;
 
 /** Requests in a transaction at most. */
 const requestsOfGroupMax = 64;
@@ -62,12 +62,12 @@ function gather(deps: GroupDeps, first: Question): { group: Read[]; closing: boo
   // A trace that one of the group brings is stored before it is looked up, so that each request
   // finds what it would have found by coming alone. That is rare, and costs a commit.
   const stored: Lookup = {
-    conversationsOf(ownerId, traceIds) {
+    findConversations(ownerId, traceIds) {
       if (bringsAny(group, ownerId, traceIds)) {
         answer(deps, group);
         group.length = 0;
       }
-      return deps.sink.conversationsOf(ownerId, traceIds);
+      return deps.sink.findConversations(ownerId, traceIds);
     },
   };
   let bytes = 0;
@@ -111,19 +111,19 @@ function decodeOrFail({ decode }: GroupDeps, job: WriterJob, stored: Lookup): De
 }
 
 /** One transaction for the whole group; a request that cannot be kept fails alone. */
-function write(sink: SpanSink, group: readonly Read[]): Answer[] {
-  const kept = sink.keep(group.map(({ job, decoded }) => toKeep(job, decoded)));
+function write(sink: SpanWriter, group: readonly Read[]): Answer[] {
+  const kept = sink.insert(group.map(({ job, decoded }) => toKeep(job, decoded)));
   return group.map(({ id, decoded }, nth) => ({ id, result: toResult(decoded, kept[nth]) }));
 }
 
 /** Of a refused request, its notes stay: they say why nothing appears. */
-function toKeep({ ownerId, receivedAtMs }: WriterJob, decoded: Decoded): NewSpans {
+function toKeep({ ownerId, receivedAtMs }: WriterJob, decoded: Decoded): TraceRequestRows {
   if (decoded.kind === 'read') return decoded.toKeep;
-  const notes = decoded.kind === 'refused' ? decoded.notes : [];
-  return { ownerId, receivedAtMs, spans: [], tags: [], notes };
+  const logEntries = decoded.kind === 'refused' ? decoded.logEntries : [];
+  return { ownerId, receivedAtMs, spans: [], tags: [], logEntries };
 }
 
-function toResult(decoded: Decoded, kept: Kept | Error | undefined): WriteResult {
+function toResult(decoded: Decoded, kept: InsertResult | Error | undefined): WriteResult {
   if (decoded.kind === 'refused') {
     const { kind, code, message } = decoded;
     return { kind, code, message };
@@ -135,5 +135,5 @@ function toResult(decoded: Decoded, kept: Kept | Error | undefined): WriteResult
     if (fault !== undefined) return { kind: 'unwritable', message: fault };
     return { kind: 'failed', message: placeOf(kept) };
   }
-  return { kind: 'kept', kept, notes: decoded.toKeep.notes.length };
+  return { kind: 'kept', kept, notes: decoded.toKeep.logEntries.length };
 }

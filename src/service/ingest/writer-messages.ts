@@ -1,5 +1,5 @@
 import { errorOrigin } from '../../platform/error-origin.ts';
-import type { Kept } from '../store/store.ts';
+import type { InsertResult } from '../store/store.ts';
 import type { RefusedSpans } from './read-spans.ts';
 
 // What the writer and its thread say to each other.
@@ -20,7 +20,7 @@ export interface WriterJob {
 /** What became of a trace request. */
 export type WriteResult =
   /** Its spans are durable; `notes` of them went into the ingest log. */
-  | { kind: 'kept'; kept: Kept; notes: number }
+  | { kind: 'kept'; kept: InsertResult; notes: number }
   /** None of its spans can be kept (spec 7); the code is one of the service's error table. */
   | ({ kind: 'refused' } & RefusedSpans['refused'])
   /** Not what its content type and encoding say. */

@@ -53,7 +53,7 @@ async function page<Item>(
   const { ownerId } = await gate.caller(request.headers);
   await suffer();
   const { filter, includeTraces } = readResultsQuery(kind, ownerId, request.url);
-  const { sessions, total } = await store.sessions.page(filter);
+  const { sessions, total } = await store.sessions.listPage(filter);
   const items: Item[] = [];
   for (const session of sessions) {
     const turns = includeTraces ? await turnsOfSession(store, session) : undefined;

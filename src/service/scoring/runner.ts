@@ -156,7 +156,7 @@ class JobRunner implements Runner {
       this.#alarm = new AbortController();
       let restMs: number | undefined;
       try {
-        if (!freed) log.info('leases_freed', { count: await store.jobs.freeAll(clock.nowMs()) });
+        if (!freed) log.info('leases_freed', { count: await store.jobs.releaseAll(clock.nowMs()) });
         freed = true;
         restMs = await this.#round();
       } catch (fault) {
@@ -174,7 +174,7 @@ class JobRunner implements Runner {
     const heldMax = this.#places * heldPerPlace;
     await this.#held.take(clock.nowMs(), heldMax - this.#held.size);
     if (!this.#stopped) this.#startWaiting();
-    const nextDueAtMs = await store.jobs.nextDueAtMs();
+    const nextDueAtMs = await store.jobs.findNextDueAtMs();
     if (nextDueAtMs === undefined && this.#held.size === 0) {
       if (!this.#alarm.signal.aborted) {
         for (const { resolve } of this.#drains.splice(0)) resolve(undefined);
@@ -281,7 +281,7 @@ class JobRunner implements Runner {
     // Before it is free, so that it can come again as another.
     this.#held.drop(held);
     try {
-      await store.jobs.giveBack(worker, job, clock.nowMs() + waitMs);
+      await store.jobs.release(worker, job, clock.nowMs() + waitMs);
     } catch (fault) {
       log.error('job_store_failed', { job: job.id, ...errorOrigin(fault) });
     }

@@ -111,7 +111,7 @@ class PlanRunner implements SimulationRunner {
   }
 
   async cancelAll(ownerId: string): Promise<void> {
-    for (const plan of await this.#options.store.simulations.running()) {
+    for (const plan of await this.#options.store.simulations.listRunning()) {
       if (plan.ownerId === ownerId) await this.cancel(ownerId, plan.id);
     }
   }
@@ -147,7 +147,7 @@ class PlanRunner implements SimulationRunner {
     while (this.#again && !this.#isStopping()) {
       this.#again = false;
       try {
-        for (const plan of await store.simulations.running()) {
+        for (const plan of await store.simulations.listRunning()) {
           if (this.#active.size >= runsMax || this.#isStopping()) break;
           if (!this.#active.has(keyOf(plan))) this.#begin(plan);
         }
@@ -183,9 +183,9 @@ class PlanRunner implements SimulationRunner {
   async #run({ plan, held, control }: Active): Promise<void> {
     const { store, model, speech, clock, machineClock, log, onKept } = this.#options;
     const { ownerId, id } = plan;
-    const kept = new Set((await store.simulations.sessionsOf(ownerId, id)).map((one) => one.id));
+    const kept = new Set((await store.simulations.listSessions(ownerId, id)).map((one) => one.id));
     const left = sessionsOfRun(plan).filter(({ sessionId }) => !kept.has(sessionId));
-    const apiKey = await store.simulations.apiKeyOf(ownerId, id);
+    const apiKey = await store.simulations.findApiKey(ownerId, id);
     const { url, voice_url: voiceUrl } = plan.agent;
     const connections = plan.concurrency;
     const sandbox = openSandbox({ url, apiKey, connections, clock: machineClock });
@@ -196,12 +196,12 @@ class PlanRunner implements SimulationRunner {
     const deps = { sandbox, call: caller.open, model, clock, machineClock, log };
     try {
       await eachAtATime(left, plan.concurrency, async (session) => {
-        if (until.aborted || (await store.simulations.stateOf(ownerId, id)) !== 'running') return;
+        if (until.aborted || (await store.simulations.findState(ownerId, id)) !== 'running') return;
         held.add(session.sessionId);
         const done = await runSession(session, deps, until);
         held.delete(session.sessionId);
         if (this.#isStopping()) return;
-        if (await store.simulations.keep(toKept(plan, session, done))) onKept();
+        if (await store.simulations.addSession(toKept(plan, session, done))) onKept();
       });
       if (!until.aborted) await store.simulations.end(ownerId, id, 'ended');
     } finally {
@@ -218,8 +218,8 @@ const nameOf = (fault: unknown): string => (fault instanceof Error ? fault.name 
 
 /** The sessions of a run, as it was asked for. */
 export function sessionsOfRun(plan: SimulationPlan): SessionPlan[] {
-  const { castings, samples, seed, repeat, channel } = plan;
-  return planSessions({ castings, samples, seed, repeat, channel });
+  const { scenarios, samples, seed, repeat, channel } = plan;
+  return planSessions({ castings: scenarios, samples, seed, repeat, channel });
 }
 
 function toKept(plan: SimulationPlan, session: SessionPlan, done: SimulatedSession): NewSession {

@@ -3,14 +3,20 @@ import { isoTime } from '../../platform/clock.ts';
 import { exact, type Connections, type Writing } from './connect.ts';
 import { runKey } from './names.ts';
 import { addSession } from './sessions.ts';
-import type { Closed, Closing, Conversation, ConversationStore, KeptSpan } from './store.ts';
+import type {
+  CloseResult,
+  CloseRequest,
+  Conversation,
+  ConversationStore,
+  StoredSpan,
+} from './store.ts';
 
 /** Live-trace conversations: open, then closed, once; unscored until a session scores it. */
 export function conversationStore({ reader, write }: Connections): ConversationStore {
   return {
     find: (ownerId, conversationId) => find(reader, ownerId, conversationId),
-    spansOf: (ownerId, conversationId) => spansOf(reader, ownerId, conversationId),
-    tagsOf: (ownerId, conversationId) =>
+    listSpans: (ownerId, conversationId) => spansOf(reader, ownerId, conversationId),
+    listTags: (ownerId, conversationId) =>
       reader
         .selectFrom('tags')
         .innerJoin('conversations', 'conversations.key', 'tags.conversation_key')
@@ -21,7 +27,7 @@ export function conversationStore({ reader, write }: Connections): ConversationS
         .orderBy('value')
         .execute(),
     close: (closing) => write((db) => close(db, closing)),
-    async idleBefore(ms, limit) {
+    async listIdle(ms, limit) {
       const rows = await reader
         .selectFrom('conversations')
         .select(['owner_id', 'conversation_id'])
@@ -32,7 +38,7 @@ export function conversationStore({ reader, write }: Connections): ConversationS
         .execute();
       return rows.map((row) => ({ ownerId: row.owner_id, conversationId: row.conversation_id }));
     },
-    receivedByNow: (nowMs) =>
+    capReceivedAt: (nowMs) =>
       write(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('conversations')
@@ -42,7 +48,7 @@ export function conversationStore({ reader, write }: Connections): ConversationS
           .executeTakeFirst();
         return Number(numUpdatedRows);
       }),
-    async unscored(ownerId, limit) {
+    async listUnscored(ownerId, limit) {
       const rows = await reader
         .selectFrom('conversations')
         .select('conversation_id')
@@ -55,11 +61,11 @@ export function conversationStore({ reader, write }: Connections): ConversationS
         .execute();
       return rows.map(({ conversation_id: id }) => id);
     },
-    score: (closing) => write((db) => score(db, closing)),
+    queueScoring: (closing) => write((db) => score(db, closing)),
   };
 }
 
-async function close(db: Writing, closing: Closing): Promise<Closed | undefined> {
+async function close(db: Writing, closing: CloseRequest): Promise<CloseResult | undefined> {
   const { ownerId, conversationId, atMs, idleBeforeMs } = closing;
   // The state is both asked and set by one statement: of two who close, one finds nothing.
   const row = await db
@@ -84,7 +90,7 @@ async function close(db: Writing, closing: Closing): Promise<Closed | undefined>
   return { run, evaluationsQueued: queued, alreadyClosed: false };
 }
 
-async function closedBefore(db: Writing, closing: Closing): Promise<Closed | undefined> {
+async function closedBefore(db: Writing, closing: CloseRequest): Promise<CloseResult | undefined> {
   const { ownerId, conversationId } = closing;
   const { run } = (await find(db, ownerId, conversationId)) ?? {};
   return run === undefined ? undefined : { run, evaluationsQueued: 0, alreadyClosed: true };
@@ -92,7 +98,7 @@ async function closedBefore(db: Writing, closing: Closing): Promise<Closed | und
 
 async function score(
   db: Writing,
-  closing: Omit<Closing, 'runName'>,
+  closing: Omit<CloseRequest, 'runName'>,
 ): Promise<{ run: string; queued: number } | undefined> {
   const row = await db
     .selectFrom('conversations')
@@ -113,7 +119,7 @@ async function score(
 /** Makes the session of a closed conversation and its jobs; nothing where no eval is to score it. */
 async function queue(
   db: Writing,
-  closing: Omit<Closing, 'runName'>,
+  closing: Omit<CloseRequest, 'runName'>,
   conversation: { key: number; run: string; startedAtMs: number; endedAtMs: number },
 ): Promise<number> {
   const { ownerId, conversationId, atMs, evals, sessionId } = closing;
@@ -180,7 +186,7 @@ async function spansOf(
   db: Connections['reader'],
   ownerId: string,
   conversationId: string,
-): Promise<KeptSpan[]> {
+): Promise<StoredSpan[]> {
   const rows = await db
     .selectFrom('spans')
     .innerJoin('conversations', 'conversations.key', 'spans.conversation_key')
@@ -204,7 +210,7 @@ async function spansOf(
     failed: row.failed === 1,
     inputMessages: row.input_messages ?? undefined,
     outputMessages: row.output_messages ?? undefined,
-    attributes: JSON.parse(row.attributes) as KeptSpan['attributes'],
+    attributes: JSON.parse(row.attributes) as StoredSpan['attributes'],
     receivedAtMs: row.received_at_ms,
     late: row.late === 1,
   }));

@@ -26,7 +26,7 @@ export function documentStore({ reader, write }: Connections): DocumentStore {
           .executeTakeFirst();
         return numDeletedRows > 0n;
       }),
-    async apiKeyOf(ownerId, agentId) {
+    async findApiKey(ownerId, agentId) {
       const row = await reader
         .selectFrom('documents')
         .select('secret')

@@ -27,8 +27,8 @@ export function evalStore({ reader, write }: Connections): EvalStore {
           .executeTakeFirst();
         return numDeletedRows > 0n;
       }),
-    settings: async (ownerId) => settingsOf(reader, ownerId),
-    putSettings: (ownerId, changes) => write((db) => putSettings(db, ownerId, changes)),
+    getSettings: async (ownerId) => settingsOf(reader, ownerId),
+    updateSettings: (ownerId, changes) => write((db) => putSettings(db, ownerId, changes)),
   };
 }
 

@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import type { Connections } from './connect.ts';
 import { forgetNotes, insertNote, noteRows, notesMax } from './note-rows.ts';
-import type { IngestLogStore, IngestNote } from './store.ts';
+import type { IngestLogStore, IngestLogEntry } from './store.ts';
 
 /** Notes of spans that belong to a conversation and were not kept. */
 const dropCodes = [
@@ -22,7 +22,7 @@ export function ingestLogStore({ reader, write }: Connections): IngestLogStore {
         }
         await db.executeQuery(CompiledQuery.raw(forgetNotes, [ownerId, ownerId, notesMax]));
       }),
-    async newestDrop(ownerId) {
+    async findNewestDropCode(ownerId) {
       const row = await reader
         .selectFrom('ingest_log')
         .select('code')
@@ -46,7 +46,7 @@ export function ingestLogStore({ reader, write }: Connections): IngestLogStore {
         level,
         code,
         message,
-        about: JSON.parse(about) as IngestNote['about'],
+        about: JSON.parse(about) as IngestLogEntry['about'],
       }));
     },
   };

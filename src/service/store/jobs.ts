@@ -35,13 +35,13 @@ export function jobStore({ reader, write }: Connections): JobStore {
         return written;
       }),
     finishAll: (worker, finished, atMs) => write((db) => finishAll(db, { worker, finished, atMs })),
-    giveBack: (worker, job, dueAtMs) =>
+    release: (worker, job, dueAtMs) =>
       write(async (db) => {
         await taken(db, worker, job)
           .set({ state: 'queued', worker: null, due_at_ms: dueAtMs })
           .execute();
       }),
-    freeAll: (nowMs) =>
+    releaseAll: (nowMs) =>
       write(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('jobs')
@@ -51,7 +51,7 @@ export function jobStore({ reader, write }: Connections): JobStore {
           .executeTakeFirst();
         return Number(numUpdatedRows);
       }),
-    async nextDueAtMs() {
+    async findNextDueAtMs() {
       // The first entry of an index; a count would read them all.
       const { next } = await reader
         .selectFrom('jobs')
@@ -60,7 +60,7 @@ export function jobStore({ reader, write }: Connections): JobStore {
         .executeTakeFirstOrThrow();
       return next ?? undefined;
     },
-    async pending() {
+    async getBacklog() {
       const { count, next } = await reader
         .selectFrom('jobs')
         .select(({ fn }) => [

@@ -1,4 +1,4 @@
-import type { IngestNote } from './store.ts';
+import type { IngestLogEntry } from './store.ts';
 
 /** How many notes of an owner are kept. */
 export const notesMax = 10_000;
@@ -20,9 +20,13 @@ export const forgetNotes = `
     (select max(number) from ingest_log where owner_id = ?) - ?`;
 
 /** The values of `insertNote` for each note, no more than the bound. */
-export function noteRows(ownerId: string, atMs: number, notes: readonly IngestNote[]): NoteRow[] {
+export function noteRows(
+  ownerId: string,
+  atMs: number,
+  notes: readonly IngestLogEntry[],
+): NoteRow[] {
   const leftOut = notes.length - notesOfRequestMax;
-  const more: IngestNote = {
+  const more: IngestLogEntry = {
     level: 'info',
     code: 'notes_left_out',
     message: `${leftOut} more notes of this request were left out`,

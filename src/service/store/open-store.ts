@@ -29,8 +29,8 @@ export async function openStore({ file, isTemporary = false }: StoreOptions): Pr
     documents: documentStore(connections),
     jobs: jobStore(connections),
     ingestLog: ingestLogStore(connections),
-    empty: (ownerId) => connections.write((db) => emptyOwner(db, ownerId)),
-    plant: (planting) => plant(connections.write, planting),
+    deleteOwnerData: (ownerId) => connections.write((db) => emptyOwner(db, ownerId)),
+    insertSeedData: (planting) => plant(connections.write, planting),
     close: () => connections.close(),
   });
 }

@@ -8,8 +8,8 @@ export function ownerStore({ reader, write }: Connections): OwnerStore {
     return (await query.executeTakeFirst())?.id;
   };
   return {
-    idOf,
-    async ids() {
+    findId: idOf,
+    async listIds() {
       const rows = await reader.selectFrom('owners').select('id').orderBy('id').execute();
       return rows.map(({ id }) => id);
     },
@@ -26,7 +26,7 @@ export function ownerStore({ reader, write }: Connections): OwnerStore {
           .executeTakeFirst();
         return numDeletedRows > 0n;
       }),
-    async byKey(keyDigest) {
+    async findByKey(keyDigest) {
       const row = await reader
         .selectFrom('keys')
         .selectAll()

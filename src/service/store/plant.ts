@@ -5,7 +5,7 @@ import { putDocument } from './documents.ts';
 import { putEval, putSettings } from './evals.ts';
 import { addKey, ensureOwner, KeyTaken } from './owners.ts';
 import { addSession, deleteSimulation } from './sessions.ts';
-import type { Planting } from './setup.ts';
+import type { SeedData } from './setup.ts';
 import type { NewSession } from './store.ts';
 
 const sessionsAtOnce = 50;
@@ -16,12 +16,12 @@ const plantMsMax = 5;
 /** Keeps all that a seed brings, or nothing; the place of a key that is another owner's. */
 export async function plant(
   write: Connections['write'],
-  planting: Planting,
+  planting: SeedData,
 ): Promise<number | undefined> {
   let keysTried = 0;
   try {
     await write(async (db) => {
-      if (planting.afresh) await emptyOwner(db, planting.ownerId);
+      if (planting.replaceAll) await emptyOwner(db, planting.ownerId);
       for (const { keyDigest, ownerName } of planting.keys) {
         const ownerId =
           ownerName === undefined ? planting.ownerId : await ensureOwner(db, ownerName);
@@ -39,7 +39,7 @@ export async function plant(
   }
 }
 
-async function plantRest(db: Writing, planting: Planting): Promise<void> {
+async function plantRest(db: Writing, planting: SeedData): Promise<void> {
   const { ownerId, evals, settings, documents, sessions, deletedSimulations } = planting;
   for (const definition of evals) await putEval(db, ownerId, definition);
   await putSettings(db, ownerId, settings);

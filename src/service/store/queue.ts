@@ -31,14 +31,14 @@ export interface JobStore {
   /** The same for several in one transaction: all that are this worker's, or, where it fails, none. */
   finishAll(worker: string, finished: readonly FinishedJob[], atMs: number): Promise<boolean[]>;
   /** Gives a job back, to be taken again at `dueAtMs`. */
-  giveBack(worker: string, job: Job, dueAtMs: number): Promise<void>;
+  release(worker: string, job: Job, dueAtMs: number): Promise<void>;
   /**
    * Frees what workers of an earlier process hold, and makes due what is queued for later than now,
    * since that process may have had a clock that was moved on. How many there were.
    */
-  freeAll(nowMs: number): Promise<number>;
+  releaseAll(nowMs: number): Promise<number>;
   /** Jobs that are queued or taken, and when the next may be taken: due, or its lease at an end. */
-  pending(): Promise<{ count: number; nextDueAtMs: number | undefined }>;
+  getBacklog(): Promise<{ count: number; nextDueAtMs: number | undefined }>;
   /** Of the same, when the next may be taken, however many there are; undefined without any. */
-  nextDueAtMs(): Promise<number | undefined>;
+  findNextDueAtMs(): Promise<number | undefined>;
 }

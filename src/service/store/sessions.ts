@@ -5,7 +5,7 @@ import { keepOutcomes } from './outcomes.ts';
 import { pageOfSessions, sessionsWhere, toObject } from './session-pages.ts';
 import type {
   JsonObject,
-  KeptTurn,
+  StoredTurn,
   NewSession,
   Session,
   SessionKind,
@@ -15,7 +15,7 @@ import type {
 /** Sessions, of simulations and of production, with their turns and outcomes. */
 export function sessionStore({ reader, write }: Connections): SessionStore {
   return {
-    page: (filter) => reader.transaction().execute((db) => pageOfSessions(db, filter)),
+    listPage: (filter) => reader.transaction().execute((db) => pageOfSessions(db, filter)),
     find: (ownerId, id) =>
       reader.transaction().execute(async (db) => {
         const found = await sessionsWhere(db, (query) =>
@@ -23,7 +23,7 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
         );
         return found[0];
       }),
-    newest: (ownerId, limit) =>
+    listNewest: (ownerId, limit) =>
       reader.transaction().execute(async (db) => {
         const kinds = ['production', 'simulation'] as const;
         const found = [];
@@ -31,7 +31,7 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
         found.sort((one, other) => other.startedAtMs - one.startedAtMs);
         return found.slice(0, limit);
       }),
-    async turnsOf(ownerId, id) {
+    async listTurns(ownerId, id) {
       const rows = await reader
         .selectFrom('turns')
         .innerJoin('sessions', 'sessions.key', 'turns.session_key')
@@ -168,7 +168,7 @@ interface TurnRow {
   failed: number | null;
 }
 
-function toTurn(row: TurnRow): KeptTurn {
+function toTurn(row: TurnRow): StoredTurn {
   const { tool_calls: calls, latency_ms: latencyMs, failed } = row;
   return {
     sequence: row.sequence,
@@ -176,7 +176,7 @@ function toTurn(row: TurnRow): KeptTurn {
     userReason: row.user_reason ?? undefined,
     agentResponse: row.agent_response,
     evaluationMetadata: toObject(row.evaluation_metadata),
-    ...(calls !== null && { toolCalls: JSON.parse(calls) as NonNullable<KeptTurn['toolCalls']> }),
+    ...(calls !== null && { toolCalls: JSON.parse(calls) as NonNullable<StoredTurn['toolCalls']> }),
     ...(latencyMs !== null && { latencyMs }),
     ...(failed !== null && { failed: failed === 1 }),
   };

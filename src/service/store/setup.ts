@@ -17,10 +17,10 @@ export interface OwnerStore {
   configureKeys(keys: readonly { ownerId: string; keyDigest: string }[]): Promise<boolean>;
   removeKey(ownerId: string, keyDigest: string): Promise<boolean>;
   /** The owner of a key, and the key's digest for a compare in constant time. */
-  byKey(keyDigest: string): Promise<{ ownerId: string; keyDigest: string } | undefined>;
-  idOf(name: string): Promise<string | undefined>;
+  findByKey(keyDigest: string): Promise<{ ownerId: string; keyDigest: string } | undefined>;
+  findId(name: string): Promise<string | undefined>;
   /** Ids of all owners. */
-  ids(): Promise<string[]>;
+  listIds(): Promise<string[]>;
 }
 
 export interface EvalStore {
@@ -29,13 +29,13 @@ export interface EvalStore {
   list(ownerId: string): Promise<EvalDefinition[]>;
   /** False when there is none. A deleted eval may still stand in the settings. */
   remove(ownerId: string, id: string): Promise<boolean>;
-  settings(ownerId: string): Promise<Required<LiveSettings>>;
+  getSettings(ownerId: string): Promise<Required<LiveSettings>>;
   /** Changes what is given. */
-  putSettings(ownerId: string, settings: LiveSettings): Promise<void>;
+  updateSettings(ownerId: string, settings: LiveSettings): Promise<void>;
 }
 
 /** An agent that simulations test. Its key is kept apart, so that no list can show it. */
-export interface KeptAgent {
+export interface StoredAgent {
   id: string;
   name: string;
   /** Base address of its sandbox. */
@@ -47,7 +47,7 @@ export interface KeptAgent {
 
 /** What simulations are made of, by kind. */
 export interface Documents {
-  agent: KeptAgent;
+  agent: StoredAgent;
   persona: Persona;
   scenario: Scenario;
 }
@@ -56,7 +56,7 @@ export type DocumentKind = keyof Documents;
 
 /** A document to be kept. */
 export type NewDocument =
-  | { kind: 'agent'; document: KeptAgent; secret: string | undefined }
+  | { kind: 'agent'; document: StoredAgent; secret: string | undefined }
   | { kind: 'persona'; document: Persona }
   | { kind: 'scenario'; document: Scenario };
 
@@ -72,14 +72,14 @@ export interface DocumentStore {
   /** False when there is none. */
   remove(ownerId: string, kind: DocumentKind, id: string): Promise<boolean>;
   /** An agent's key to its sandbox; undefined without a key or an agent. For who calls it alone. */
-  apiKeyOf(ownerId: string, agentId: string): Promise<string | undefined>;
+  findApiKey(ownerId: string, agentId: string): Promise<string | undefined>;
 }
 
 /** All that a seed brings to an owner. */
-export interface Planting {
+export interface SeedData {
   ownerId: string;
   /** Whether everything that the owner has, but its keys, goes first. */
-  afresh: boolean;
+  replaceAll: boolean;
   /**
    * Keys and the names of those whose they are; undefined: the owner's. Without a key, the owner is
    * made alone.

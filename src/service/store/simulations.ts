@@ -6,7 +6,7 @@ import { addSession } from './sessions.ts';
 import type { NewSession, Session } from './store.ts';
 
 /** What a run of simulated users is made of, as it was when it was asked for. */
-export interface SimulationRequestKept {
+export interface StoredSimulationRequest {
   agent: { name: string; url: string; voice_url?: string };
   /** Instead of what the scenarios say. */
   channel?: 'chat' | 'voice';
@@ -14,11 +14,11 @@ export interface SimulationRequestKept {
   samples?: number;
   /** Sessions at a time. */
   concurrency: number;
-  castings: { scenario: Scenario; persona: Persona; evals: EvalDefinition[] }[];
+  scenarios: { scenario: Scenario; persona: Persona; evals: EvalDefinition[] }[];
 }
 
 /** A run of simulated users. */
-export interface SimulationPlan extends SimulationRequestKept {
+export interface SimulationPlan extends StoredSimulationRequest {
   id: string;
   ownerId: string;
   name: string;
@@ -32,7 +32,7 @@ export interface SimulationPlan extends SimulationRequestKept {
 }
 
 /** A run to be kept. */
-export interface NewSimulation extends SimulationRequestKept {
+export interface NewSimulation extends StoredSimulationRequest {
   ownerId: string;
   name: string;
   seed: string;
@@ -47,20 +47,20 @@ export interface SimulationStore {
   /** Keeps a run; its id. */
   add(simulation: NewSimulation): Promise<string>;
   find(ownerId: string, id: string): Promise<SimulationPlan | undefined>;
-  stateOf(ownerId: string, id: string): Promise<SimulationPlan['state'] | undefined>;
+  findState(ownerId: string, id: string): Promise<SimulationPlan['state'] | undefined>;
   /** Newest first. */
   list(ownerId: string, limit: number): Promise<SimulationPlan[]>;
   /** Those of all owners that have sessions left, oldest first. */
-  running(): Promise<SimulationPlan[]>;
+  listRunning(): Promise<SimulationPlan[]>;
   /** The key of the agent's sandbox. For who calls it alone. */
-  apiKeyOf(ownerId: string, id: string): Promise<string | undefined>;
+  findApiKey(ownerId: string, id: string): Promise<string | undefined>;
   /** The sessions that have ended, in no order. */
-  sessionsOf(ownerId: string, id: string): Promise<Session[]>;
+  listSessions(ownerId: string, id: string): Promise<Session[]>;
   /**
    * Keeps a session that has ended, once, with its jobs, in one transaction. False when it is kept
    * already, or its run is gone: nothing is changed then.
    */
-  keep(session: NewSession): Promise<boolean>;
+  addSession(session: NewSession): Promise<boolean>;
   /** Ends a run, and forgets the key. False when it was not running. */
   end(ownerId: string, id: string, how: 'ended' | 'cancelled'): Promise<boolean>;
 }
@@ -82,7 +82,7 @@ export function simulationStore({ reader, write }: Connections): SimulationStore
       const rows = await query.where('simulations.id', '=', id).execute();
       return (await withRepeat(rows))[0];
     },
-    async stateOf(ownerId, id) {
+    async findState(ownerId, id) {
       const row = await simulationRow(reader, ownerId, id);
       const query = reader.selectFrom('simulation_plans').select('state');
       return (await query.where('simulation_key', '=', row?.key ?? -1).executeTakeFirst())?.state;
@@ -91,11 +91,11 @@ export function simulationStore({ reader, write }: Connections): SimulationStore
       const query = plans().where('simulations.owner_id', '=', ownerId);
       return withRepeat(await query.orderBy('simulation_key', 'desc').limit(limit).execute());
     },
-    async running() {
+    async listRunning() {
       const query = plans().where('state', '=', 'running');
       return withRepeat(await query.orderBy('simulation_key').execute());
     },
-    async apiKeyOf(ownerId, id) {
+    async findApiKey(ownerId, id) {
       const row = await reader
         .selectFrom('simulation_plans')
         .innerJoin('simulations', 'simulations.key', 'simulation_plans.simulation_key')
@@ -105,13 +105,13 @@ export function simulationStore({ reader, write }: Connections): SimulationStore
         .executeTakeFirst();
       return row?.secret ?? undefined;
     },
-    sessionsOf: (ownerId, id) =>
+    listSessions: (ownerId, id) =>
       reader.transaction().execute(async (db) => {
         const row = await simulationRow(db, ownerId, id);
         if (!row) return [];
         return sessionsWhere(db, (query) => query.where('sessions.simulation_key', '=', row.key));
       }),
-    keep: (session) => write((db) => keep(db, session)),
+    addSession: (session) => write((db) => keep(db, session)),
     end: (ownerId, id, how) =>
       write(async (db) => {
         const row = await simulationRow(db, ownerId, id);
@@ -138,9 +138,16 @@ interface PlanRow {
   started_at_ms: number;
 }
 
+/** The `request` column. Its key `castings` is fixed: existing files contain it. */
+type RequestJson = Omit<StoredSimulationRequest, 'scenarios'> & {
+  castings: StoredSimulationRequest['scenarios'];
+};
+
 function toPlan(row: PlanRow, repeat: number): SimulationPlan {
+  const { castings: scenarios, ...request } = JSON.parse(row.request) as RequestJson;
   return {
-    ...(JSON.parse(row.request) as SimulationRequestKept),
+    ...request,
+    scenarios,
     id: row.id,
     ownerId: row.owner_id,
     name: row.name,
@@ -168,7 +175,8 @@ async function repeatsBefore(
 }
 
 async function add(db: Writing, simulation: NewSimulation): Promise<string> {
-  const { ownerId, name, seed, startedAtMs, secret, idOf, ...request } = simulation;
+  const { ownerId, name, seed, startedAtMs, secret, idOf, scenarios, ...rest } = simulation;
+  const request: RequestJson = { ...rest, castings: scenarios };
   const { count } = await db
     .selectFrom('simulation_plans')
     .select(({ fn }) => fn.countAll<number>().as('count'))

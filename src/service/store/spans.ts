@@ -3,8 +3,8 @@ import type { Database } from 'better-sqlite3';
 import { openFile } from './open-file.ts';
 import { noteRows, notesMax } from './note-rows.ts';
 import { prepare, type Statements } from './span-statements.ts';
-import type { SpanSink } from './span-sink.ts';
-import type { IngestNote, Kept, NewSpan, NewSpans, Tag } from './store.ts';
+import type { SpanWriter } from './span-sink.ts';
+import type { IngestLogEntry, InsertResult, NewSpan, TraceRequestRows, Tag } from './store.ts';
 
 /** Tags that a conversation keeps; more would make a search of the conversation's own text. */
 export const tagsOfConversationMax = 256;
@@ -26,12 +26,12 @@ export function openSpanSink({
   file,
   isTemporary = false,
   lockWaitMsMax = 10_000,
-}: SpanSinkOptions): SpanSink {
+}: SpanSinkOptions): SpanWriter {
   const db = openFile(file, { busyMs: lockWaitMsMax, isTemporary });
   const statements = prepare(db);
   return {
-    keep: (requests) => keep(db, statements, requests),
-    conversationsOf(ownerId, traceIds) {
+    insert: (requests) => keep(db, statements, requests),
+    findConversations(ownerId, traceIds) {
       const found = new Map<string, string>();
       for (const traceId of traceIds) {
         const row = statements.conversationOfTrace.get(ownerId, traceId);
@@ -48,8 +48,8 @@ export function openSpanSink({
 function keep(
   db: Database,
   statements: Statements,
-  requests: readonly NewSpans[],
-): (Kept | Error)[] {
+  requests: readonly TraceRequestRows[],
+): (InsertResult | Error)[] {
   try {
     statements.begin.run();
     const results = requests.map((request) => keepOrUndo(db, statements, request));
@@ -63,7 +63,11 @@ function keep(
   }
 }
 
-function keepOrUndo(db: Database, statements: Statements, request: NewSpans): Kept | Error {
+function keepOrUndo(
+  db: Database,
+  statements: Statements,
+  request: TraceRequestRows,
+): InsertResult | Error {
   statements.savepoint.run();
   try {
     const kept = keepRequest(statements, request);
@@ -78,7 +82,7 @@ function keepOrUndo(db: Database, statements: Statements, request: NewSpans): Ke
   }
 }
 
-function keepRequest(statements: Statements, request: NewSpans): Kept {
+function keepRequest(statements: Statements, request: TraceRequestRows): InsertResult {
   const { ownerId, receivedAtMs, tags } = request;
   const kept = { inserted: 0, repeated: 0, late: 0 };
   const found = new Findings();
@@ -100,7 +104,7 @@ function keepRequest(statements: Statements, request: NewSpans): Kept {
     const lost = keepTags(statements, part, tagsBy.get(conversationId) ?? []);
     found.add('tags_left_out', conversationId, lost);
   }
-  const notes = [...request.notes, ...found.notes()];
+  const notes = [...request.logEntries, ...found.notes()];
   for (const row of noteRows(ownerId, receivedAtMs, notes)) statements.addNote.run(...row);
   if (notes.length > 0) statements.forgetNotes.run(ownerId, ownerId, notesMax);
   return kept;
@@ -237,20 +241,20 @@ function keepTags(
 
 /** One note of a kind for a request, about the first conversation of which it is true. */
 class Findings {
-  readonly #found = new Map<keyof typeof noteTexts, IngestNote['about'] & { count: number }>();
+  readonly #found = new Map<keyof typeof noteTexts, IngestLogEntry['about'] & { count: number }>();
 
   add(
     code: keyof typeof noteTexts,
     conversationId: string,
     count: number,
-    more: IngestNote['about'] = {},
+    more: IngestLogEntry['about'] = {},
   ): void {
     if (count === 0) return;
     const known = this.#found.get(code) ?? { conversation_id: conversationId, ...more, count: 0 };
     this.#found.set(code, { ...known, count: known.count + count });
   }
 
-  notes(): IngestNote[] {
+  notes(): IngestLogEntry[] {
     return Array.from(this.#found, ([code, about]) => ({ ...noteTexts[code], code, about }));
   }
 }
@@ -281,4 +285,4 @@ const noteTexts = {
       `Dropped: tags beyond the ${tagsOfConversationMax} that a conversation keeps. Keep what ` +
       'differs from span to span out of the export.',
   },
-} as const satisfies Record<string, Pick<IngestNote, 'level' | 'message'>>;
+} as const satisfies Record<string, Pick<IngestLogEntry, 'level' | 'message'>>;

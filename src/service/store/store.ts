@@ -1,6 +1,6 @@
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { JobStore } from './queue.ts';
-import type { DocumentStore, EvalStore, OwnerStore, Planting } from './setup.ts';
+import type { DocumentStore, EvalStore, OwnerStore, SeedData } from './setup.ts';
 import type { SimulationStore } from './simulations.ts';
 
 export type { FinishedJob, Job, JobStore } from './queue.ts';
@@ -22,12 +22,12 @@ export interface Store {
   readonly jobs: JobStore;
   readonly ingestLog: IngestLogStore;
   /** Forgets everything of an owner but the owner and its keys. */
-  empty(ownerId: string): Promise<void>;
+  deleteOwnerData(ownerId: string): Promise<void>;
   /**
    * Keeps all that a seed brings in one transaction. The place of a key that is another owner's, in
    * the list of keys: nothing is changed then. Undefined when all is kept.
    */
-  plant(planting: Planting): Promise<number | undefined>;
+  insertSeedData(planting: SeedData): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
@@ -60,17 +60,17 @@ export interface Tag {
 }
 
 /** What one accepted trace request brings. */
-export interface NewSpans {
+export interface TraceRequestRows {
   ownerId: string;
   /** Server time; idleness is reckoned from it. */
   receivedAtMs: number;
   spans: readonly NewSpan[];
   tags: readonly Tag[];
-  notes: readonly IngestNote[];
+  logEntries: readonly IngestLogEntry[];
 }
 
 /** What became of a request's spans. */
-export interface Kept {
+export interface InsertResult {
   inserted: number;
   /** Had been kept before; nothing changed. */
   repeated: number;
@@ -79,7 +79,7 @@ export interface Kept {
 }
 
 /** A span as it is kept. */
-export interface KeptSpan extends NewSpan {
+export interface StoredSpan extends NewSpan {
   receivedAtMs: number;
   late: boolean;
 }
@@ -102,7 +102,7 @@ export interface Conversation {
 }
 
 /** How to close a conversation. */
-export interface Closing {
+export interface CloseRequest {
   ownerId: string;
   conversationId: string;
   atMs: number;
@@ -117,7 +117,7 @@ export interface Closing {
 }
 
 /** What closing came to. */
-export interface Closed {
+export interface CloseResult {
   run: string;
   evaluationsQueued: number;
   alreadyClosed: boolean;
@@ -125,27 +125,29 @@ export interface Closed {
 
 export interface ConversationStore {
   find(ownerId: string, conversationId: string): Promise<Conversation | undefined>;
-  spansOf(ownerId: string, conversationId: string): Promise<KeptSpan[]>;
-  tagsOf(ownerId: string, conversationId: string): Promise<{ key: string; value: string }[]>;
+  listSpans(ownerId: string, conversationId: string): Promise<StoredSpan[]>;
+  listTags(ownerId: string, conversationId: string): Promise<{ key: string; value: string }[]>;
   /**
    * Closes a conversation once: the state, the run, the session and its jobs in one transaction.
    * Undefined for an unknown conversation, and for one that is not idle when it has to be.
    */
-  close(closing: Closing): Promise<Closed | undefined>;
+  close(closing: CloseRequest): Promise<CloseResult | undefined>;
   /** Open conversations of all owners whose last span came before, oldest first. */
-  idleBefore(ms: number, limit: number): Promise<{ ownerId: string; conversationId: string }[]>;
+  listIdle(ms: number, limit: number): Promise<{ ownerId: string; conversationId: string }[]>;
   /**
    * Open conversations of all owners whose last span came later than now, by a clock that was moved
    * on, are taken to have received it now. How many there were.
    */
-  receivedByNow(nowMs: number): Promise<number>;
+  capReceivedAt(nowMs: number): Promise<number>;
   /** Closed and never scored, oldest first. */
-  unscored(ownerId: string, limit: number): Promise<string[]>;
+  listUnscored(ownerId: string, limit: number): Promise<string[]>;
   /**
    * Scores a closed conversation that was not scored: session and jobs in one transaction. Undefined
    * for any other; without evals it stays unscored.
    */
-  score(closing: Omit<Closing, 'runName'>): Promise<{ run: string; queued: number } | undefined>;
+  queueScoring(
+    closing: Omit<CloseRequest, 'runName'>,
+  ): Promise<{ run: string; queued: number } | undefined>;
 }
 
 /** Whether a session comes from a simulation or from production. */
@@ -171,7 +173,7 @@ export interface Outcome {
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A turn of a session that has no spans: uploaded, or simulated. */
-export interface KeptTurn {
+export interface StoredTurn {
   sequence: number;
   userInput: string;
   userReason: string | undefined;
@@ -226,7 +228,7 @@ export interface SessionFilter {
 export interface NewSession extends Omit<Session, 'run' | 'outcomes'> {
   /** Name of the run that a production session joins. */
   runName: string | undefined;
-  turns: readonly KeptTurn[];
+  turns: readonly StoredTurn[];
   outcomes: readonly Outcome[];
   /** Evals that are to score it. */
   evals: readonly EvalDefinition[];
@@ -236,12 +238,12 @@ export interface NewSession extends Omit<Session, 'run' | 'outcomes'> {
 
 export interface SessionStore {
   /** A page, newest first, and how many match in all, from one read. */
-  page(filter: SessionFilter): Promise<{ sessions: Session[]; total: number }>;
+  listPage(filter: SessionFilter): Promise<{ sessions: Session[]; total: number }>;
   find(ownerId: string, id: string): Promise<Session | undefined>;
   /** Newest first, of both kinds, with results or without. */
-  newest(ownerId: string, limit: number): Promise<Session[]>;
+  listNewest(ownerId: string, limit: number): Promise<Session[]>;
   /** The turns that were handed in; empty for sessions of live traces. */
-  turnsOf(ownerId: string, id: string): Promise<KeptTurn[]>;
+  listTurns(ownerId: string, id: string): Promise<StoredTurn[]>;
   /** Adds a session, with its jobs, in one transaction. A known id is replaced. */
   add(session: NewSession): Promise<void>;
   /** Marks a simulation as deleted; its sessions stay. False when there is none, or none any more. */
@@ -249,7 +251,7 @@ export interface SessionStore {
 }
 
 /** Something that ingest noticed, and what to do about it. */
-export interface IngestNote {
+export interface IngestLogEntry {
   level: 'info' | 'warn' | 'error';
   /** Stable, e.g. `no_conversation_id`. */
   code: string;
@@ -260,9 +262,9 @@ export interface IngestNote {
 
 export interface IngestLogStore {
   /** Adds notes; the oldest beyond the bound are forgotten. */
-  add(ownerId: string, atMs: number, notes: readonly IngestNote[]): Promise<void>;
+  add(ownerId: string, atMs: number, notes: readonly IngestLogEntry[]): Promise<void>;
   /** Newest first. */
-  list(ownerId: string, limit: number): Promise<(IngestNote & { atMs: number })[]>;
+  list(ownerId: string, limit: number): Promise<(IngestLogEntry & { atMs: number })[]>;
   /** The code of the newest note that tells of spans that were dropped, if there is one. */
-  newestDrop(ownerId: string): Promise<string | undefined>;
+  findNewestDropCode(ownerId: string): Promise<string | undefined>;
 }

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 import type { DocumentKind } from './setup.ts';
-import type { SessionKind, SessionStatus, Outcome, IngestNote } from './store.ts';
+import type { SessionKind, SessionStatus, Outcome, IngestLogEntry } from './store.ts';
 
 /** The tables as kysely knows them; what they mean stands in `migrations/`. Booleans are 0 and 1. */
 export interface Tables {
@@ -152,7 +152,7 @@ interface IngestLogRow {
   owner_id: string;
   number: number;
   at_ms: number;
-  level: IngestNote['level'];
+  level: IngestLogEntry['level'];
   code: string;
   message: string;
   about: string;

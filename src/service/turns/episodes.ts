@@ -1,4 +1,4 @@
-import type { KeptSpan } from '../store/store.ts';
+import type { StoredSpan } from '../store/store.ts';
 import { isToolResponse, readMessages } from './messages.ts';
 import { begunBy, SpanTree } from './span-tree.ts';
 import type { Step } from './tool-calls.ts';
@@ -10,9 +10,9 @@ export interface Episode {
   /** Its model calls. One that runs inside another one is the same call, seen twice, and left out. */
   chats: Step[];
   /** Its `execute_tool` spans. */
-  tools: KeptSpan[];
+  tools: StoredSpan[];
   /** All but the tools, the one that it began with first: nested agents and model calls, too. */
-  spans: KeptSpan[];
+  spans: StoredSpan[];
 }
 
 /**
@@ -22,11 +22,11 @@ export interface Episode {
  * milliseconds give many spans one beginning: then the order of arrival, which is that of their ends,
  * says more than any other.
  */
-export function episodesOf(spans: readonly KeptSpan[]): Episode[] {
+export function episodesOf(spans: readonly StoredSpan[]): Episode[] {
   const ordered = spans.toSorted(byStart);
   const tree = new SpanTree(ordered);
   const episodes = new Episodes();
-  const rest: { span: KeptSpan; owner: KeptSpan | undefined }[] = [];
+  const rest: { span: StoredSpan; owner: StoredSpan | undefined }[] = [];
   for (const span of ordered) {
     const owner = tree.ownerOf(span);
     if (owner === span) episodes.begin(span);
@@ -37,21 +37,21 @@ export function episodesOf(spans: readonly KeptSpan[]): Episode[] {
   return episodes.finished();
 }
 
-function byStart(one: KeptSpan, other: KeptSpan): number {
+function byStart(one: StoredSpan, other: StoredSpan): number {
   return one.startNs < other.startNs ? -1 : Number(one.startNs > other.startNs);
 }
 
 class Episodes {
   readonly #episodes: Episode[] = [];
-  readonly #bySpan = new Map<KeptSpan, Episode>();
+  readonly #bySpan = new Map<StoredSpan, Episode>();
   /** The last one that asked for a call of that id. */
   readonly #byCall = new Map<string, Episode>();
   /** By trace, those of which a model call asked for tools; the latest at the end. */
   readonly #asking = new Map<string, Episode[]>();
-  readonly #orphans: KeptSpan[] = [];
+  readonly #orphans: StoredSpan[] = [];
 
   /** A span that hangs on no other: a turn, or the next step of a tool loop. */
-  begin(span: KeptSpan): void {
+  begin(span: StoredSpan): void {
     const step = stepOf(span);
     if (span.operation === 'invoke_agent') {
       this.#open(span, { wrapper: step, chats: [], tools: [], spans: [span] });
@@ -69,7 +69,7 @@ class Episodes {
   }
 
   /** A span that hangs on a turn, or a tool that is still to find its own. */
-  add(span: KeptSpan, owner: KeptSpan | undefined): void {
+  add(span: StoredSpan, owner: StoredSpan | undefined): void {
     const episode = owner && this.#bySpan.get(owner);
     if (span.operation === 'execute_tool') {
       if (episode) episode.tools.push(span);
@@ -90,7 +90,7 @@ class Episodes {
     return this.#episodes;
   }
 
-  #open(span: KeptSpan, episode: Episode): void {
+  #open(span: StoredSpan, episode: Episode): void {
     this.#episodes.push(episode);
     this.#bySpan.set(span, episode);
   }
@@ -123,7 +123,7 @@ class Episodes {
   }
 
   /** By the call's id; else what ran in its trace, else what ran at all, when it began. */
-  #turnOfTool({ attributes, traceId, startNs }: KeptSpan): Episode | undefined {
+  #turnOfTool({ attributes, traceId, startNs }: StoredSpan): Episode | undefined {
     const id = attributes['gen_ai.tool.call.id'];
     const named = typeof id === 'string' ? this.#byCall.get(id) : undefined;
     return named ?? running(this.#ofTrace(traceId), startNs) ?? running(this.#all(), startNs);
@@ -149,7 +149,7 @@ class Episodes {
 interface Begun {
   episode: Episode;
   /** The span that it began with. */
-  lead: KeptSpan;
+  lead: StoredSpan;
   startNs: bigint;
 }
 
@@ -158,7 +158,7 @@ function running(begun: readonly Begun[], timeNs: bigint): Episode | undefined {
   return begun[Math.max(0, begunBy(begun, timeNs) - 1)]?.episode;
 }
 
-function stepOf(span: KeptSpan): Step {
+function stepOf(span: StoredSpan): Step {
   return {
     span,
     input: readMessages(span.inputMessages),

@@ -1,5 +1,5 @@
 import { isObject } from '../../platform/json.ts';
-import type { JsonObject, KeptSpan } from '../store/store.ts';
+import type { JsonObject, StoredSpan } from '../store/store.ts';
 
 /**
  * The attribute in which an agent may send with its spans what a sandbox sends as
@@ -14,7 +14,7 @@ export function isHint(key: string): boolean {
 }
 
 /** The hints of these spans together, later ones over earlier; undefined without any. */
-export function hintsOf(spans: readonly KeptSpan[]): JsonObject | undefined {
+export function hintsOf(spans: readonly StoredSpan[]): JsonObject | undefined {
   const hints = spans
     .toSorted(
       (one, other) => Number(one.startNs > other.startNs) - Number(one.startNs < other.startNs),

@@ -1,4 +1,4 @@
-import type { KeptSpan } from '../store/store.ts';
+import type { StoredSpan } from '../store/store.ts';
 
 /** Wrappers that are looked at, from the latest to begin, for one that contains a span. */
 const wrappersTriedMax = 32;
@@ -6,9 +6,9 @@ const wrappersTriedMax = 32;
 /** Where a span hangs. */
 interface Place {
   /** The outermost `invoke_agent` or `chat` from the span upwards, perhaps itself. */
-  top: KeptSpan | undefined;
+  top: StoredSpan | undefined;
   /** The highest ancestor that is known, perhaps itself. */
-  highest: KeptSpan;
+  highest: StoredSpan;
 }
 
 /**
@@ -16,14 +16,14 @@ interface Place {
  * operation are not kept; then a span belongs to the wrapper of its trace that was running.
  */
 export class SpanTree {
-  readonly #byId = new Map<string, KeptSpan>();
-  readonly #places = new Map<KeptSpan, Place>();
+  readonly #byId = new Map<string, StoredSpan>();
+  readonly #places = new Map<StoredSpan, Place>();
   /** Outermost `invoke_agent` spans by trace, in the order in which they begin. */
-  readonly #wrappers = new Map<string, KeptSpan[]>();
+  readonly #wrappers = new Map<string, StoredSpan[]>();
   /** Of an `invoke_agent` span that ran inside another one, without hanging on it. */
-  readonly #outer = new Map<KeptSpan, KeptSpan>();
+  readonly #outer = new Map<StoredSpan, StoredSpan>();
 
-  constructor(spans: readonly KeptSpan[]) {
+  constructor(spans: readonly StoredSpan[]) {
     for (const span of spans) this.#byId.set(keyOf(span.traceId, span.spanId), span);
     for (const span of spans.toSorted(longerFirst)) {
       if (span.operation === 'invoke_agent' && this.#placeOf(span).top === span) {
@@ -36,13 +36,13 @@ export class SpanTree {
    * The span that begins the turn in which this one stands, perhaps itself: the outermost
    * `invoke_agent` or `chat`. Undefined for one that hangs on none.
    */
-  ownerOf(span: KeptSpan): KeptSpan | undefined {
+  ownerOf(span: StoredSpan): StoredSpan | undefined {
     const { top } = this.#placeOf(span);
     if (top?.operation === 'invoke_agent') return this.#outer.get(top) ?? top;
     return this.#running(top ?? span) ?? top;
   }
 
-  #addWrapper(span: KeptSpan): void {
+  #addWrapper(span: StoredSpan): void {
     const outer = this.#running(span);
     const known = this.#wrappers.get(span.traceId);
     if (outer) this.#outer.set(span, outer);
@@ -50,10 +50,10 @@ export class SpanTree {
     else this.#wrappers.set(span.traceId, [span]);
   }
 
-  #placeOf(span: KeptSpan): Place {
-    const path: KeptSpan[] = [];
-    const seen = new Set<KeptSpan>();
-    let here: KeptSpan | undefined = span;
+  #placeOf(span: StoredSpan): Place {
+    const path: StoredSpan[] = [];
+    const seen = new Set<StoredSpan>();
+    let here: StoredSpan | undefined = span;
     while (here && !this.#places.has(here) && !seen.has(here)) {
       path.push(here);
       seen.add(here);
@@ -69,12 +69,12 @@ export class SpanTree {
     return place ?? { top: undefined, highest: span };
   }
 
-  #parentOf({ traceId, parentSpanId }: KeptSpan): KeptSpan | undefined {
+  #parentOf({ traceId, parentSpanId }: StoredSpan): StoredSpan | undefined {
     return parentSpanId === undefined ? undefined : this.#byId.get(keyOf(traceId, parentSpanId));
   }
 
   /** The outermost wrapper that ran around a span whose ancestors are not all known. */
-  #running(span: KeptSpan): KeptSpan | undefined {
+  #running(span: StoredSpan): StoredSpan | undefined {
     const { highest } = this.#placeOf(span);
     const wrappers = this.#wrappers.get(span.traceId) ?? [];
     const begun = begunBy(wrappers, span.startNs);
@@ -83,7 +83,7 @@ export class SpanTree {
   }
 }
 
-function longerFirst(one: KeptSpan, other: KeptSpan): number {
+function longerFirst(one: StoredSpan, other: StoredSpan): number {
   return Number(one.startNs - other.startNs) || Number(other.endNs - one.endNs);
 }
 
@@ -91,17 +91,17 @@ function longerFirst(one: KeptSpan, other: KeptSpan): number {
  * A model call inside another one is the same call, seen twice. One that runs at another
  * time only hangs on it, as some instrumentations chain their calls.
  */
-function runsApart(top: KeptSpan, span: KeptSpan): boolean {
+function runsApart(top: StoredSpan, span: StoredSpan): boolean {
   if (top.operation !== 'chat' || span.operation !== 'chat') return false;
   return top.endNs <= span.startNs || span.endNs <= top.startNs;
 }
 
 /** Whether a span can begin a turn. */
-function isLead({ operation }: KeptSpan): boolean {
+function isLead({ operation }: StoredSpan): boolean {
   return operation === 'invoke_agent' || operation === 'chat';
 }
 
-function contains(wrapper: KeptSpan, span: KeptSpan): boolean {
+function contains(wrapper: StoredSpan, span: StoredSpan): boolean {
   return wrapper !== span && wrapper.startNs <= span.startNs && span.endNs <= wrapper.endNs;
 }
 
@@ -109,7 +109,7 @@ function contains(wrapper: KeptSpan, span: KeptSpan): boolean {
  * Two that hang on the same span stand beside each other. A wrapper that hangs on nothing is a turn
  * of its own, and so is one that ran exactly as long as the other.
  */
-function excludes(wrapper: KeptSpan, highest: KeptSpan): boolean {
+function excludes(wrapper: StoredSpan, highest: StoredSpan): boolean {
   const { parentSpanId } = highest;
   if (parentSpanId !== undefined && parentSpanId === wrapper.parentSpanId) return true;
   if (highest.operation !== 'invoke_agent') return false;

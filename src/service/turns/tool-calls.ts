@@ -1,4 +1,4 @@
-import type { KeptSpan } from '../store/store.ts';
+import type { StoredSpan } from '../store/store.ts';
 import { lastUserIndex, unwrapped, type CallPart, type Message } from './messages.ts';
 
 /** A tool call of a turn. What nobody recorded is null. */
@@ -10,7 +10,7 @@ export interface ToolCall {
 
 /** A span with its messages. */
 export interface Step {
-  span: KeptSpan;
+  span: StoredSpan;
   input: Message[];
   output: Message[];
 }
@@ -21,7 +21,7 @@ export interface CallSources {
   chats: readonly Step[];
   wrapper: Step | undefined;
   /** `execute_tool` spans, in the order in which they began. */
-  tools: readonly KeptSpan[];
+  tools: readonly StoredSpan[];
 }
 
 /** A turn with more calls than this is no conversation; the rest is left out. */
@@ -109,7 +109,7 @@ class Ledger {
     }
   }
 
-  readTool(span: KeptSpan): void {
+  readTool(span: StoredSpan): void {
     const id = textOf(span, 'gen_ai.tool.call.id');
     const name = textOf(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, '');
     const entry = this.#asked(id, name) ?? this.#add({ id, name, arguments: null }, span.startNs);
@@ -157,11 +157,11 @@ function answer(entry: Entry | undefined, result: unknown): void {
   if (entry) entry.result ??= result;
 }
 
-function textOf({ attributes }: KeptSpan, key: string): string | undefined {
+function textOf({ attributes }: StoredSpan, key: string): string | undefined {
   const value = attributes[key];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function valueOf({ attributes }: KeptSpan, key: string): unknown {
+function valueOf({ attributes }: StoredSpan, key: string): unknown {
   return unwrapped(attributes[key] ?? null);
 }

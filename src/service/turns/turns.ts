@@ -1,4 +1,4 @@
-import type { JsonObject, KeptSpan } from '../store/store.ts';
+import type { JsonObject, StoredSpan } from '../store/store.ts';
 import { episodesOf, type Episode } from './episodes.ts';
 import { hintsOf } from './evaluation-hints.ts';
 import { agentText, lastUserIndex } from './messages.ts';
@@ -32,7 +32,7 @@ export interface Turn {
  * order of the spans (spec 2.1). A tool loop is one turn, and so is an agent's invocation with all
  * that happens inside. Takes any content of messages; never throws.
  */
-export function turnsOf(spans: readonly KeptSpan[]): Turn[] {
+export function turnsOf(spans: readonly StoredSpan[]): Turn[] {
   return episodesOf(spans).map((episode, index) => turnOf(episode, index + 1));
 }
 
@@ -76,7 +76,7 @@ function stepsOf(wrapper: Step | undefined): Step[] {
 }
 
 /** The spans that tell of models: the model calls; wrappers repeat what those say. */
-function tellers({ wrapper, chats, spans }: Episode): KeptSpan[][] {
+function tellers({ wrapper, chats, spans }: Episode): StoredSpan[][] {
   const nested = spans.filter((span) => span.operation === 'invoke_agent');
   return [chats.map(({ span }) => span), stepsOf(wrapper).map(({ span }) => span), nested];
 }

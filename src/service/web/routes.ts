@@ -22,7 +22,7 @@ export function pageRoutes(app: FastifyInstance, deps: PageDeps): void {
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const reader = await deps.gate.reader(request.headers);
       // A reader without a key is this machine's own user, who may see the pages of every owner.
-      const ownerIds = reader ? [reader.ownerId] : await deps.store.owners.ids();
+      const ownerIds = reader ? [reader.ownerId] : await deps.store.owners.listIds();
       const session = await findSession(deps.store, ownerIds, sessionIdIn(request));
       const isHere = session?.kind === kind && parentOf(session) === request.params.id;
       reply.headers(pageHeaders).type(htmlType);
@@ -59,7 +59,7 @@ async function pageFor(store: Store, session: Session): Promise<string> {
   const { ownerId, sourceSessionId } = session;
   const [turns, tags] = await Promise.all([
     turnsOfSession(store, session),
-    sourceSessionId === undefined ? [] : store.conversations.tagsOf(ownerId, sourceSessionId),
+    sourceSessionId === undefined ? [] : store.conversations.listTags(ownerId, sourceSessionId),
   ]);
   return sessionPage({ session, turns, tags });
 }

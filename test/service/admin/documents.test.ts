@@ -73,8 +73,8 @@ void t.test("the key of an agent's sandbox goes in and never comes out", async (
   t.match(lines.join('\n'), /service listens/, 'there is a log');
   const store = await openStore({ file: join(dataDir, 'service.db') });
   t.teardown(() => store.close());
-  const ownerId = (await store.owners.idOf('development')) ?? '';
-  t.equal(await store.documents.apiKeyOf(ownerId, 'shop'), apiKey, 'it is kept for who calls it');
+  const ownerId = (await store.owners.findId('development')) ?? '';
+  t.equal(await store.documents.findApiKey(ownerId, 'shop'), apiKey, 'it is kept for who calls it');
 });
 
 void t.test('an agent without an id is the one of its name, also after a restart', async (t) => {

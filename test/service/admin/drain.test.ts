@@ -17,7 +17,7 @@ void t.test('what never comes to an end is told after two minutes of the machine
       wake: () => undefined,
       drain: () => new Promise<never>(() => undefined),
       isTalking: () => false,
-      store: { jobs: { pending: () => Promise.resolve({ count: 3, nextDueAtMs }) } },
+      store: { jobs: { getBacklog: () => Promise.resolve({ count: 3, nextDueAtMs }) } },
     });
     const refused = t.rejects(asked, { code: 'busy', message: says });
     let isOver = false;

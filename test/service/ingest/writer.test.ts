@@ -19,7 +19,7 @@ async function withWriter(t: Test, options: Partial<WriterOptions> = {}) {
   const writer = await startWriter({ file: open.file, ...options });
   t.teardown(() => writer.close());
   const keptIds = async (conversationId = 'conversation-1'): Promise<string[]> =>
-    (await open.store.conversations.spansOf(open.ownerId, conversationId)).map(
+    (await open.store.conversations.listSpans(open.ownerId, conversationId)).map(
       (span) => span.spanId,
     );
   const write = (body: ArrayBuffer, changes: Partial<WriterJob> = {}) =>
@@ -213,11 +213,11 @@ function withGroups(t: Test, bytesOfEach: number) {
         ...{ kind: 'read', toKeep: newSpans(ownerId, []), bytes: bytesOfEach },
       }),
       sink: {
-        keep(requests) {
+        insert(requests) {
           sizes.push(requests.length);
           return requests.map(() => ({ inserted: 1, repeated: 0, late: 0 }));
         },
-        conversationsOf: () => new Map(),
+        findConversations: () => new Map(),
         close() {},
       },
     });
@@ -262,9 +262,9 @@ void t.test('what waits sees the traces of those before it, as if each came alon
   const other = await store.owners.ensure('other');
   const opened = openSpanSink({ file });
   const sizes: number[] = [];
-  const keep: typeof opened.keep = (requests) => {
+  const insert: typeof opened.insert = (requests) => {
     sizes.push(requests.length);
-    return opened.keep(requests);
+    return opened.insert(requests);
   };
   const { port1, port2 } = new MessageChannel();
   t.teardown(() => port1.postMessage('close'));
@@ -282,7 +282,7 @@ void t.test('what waits sees the traces of those before it, as if each came alon
     const body = bytesOf(JSON.stringify(aRequest(spans as Record<string, unknown>[])));
     port1.postMessage({ id, job: newJob(owner, body) } satisfies Question);
   }
-  writeGroups({ port: port2, decode: decodeBody, sink: { ...opened, keep } });
+  writeGroups({ port: port2, decode: decodeBody, sink: { ...opened, insert } });
   const answers: Answer[] = [];
   while (answers.length < bodies.length) {
     answers.push(...((await once(port1, 'message')) as [Answer[]])[0]);
@@ -291,8 +291,8 @@ void t.test('what waits sees the traces of those before it, as if each came alon
     answers.map(({ id, result }) => [id, result.kind]),
     bodies.map((_body, id) => [id, 'kept']),
   );
-  t.equal((await store.conversations.spansOf(ownerId, 'root')).length, 2);
-  const theirs = await store.conversations.spansOf(other, 'theirs');
+  t.equal((await store.conversations.listSpans(ownerId, 'root')).length, 2);
+  const theirs = await store.conversations.listSpans(other, 'theirs');
   t.equal(theirs.length, 1, 'another owner sees none');
   t.same(sizes, [3, 2], 'what is looked up is written first');
 });

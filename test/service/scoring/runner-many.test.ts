@@ -11,7 +11,7 @@ void t.test('however many jobs there are, the thread has time for others', async
     const endMs = systemClock.monotonicMs() + ms;
     while (systemClock.monotonicMs() < endMs);
   };
-  const store = { jobs: { ...jobs, nextDueAtMs: () => (busy(1), jobs.nextDueAtMs()) } };
+  const store = { jobs: { ...jobs, findNextDueAtMs: () => (busy(1), jobs.findNextDueAtMs()) } };
   const runner = start({ store, machineClock: systemClock });
   const drained = runner.drain().then(() => 'drained');
   const turn = async (): Promise<string> => {
@@ -43,7 +43,7 @@ void t.test('a group that fails is written one by one', async (t) => {
   await start().drain();
   t.ok(jobs.groups.length > 0, 'there were groups');
   t.equal(jobs.written.length, 30);
-  t.equal(jobs.calls.giveBack, 0, 'none is tried again for it');
+  t.equal(jobs.calls.release, 0, 'none is tried again for it');
 });
 
 void t.test('evals that nobody else answers need no place', async (t) => {

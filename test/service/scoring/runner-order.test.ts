@@ -149,11 +149,11 @@ void t.test('stop may be called twice and at once; drain then rejects', async (t
 });
 
 void t.test('a store that fails is asked again, and nothing is lost', async (t) => {
-  for (const call of ['freeAll', 'take', 'nextDueAtMs', 'finish', 'giveBack'] as const) {
+  for (const call of ['releaseAll', 'take', 'findNextDueAtMs', 'finish', 'release'] as const) {
     const { jobs, clock, lines, start } = runnerWorld(t);
     jobs.add();
     jobs.failNext(call, 1);
-    let throws = call === 'giveBack' ? 1 : 0;
+    let throws = call === 'release' ? 1 : 0;
     const runner = start({
       sessionOf: () => (throws-- > 0 ? failing() : Promise.resolve(shipped)),
     });

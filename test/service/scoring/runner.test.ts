@@ -65,7 +65,7 @@ void t.test(
       t.equal(jobs.givenBack.length, attempt + 1);
       clock.advance(waitMs - 1);
       await settle();
-      t.equal(jobs.calls.giveBack, attempt + 1, 'not before its time');
+      t.equal(jobs.calls.release, attempt + 1, 'not before its time');
       clock.advance(1);
     }
     await settle();
@@ -94,7 +94,7 @@ void t.test('an error of the judge is final', async (t) => {
   jobs.add({ definition: judged });
   await start().drain();
   t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'error' } }]);
-  t.equal(jobs.calls.giveBack, 0);
+  t.equal(jobs.calls.release, 0);
 });
 
 void t.test('a session that is no longer kept is an error, not a fault', async (t) => {
@@ -181,7 +181,7 @@ void t.test('a scoring that was overtaken and came back is not begun again', asy
   const job = jobs.add({ definition: judged });
   start({ judge, machineClock: manualClock(0) });
   await settle();
-  await jobs.freeAll(clock.nowMs());
+  await jobs.releaseAll(clock.nowMs());
   const [taken] = await jobs.take('w2', clock.nowMs(), 1_000, 1);
   t.match(taken, { id: job.id, attempt: 2 });
   clock.advance(60_000);

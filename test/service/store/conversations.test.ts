@@ -4,7 +4,7 @@ import { withStore } from '../../helpers/store.ts';
 
 void t.test('closing happens once: state, run, session and jobs, all or nothing', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const both = await Promise.all([
     store.conversations.close(newClosing(ownerId)),
     store.conversations.close(newClosing(ownerId, { sessionId: 'another', atMs: noonMs + 70_000 })),
@@ -23,12 +23,12 @@ void t.test('closing happens once: state, run, session and jobs, all or nothing'
     ...{ startedAtMs: noonMs, endedAtMs: noonMs + 1_000, sourceSessionId: 'conversation-1' },
   });
   t.equal(await store.sessions.find(ownerId, 'another'), undefined);
-  t.equal((await store.jobs.pending()).count, 2);
+  t.equal((await store.jobs.getBacklog()).count, 2);
 });
 
 void t.test('a closing that fails leaves the conversation open', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.keep([
+  sink.insert([
     newSpans(ownerId, [newSpan('1'), newSpan('2', { conversationId: 'conversation-2' })]),
   ]);
   const sessionId = 'the same';
@@ -36,13 +36,13 @@ void t.test('a closing that fails leaves the conversation open', async (t) => {
   const second = newClosing(ownerId, { conversationId: 'conversation-2', sessionId });
   await t.rejects(store.conversations.close(second), /the same is taken/);
   t.equal((await store.conversations.find(ownerId, 'conversation-2'))?.state, 'open');
-  t.equal((await store.jobs.pending()).count, 2);
+  t.equal((await store.jobs.getBacklog()).count, 2);
 });
 
 void t.test("an unknown conversation, and another owner's, is not closed", async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
-  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  sink.insert([newSpans(ownerId, [newSpan('1')])]);
   t.equal(await store.conversations.close(newClosing(other)), undefined);
   const unknown = newClosing(ownerId, { conversationId: 'unknown' });
   t.equal(await store.conversations.close(unknown), undefined);
@@ -51,16 +51,16 @@ void t.test("an unknown conversation, and another owner's, is not closed", async
 
 void t.test('without evals it closes, joins its run, and stays unscored and unseen', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const closed = await store.conversations.close(newClosing(ownerId, { evals: [] }));
   t.match(closed, { run: 'Live traces 2026-11-20', evaluationsQueued: 0, alreadyClosed: false });
   t.equal(await store.sessions.find(ownerId, 'session of conversation-1'), undefined);
-  t.same(await store.conversations.unscored(ownerId, 9), ['conversation-1']);
+  t.same(await store.conversations.listUnscored(ownerId, 9), ['conversation-1']);
 });
 
 void t.test('an eval that is named twice is queued once', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const evals = [newEval('a'), newEval('b'), newEval('a')];
   t.match(await store.conversations.close(newClosing(ownerId, { evals })), {
     evaluationsQueued: 2,
@@ -75,48 +75,52 @@ void t.test('the backlog is scored later, each in the run of its own date', asyn
   for (const [nth, conversationId] of ids.entries()) {
     const startNs = starts[nth] ?? 0n;
     const span = newSpan(conversationId, { conversationId, startNs, endNs: startNs });
-    sink.keep([newSpans(ownerId, [span])]);
+    sink.insert([newSpans(ownerId, [span])]);
     const atMs = noonMs + nth;
     await store.conversations.close(newClosing(ownerId, { conversationId, evals: [], atMs }));
   }
-  t.same(await store.conversations.unscored(ownerId, 2), ['today', 'yesterday'], 'oldest first');
+  t.same(
+    await store.conversations.listUnscored(ownerId, 2),
+    ['today', 'yesterday'],
+    'oldest first',
+  );
   const results = [];
   for (const conversationId of ids) {
-    results.push(await store.conversations.score(newClosing(ownerId, { conversationId })));
+    results.push(await store.conversations.queueScoring(newClosing(ownerId, { conversationId })));
   }
   t.same(results, [
     { run: 'Live traces 2026-11-20', queued: 2 },
     { run: 'Live traces 2026-11-19', queued: 2 },
     { run: 'Live traces 2026-11-20', queued: 2 },
   ]);
-  t.same(await store.conversations.unscored(ownerId, 9), []);
-  t.equal(await store.conversations.score(newClosing(ownerId)), undefined, 'unknown');
+  t.same(await store.conversations.listUnscored(ownerId, 9), []);
+  t.equal(await store.conversations.queueScoring(newClosing(ownerId)), undefined, 'unknown');
   const again = newClosing(ownerId, { conversationId: 'today', sessionId: 'x' });
-  t.equal(await store.conversations.score(again), undefined, 'scored already');
-  t.equal((await store.jobs.pending()).count, 6);
+  t.equal(await store.conversations.queueScoring(again), undefined, 'scored already');
+  t.equal((await store.jobs.getBacklog()).count, 6);
 });
 
 void t.test('an open conversation is not scored', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.keep([newSpans(ownerId, [newSpan('1')])]);
-  t.same(await store.conversations.unscored(ownerId, 9), []);
-  t.equal(await store.conversations.score(newClosing(ownerId)), undefined);
+  sink.insert([newSpans(ownerId, [newSpan('1')])]);
+  t.same(await store.conversations.listUnscored(ownerId, 9), []);
+  t.equal(await store.conversations.queueScoring(newClosing(ownerId)), undefined);
 });
 
 void t.test(
   'spans after closing are kept and late; the conversation stays as it was',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
-    sink.keep([newSpans(ownerId, [newSpan('1')])]);
+    sink.insert([newSpans(ownerId, [newSpan('1')])]);
     await store.conversations.close(newClosing(ownerId));
     const before = await store.conversations.find(ownerId, 'conversation-1');
     const late = newSpan('2', { startNs: noonNs - 5n, endNs: noonNs + 2n ** 50n });
-    const [kept] = sink.keep([
+    const [kept] = sink.insert([
       newSpans(ownerId, [late, newSpan('1')], { receivedAtMs: noonMs * 2 }),
     ]);
     t.same(kept, { inserted: 1, repeated: 1, late: 1 });
     t.same(await store.conversations.find(ownerId, 'conversation-1'), before);
-    const spans = await store.conversations.spansOf(ownerId, 'conversation-1');
+    const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
     t.same(
       spans.map((span) => [span.spanId, span.late]),
       [
@@ -133,24 +137,22 @@ void t.test('idle conversations are found oldest first, closed ones not', async 
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const arrive = (owner: string, conversationId: string, receivedAtMs: number) =>
-    sink.keep([newSpans(owner, [newSpan(conversationId, { conversationId })], { receivedAtMs })]);
+    sink.insert([newSpans(owner, [newSpan(conversationId, { conversationId })], { receivedAtMs })]);
   arrive(ownerId, 'second', 20);
   arrive(other, 'first', 10);
   arrive(ownerId, 'closed', 5);
   arrive(ownerId, 'third', 30);
   await store.conversations.close(newClosing(ownerId, { conversationId: 'closed' }));
   const found = async (ms: number, limit = 9): Promise<string[]> =>
-    (await store.conversations.idleBefore(ms, limit)).map(({ conversationId }) => conversationId);
+    (await store.conversations.listIdle(ms, limit)).map(({ conversationId }) => conversationId);
   t.same(await found(30), ['first', 'second'], 'the bound itself is not before');
   t.same(await found(31, 1), ['first']);
-  t.same(await store.conversations.idleBefore(11, 9), [
-    { ownerId: other, conversationId: 'first' },
-  ]);
+  t.same(await store.conversations.listIdle(11, 9), [{ ownerId: other, conversationId: 'first' }]);
 });
 
 void t.test('idle closing leaves a conversation open to which a span came meanwhile', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.keep([newSpans(ownerId, [newSpan('1')], { receivedAtMs: 100 })]);
+  sink.insert([newSpans(ownerId, [newSpan('1')], { receivedAtMs: 100 })]);
   const close = (idleBeforeMs: number) =>
     store.conversations.close(newClosing(ownerId, { idleBeforeMs }));
   t.equal(await close(100), undefined);

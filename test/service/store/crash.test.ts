@@ -68,9 +68,9 @@ void t.test('two stores on one file see what the other wrote, and close once', a
   const { file, store, sink, ownerId } = await withStore(t);
   const other = await openStore({ file });
   t.teardown(() => other.close());
-  t.equal(await other.owners.idOf('development'), ownerId);
+  t.equal(await other.owners.findId('development'), ownerId);
   const ids = Array.from({ length: 30 }, (_, nth) => `conversation-${nth}`);
-  sink.keep(ids.map((id) => newSpans(ownerId, [newSpan(id, { conversationId: id })])));
+  sink.insert(ids.map((id) => newSpans(ownerId, [newSpan(id, { conversationId: id })])));
   const closings = ids.flatMap((conversationId) => [
     store.conversations.close(
       newClosing(ownerId, { conversationId, sessionId: `${conversationId} x` }),
@@ -81,7 +81,7 @@ void t.test('two stores on one file see what the other wrote, and close once', a
   ]);
   const results = await Promise.all(closings);
   t.equal(results.filter((result) => result?.alreadyClosed === false).length, 30);
-  t.equal((await other.jobs.pending()).count, 60);
+  t.equal((await other.jobs.getBacklog()).count, 60);
   const taken = await Promise.all([
     store.jobs.take('one', noonMs * 2, 1_000, 40),
     other.jobs.take('two', noonMs * 2, 1_000, 40),
@@ -113,14 +113,14 @@ void t.test(
     });
     const filter = { ownerId, kind: 'production', failedOnly: false, skip: 0, limit: 50 } as const;
     for (let read = 0; read < 50; read += 1) {
-      const { sessions, total } = await store.sessions.page(filter);
+      const { sessions, total } = await store.sessions.listPage(filter);
       if (total !== 1 || sessions[0]?.status !== 'completed') t.fail('saw what is not committed');
     }
     t.equal(written, false, 'the write waits');
     t.ok(performance.now() - startedMs < 5_000, 'and does not stop the thread for its 10 s');
     long.exec('commit');
     await write;
-    t.equal((await store.sessions.page(filter)).total, 2);
+    t.equal((await store.sessions.listPage(filter)).total, 2);
   },
 );
 
@@ -130,12 +130,12 @@ void t.test('the sink keeps nothing when it cannot get the lock, and says so', a
   t.teardown(() => sink.close());
   const long = withFile(t, file);
   long.exec('begin immediate');
-  const [one, two] = sink.keep([1, 2].map((id) => newSpans(ownerId, [newSpan(String(id))])));
+  const [one, two] = sink.insert([1, 2].map((id) => newSpans(ownerId, [newSpan(String(id))])));
   t.match(one, /locked/);
   t.match(two, /locked/);
   long.exec('rollback');
   t.equal(await store.conversations.find(ownerId, 'conversation-1'), undefined);
-  t.match(sink.keep([newSpans(ownerId, [newSpan('1')])]), [{ inserted: 1 }], 'and goes on');
+  t.match(sink.insert([newSpans(ownerId, [newSpan('1')])]), [{ inserted: 1 }], 'and goes on');
 });
 
 void t.test('many writes at once each happen', async (t) => {
@@ -145,5 +145,5 @@ void t.test('many writes at once each happen', async (t) => {
     ids.map((id) => store.sessions.add(newSession(ownerId, id, { outcomes: [newOutcome(id)] }))),
   );
   const filter = { ownerId, kind: 'production', failedOnly: false, skip: 0, limit: 500 } as const;
-  t.equal((await store.sessions.page(filter)).sessions.length, 200);
+  t.equal((await store.sessions.listPage(filter)).sessions.length, 200);
 });

@@ -37,7 +37,7 @@ void t.test('jobs are taken in order, each by one worker at a time', async (t) =
   ]);
   t.match(second, [{ definition: newEval('c'), attempt: 1 }]);
   t.same(await take(store, noonMs), []);
-  t.same(await store.jobs.pending(), { count: 3, nextDueAtMs: noonMs + leaseMs });
+  t.same(await store.jobs.getBacklog(), { count: 3, nextDueAtMs: noonMs + leaseMs });
 });
 
 void t.test('the definition is the one of when it was queued', async (t) => {
@@ -52,9 +52,9 @@ void t.test('the definition is the one of when it was queued', async (t) => {
 
 void t.test('jobs of a closed conversation are due from its closing on', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  sink.insert([newSpans(ownerId, [newSpan('1')])]);
   await store.conversations.close(newClosing(ownerId, { atMs: noonMs }));
-  t.same(await store.jobs.pending(), { count: 2, nextDueAtMs: noonMs });
+  t.same(await store.jobs.getBacklog(), { count: 2, nextDueAtMs: noonMs });
   t.same(await take(store, noonMs - 1), []);
   t.equal((await take(store, noonMs)).length, 2);
 });
@@ -84,7 +84,7 @@ void t.test('a session is completed with its last job, not before', async (t) =>
     ],
     'in the order of the evals, whichever was first',
   );
-  t.same(await store.jobs.pending(), { count: 0, nextDueAtMs: undefined });
+  t.same(await store.jobs.getBacklog(), { count: 0, nextDueAtMs: undefined });
 });
 
 void t.test('a session that failed or was cancelled stays so when its jobs are done', async (t) => {
@@ -123,7 +123,7 @@ void t.test('a lease that ended lets another take the job, and fences the first 
   t.match(again, { id: held.id, attempt: 2 });
   const outcome = newOutcome('a', 'fail');
   t.equal(await store.jobs.finish('one', held, outcome, noonMs), false);
-  await store.jobs.giveBack('one', held, 0);
+  await store.jobs.release('one', held, 0);
   t.same(await take(store, noonMs + leaseMs), [], 'giving back is fenced, too');
   t.equal(await store.jobs.finish('two', held, outcome, noonMs), false, 'nor by the older taking');
   t.equal(await store.jobs.finish('two', again, newOutcome('a'), noonMs), true);
@@ -144,7 +144,7 @@ void t.test('a lease that is renewed holds on; one that was lost is not had back
   if (!first) throw new Error('a job is missing');
   await store.jobs.finish('one', first, newOutcome('a'), noonMs);
   await store.jobs.renew('one', held, noonMs + 5 * leaseMs);
-  t.same(await store.jobs.pending(), { count: 2, nextDueAtMs: noonMs + 5 * leaseMs });
+  t.same(await store.jobs.getBacklog(), { count: 2, nextDueAtMs: noonMs + 5 * leaseMs });
   t.same(await take(store, noonMs + 5 * leaseMs - 1, 'two'), []);
   const others = await take(store, noonMs + 5 * leaseMs, 'two');
   t.match(others, [{ attempt: 2 }, { attempt: 2 }]);
@@ -158,8 +158,8 @@ void t.test('what is given back is taken again when it is due', async (t) => {
   const [job] = await take(store, noonMs, 'one', 1);
   await take(store, noonMs, 'two');
   if (!job) throw new Error('a job is missing');
-  await store.jobs.giveBack('one', job, noonMs + 500);
-  t.same(await store.jobs.pending(), { count: 3, nextDueAtMs: noonMs + 500 });
+  await store.jobs.release('one', job, noonMs + 500);
+  t.same(await store.jobs.getBacklog(), { count: 3, nextDueAtMs: noonMs + 500 });
   t.same(await take(store, noonMs + 499), []);
   t.match(await take(store, noonMs + 500), [{ id: job.id, attempt: 2 }]);
 });
@@ -169,8 +169,8 @@ void t.test('what workers of an earlier process hold is freed at once', async (t
   const [done] = await take(store, noonMs, 'dead');
   if (!done) throw new Error('a job is missing');
   await store.jobs.finish('dead', done, newOutcome('a'), noonMs);
-  t.equal(await store.jobs.freeAll(noonMs), 2);
-  t.equal(await store.jobs.freeAll(noonMs), 0);
+  t.equal(await store.jobs.releaseAll(noonMs), 2);
+  t.equal(await store.jobs.releaseAll(noonMs), 0);
   t.match(await take(store, 0, 'alive'), [{ attempt: 2 }, { attempt: 2 }]);
 });
 
@@ -178,8 +178,8 @@ void t.test('what was queued by a clock that was ahead is due at once', async (t
   const { store } = await withQueue(t);
   const [job] = await take(store, noonMs, 'ahead', 1);
   if (!job) throw new Error('a job is missing');
-  await store.jobs.giveBack('ahead', job, noonMs + 99 * leaseMs);
-  t.equal(await store.jobs.freeAll(noonMs), 1);
+  await store.jobs.release('ahead', job, noonMs + 99 * leaseMs);
+  t.equal(await store.jobs.releaseAll(noonMs), 1);
   t.equal((await take(store, noonMs)).length, 3);
 });
 
@@ -192,10 +192,10 @@ void t.test('a job of a session that was replaced or forgotten is nobody’s', a
   const [fresh] = await take(store, noonMs);
   t.not(fresh?.id, old.id, 'ids are never used again');
   t.equal(await store.jobs.finish('worker', old, newOutcome('a', 'fail'), noonMs), false);
-  await store.empty(ownerId);
+  await store.deleteOwnerData(ownerId);
   if (!fresh) throw new Error('a job is missing');
   t.equal(await store.jobs.finish('worker', fresh, newOutcome('a'), noonMs), false);
-  t.equal((await store.jobs.pending()).count, 0);
+  t.equal((await store.jobs.getBacklog()).count, 0);
 });
 
 void t.test('an outcome that came with the session stands', async (t) => {

@@ -1,7 +1,7 @@
 /** The store: a seed goes in as one, and leaves time for others. */
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import type { Planting } from '../../../src/service/store/setup.ts';
+import type { SeedData } from '../../../src/service/store/setup.ts';
 import { newAgent, newEval, newSession, newSimulated, withStore } from '../../helpers/store.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
@@ -11,9 +11,9 @@ void t.test('a seed is planted as a whole or not at all', async (t) => {
   const other = await store.owners.ensure('other');
   await store.owners.addKey(other, digest('taken'));
   await store.evals.put(ownerId, newEval('before'));
-  const planting: Planting = {
+  const planting: SeedData = {
     ownerId,
-    afresh: true,
+    replaceAll: true,
     keys: [{ keyDigest: digest('new'), ownerName: 'third' }],
     evals: [newEval('a')],
     settings: { run_name: 'Planted' },
@@ -22,20 +22,20 @@ void t.test('a seed is planted as a whole or not at all', async (t) => {
     deletedSimulations: ['simulation-1'],
   };
   const keys = [...planting.keys, { keyDigest: digest('taken'), ownerName: undefined }];
-  t.equal(await store.plant({ ...planting, keys }), 1, 'the place of the key');
-  t.equal(await store.owners.byKey(digest('new')), undefined);
+  t.equal(await store.insertSeedData({ ...planting, keys }), 1, 'the place of the key');
+  t.equal(await store.owners.findByKey(digest('new')), undefined);
   t.same(await store.evals.list(ownerId), [newEval('before')], 'nothing has changed');
   const broken = { ...newSession(ownerId, 'three'), status: null as never };
-  await t.rejects(store.plant({ ...planting, sessions: [...planting.sessions, broken] }));
+  await t.rejects(store.insertSeedData({ ...planting, sessions: [...planting.sessions, broken] }));
   t.same(await store.evals.list(ownerId), [newEval('before')], 'nothing has changed');
   t.equal(await store.sessions.find(ownerId, 'one'), undefined);
-  t.equal(await store.plant(planting), undefined);
+  t.equal(await store.insertSeedData(planting), undefined);
   t.same(await store.evals.list(ownerId), [newEval('a')], 'what was there is gone');
-  t.equal((await store.evals.settings(ownerId)).run_name, 'Planted');
+  t.equal((await store.evals.getSettings(ownerId)).run_name, 'Planted');
   t.equal((await store.sessions.find(ownerId, 'two'))?.simulation?.deleted, true);
   t.equal((await store.documents.list(ownerId, 'agent', 9)).length, 1);
-  const third = await store.owners.idOf('third');
-  t.equal((await store.owners.byKey(digest('new')))?.ownerId, third);
+  const third = await store.owners.findId('third');
+  t.equal((await store.owners.findByKey(digest('new')))?.ownerId, third);
 });
 
 void t.test('while a seed is planted, the thread has time for others', async (t) => {
@@ -50,11 +50,11 @@ void t.test('while a seed is planted, the thread has time for others', async (t)
     if (!over) setImmediate(round);
   };
   round();
-  await store.plant({
-    ...{ ownerId, afresh: false, keys: [], evals: [], settings: {}, documents: [] },
+  await store.insertSeedData({
+    ...{ ownerId, replaceAll: false, keys: [], evals: [], settings: {}, documents: [] },
     ...{ sessions: names.map((id) => newSession(ownerId, id, { turns })), deletedSimulations: [] },
   });
   over = true;
   t.ok(rounds >= 20, `${rounds} rounds of the event loop`);
-  t.equal((await store.sessions.turnsOf(ownerId, 's-999')).length, 3);
+  t.equal((await store.sessions.listTurns(ownerId, 's-999')).length, 3);
 });

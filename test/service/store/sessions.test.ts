@@ -10,7 +10,7 @@ function filterOf(ownerId: string, changes: Partial<SessionFilter> = {}): Sessio
 
 /** The ids on the only page; throws when the total says that there are more. */
 async function idsOf(store: Store, filter: SessionFilter): Promise<string[]> {
-  const { sessions, total } = await store.sessions.page(filter);
+  const { sessions, total } = await store.sessions.listPage(filter);
   if (total !== sessions.length) throw new Error(`total ${total} of ${sessions.length} sessions`);
   return sessions.map(({ id }) => id);
 }
@@ -26,9 +26,9 @@ void t.test('a session is found as it was added, with its turns and outcomes', a
   await store.sessions.add(added);
   const { turns: _, evals: __, runName: ___, ...session } = added;
   t.same(await store.sessions.find(ownerId, 'one'), { ...session, run: undefined, outcomes });
-  t.same(await store.sessions.turnsOf(ownerId, 'one'), turns);
+  t.same(await store.sessions.listTurns(ownerId, 'one'), turns);
   t.equal(await store.sessions.find('other', 'one'), undefined);
-  t.same(await store.sessions.turnsOf('other', 'one'), []);
+  t.same(await store.sessions.listTurns('other', 'one'), []);
 });
 
 void t.test('a known id is replaced: nothing of the session before stays', async (t) => {
@@ -37,9 +37,9 @@ void t.test('a known id is replaced: nothing of the session before stays', async
   const first = { turns, outcomes: [newOutcome('a', 'fail')], evals: [newEval('z')] };
   await store.sessions.add(newSession(ownerId, 'one', first));
   await store.sessions.add(newSession(ownerId, 'one', { runName: 'Again' }));
-  t.same(await store.sessions.turnsOf(ownerId, 'one'), []);
-  t.equal((await store.jobs.pending()).count, 0);
-  const { sessions, total } = await store.sessions.page(filterOf(ownerId));
+  t.same(await store.sessions.listTurns(ownerId, 'one'), []);
+  t.equal((await store.jobs.getBacklog()).count, 0);
+  const { sessions, total } = await store.sessions.listPage(filterOf(ownerId));
   t.equal(total, 1);
   t.match(sessions, [{ run: { name: 'Again' }, outcomes: [newOutcome('a')] }]);
 });
@@ -68,7 +68,9 @@ void t.test('pages are newest first, then by id, and hold each session once', as
   }
   const pages = [];
   for (let skip = 0; skip < 6; skip += 2) {
-    const { sessions, total } = await store.sessions.page(filterOf(ownerId, { skip, limit: 2 }));
+    const { sessions, total } = await store.sessions.listPage(
+      filterOf(ownerId, { skip, limit: 2 }),
+    );
     t.equal(total, 5);
     pages.push(sessions.map(({ id }) => id));
   }
@@ -80,7 +82,7 @@ void t.test('pages are newest first, then by id, and hold each session once', as
     await store.sessions.add(newSession(ownerId, id, { runName }));
   }
   t.same(await idsOf(store, filterOf(ownerId, { run: 'run' })), ['x', 'y'], 'over runs, too');
-  const beyond = await store.sessions.page(filterOf(ownerId, { skip: 9 }));
+  const beyond = await store.sessions.listPage(filterOf(ownerId, { skip: 9 }));
   t.same(beyond, { sessions: [], total: 7 });
 });
 
@@ -154,7 +156,7 @@ void t.test('eval selects sessions that it scored, and never narrows their outco
   for (const [id, found] of Object.entries(outcomes)) {
     await store.sessions.add(newSession(ownerId, id, { outcomes: found }));
   }
-  const page = await store.sessions.page(filterOf(ownerId, { eval: 'TÖN' }));
+  const page = await store.sessions.listPage(filterOf(ownerId, { eval: 'TÖN' }));
   t.equal(page.total, 1);
   t.match(page.sessions, [{ id: 'both', outcomes: outcomes.both }]);
   const failed = filterOf(ownerId, { eval: 'tön', failedOnly: true });
@@ -173,7 +175,7 @@ void t.test('failedOnly selects sessions with a failing outcome', async (t) => {
     await store.sessions.add(add(ownerId, `${kind} bad`, { outcomes: failing }));
     const error = [newOutcome('a', 'error')];
     await store.sessions.add(add(ownerId, `${kind} errored`, { outcomes: error }));
-    const { sessions, total } = await store.sessions.page(
+    const { sessions, total } = await store.sessions.listPage(
       filterOf(ownerId, { kind, failedOnly: true }),
     );
     t.equal(total, 1);
@@ -213,7 +215,7 @@ void t.test('a deleted simulation keeps its sessions and its name', async (t) =>
   t.equal(await store.sessions.deleteSimulation(ownerId, 'simulation-1'), true);
   t.equal(await store.sessions.deleteSimulation(ownerId, 'simulation-1'), false);
   await store.sessions.add(newSimulated(ownerId, 'two'));
-  const { sessions } = await store.sessions.page(filterOf(ownerId, { kind: 'simulation' }));
+  const { sessions } = await store.sessions.listPage(filterOf(ownerId, { kind: 'simulation' }));
   const simulation = { id: 'simulation-1', name: 'Nightly', deleted: true };
   t.match(sessions, [
     { id: 'one', simulation },
@@ -226,12 +228,12 @@ void t.test('sessions of one run bear its id; of live traces and of uploads alik
   const outcomes = [newOutcome('b')];
   const runName = 'Live traces 2026-11-20';
   await store.sessions.add(newSession(ownerId, 'uploaded', { runName, outcomes }));
-  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  sink.insert([newSpans(ownerId, [newSpan('1')])]);
   await store.conversations.close(newClosing(ownerId));
   for (const job of await store.jobs.take('worker', noonMs * 2, 1_000, 9)) {
     await store.jobs.finish('worker', job, newOutcome(job.definition.id), noonMs);
   }
-  const { sessions } = await store.sessions.page(filterOf(ownerId));
+  const { sessions } = await store.sessions.listPage(filterOf(ownerId));
   t.equal(sessions.length, 2);
   t.ok(sessions[0]?.run?.id);
   t.same(sessions[0]?.run, sessions[1]?.run);
@@ -248,7 +250,7 @@ void t.test('page and total are of one state, whatever is written meanwhile', as
   const added = add();
   let last = 0;
   for (let read = 0; read < 60; read += 1) {
-    const { sessions, total } = await store.sessions.page(filterOf(ownerId, { limit: 500 }));
+    const { sessions, total } = await store.sessions.listPage(filterOf(ownerId, { limit: 500 }));
     if (sessions.length !== total) t.fail(`${sessions.length} sessions, total ${total}`);
     last = total;
   }

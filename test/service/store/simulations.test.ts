@@ -18,17 +18,17 @@ void t.test('a run is found with what it was asked with; its key goes when it en
       ['asked-0', 0],
     ],
   );
-  t.equal(await simulations.apiKeyOf(ownerId, id), 'k');
-  t.equal(await simulations.apiKeyOf(other, id), undefined);
+  t.equal(await simulations.findApiKey(ownerId, id), 'k');
+  t.equal(await simulations.findApiKey(other, id), undefined);
   t.notMatch(JSON.stringify(await simulations.find(ownerId, id)), /"k"/);
 
   t.equal(await simulations.end(other, id, 'cancelled'), false, 'by its owner alone');
   t.equal(await simulations.end(ownerId, id, 'ended'), true);
   t.equal(await simulations.end(ownerId, id, 'cancelled'), false, 'once');
-  t.equal(await simulations.stateOf(ownerId, id), 'ended');
-  t.equal(await simulations.apiKeyOf(ownerId, id), undefined);
+  t.equal(await simulations.findState(ownerId, id), 'ended');
+  t.equal(await simulations.findApiKey(ownerId, id), undefined);
   t.same(
-    (await simulations.running()).map((one) => one.id),
+    (await simulations.listRunning()).map((one) => one.id),
     ['asked-1'],
   );
 });
@@ -38,12 +38,12 @@ void t.test('a session is kept once, and only while its run is there', async (t)
   const id = await store.simulations.add(newSimulation(ownerId));
   const simulation = { id, name: 'Nightly', deleted: false };
   const session = { ...newSimulated(ownerId, 'one'), simulation };
-  t.equal(await store.simulations.keep(session), true);
-  t.equal(await store.simulations.keep({ ...session, persona: 'Another' }), false);
-  const kept = await store.simulations.sessionsOf(ownerId, id);
+  t.equal(await store.simulations.addSession(session), true);
+  t.equal(await store.simulations.addSession({ ...session, persona: 'Another' }), false);
+  const kept = await store.simulations.listSessions(ownerId, id);
   t.match(kept, [{ id: 'one', persona: session.persona }], 'what was kept first stands');
   t.equal(kept.length, 1);
-  await store.empty(ownerId);
-  t.equal(await store.simulations.keep(session), false);
+  await store.deleteOwnerData(ownerId);
+  t.equal(await store.simulations.addSession(session), false);
   t.equal(await store.sessions.find(ownerId, 'one'), undefined);
 });

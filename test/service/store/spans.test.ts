@@ -13,9 +13,9 @@ void t.test('a span is kept as it came, to the nanosecond', async (t) => {
     attributes: { 'gen_ai.usage.input_tokens': 12, 'gen_ai.nested': { a: [1, null, 'ü'] } },
   });
   const request = newSpans(ownerId, [span]);
-  t.same(sink.keep([request]), [{ inserted: 1, repeated: 0, late: 0 }]);
+  t.same(sink.insert([request]), [{ inserted: 1, repeated: 0, late: 0 }]);
   const kept = { ...span, receivedAtMs: request.receivedAtMs, late: false };
-  t.strictSame(await store.conversations.spansOf(ownerId, 'conversation-1'), [kept]);
+  t.strictSame(await store.conversations.listSpans(ownerId, 'conversation-1'), [kept]);
 });
 
 void t.test(
@@ -23,8 +23,8 @@ void t.test(
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     const at = (id: string, after: bigint) => newSpan(id, { startNs: noonNs + after });
-    sink.keep([newSpans(ownerId, [at('c', 3n), at('a', 1n)]), newSpans(ownerId, [at('b', 2n)])]);
-    const spans = await store.conversations.spansOf(ownerId, 'conversation-1');
+    sink.insert([newSpans(ownerId, [at('c', 3n), at('a', 1n)]), newSpans(ownerId, [at('b', 2n)])]);
+    const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
     t.same(
       spans.map(({ spanId }) => spanId),
       ['span-a', 'span-b', 'span-c'],
@@ -34,12 +34,12 @@ void t.test(
 
 void t.test('a span that comes again changes nothing, whatever its conversation', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.keep([newSpans(ownerId, [newSpan('1')])]);
+  sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const before = await store.conversations.find(ownerId, 'conversation-1');
   const again = newSpan('1', { endNs: noonNs + 9_000_000_000n, name: 'changed' });
   const elsewhere = newSpan('1', { conversationId: 'conversation-2' });
   const later = { receivedAtMs: noonMs + 99_000 };
-  const results = sink.keep([
+  const results = sink.insert([
     newSpans(ownerId, [again], later),
     newSpans(ownerId, [elsewhere], later),
   ]);
@@ -54,10 +54,10 @@ void t.test('a span that comes again changes nothing, whatever its conversation'
 
 void t.test('a new conversation has the bounds of its new spans alone', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.keep([newSpans(ownerId, [newSpan('old', { startNs: 1n, endNs: 2n ** 60n })])]);
+  sink.insert([newSpans(ownerId, [newSpan('old', { startNs: 1n, endNs: 2n ** 60n })])]);
   const conversationId = 'conversation-2';
   const known = newSpan('old', { conversationId, startNs: 1n, endNs: 2n ** 62n });
-  sink.keep([newSpans(ownerId, [known, newSpan('new', { conversationId })])]);
+  sink.insert([newSpans(ownerId, [known, newSpan('new', { conversationId })])]);
   t.match(await store.conversations.find(ownerId, conversationId), {
     firstStartNs: noonNs,
     lastEndNs: noonNs + 1_000_000_000n,
@@ -67,17 +67,17 @@ void t.test('a new conversation has the bounds of its new spans alone', async (t
 void t.test('span ids of two owners are two things', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
-  const results = sink.keep([newSpans(ownerId, [newSpan('1')]), newSpans(other, [newSpan('1')])]);
+  const results = sink.insert([newSpans(ownerId, [newSpan('1')]), newSpans(other, [newSpan('1')])]);
   t.same(results, Array(2).fill({ inserted: 1, repeated: 0, late: 0 }));
-  sink.keep([newSpans(other, [newSpan('2')])]);
-  t.equal((await store.conversations.spansOf(ownerId, 'conversation-1')).length, 1);
-  t.equal((await store.conversations.spansOf(other, 'conversation-1')).length, 2);
+  sink.insert([newSpans(other, [newSpan('2')])]);
+  t.equal((await store.conversations.listSpans(ownerId, 'conversation-1')).length, 1);
+  t.equal((await store.conversations.listSpans(other, 'conversation-1')).length, 2);
 });
 
 void t.test('a conversation knows its first start, last end and last arrival', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const times = (id: string, startNs: bigint, endNs: bigint) => newSpan(id, { startNs, endNs });
-  sink.keep([
+  sink.insert([
     newSpans(ownerId, [times('1', noonNs, noonNs + 5n)], { receivedAtMs: 20 }),
     newSpans(ownerId, [times('2', noonNs - 7n, noonNs + 1n)], { receivedAtMs: 10 }),
   ]);
@@ -95,16 +95,18 @@ void t.test('a conversation knows its first start, last end and last arrival', a
 
 void t.test('a span without times does not pull its conversation to 1970', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  sink.keep([newSpans(ownerId, [newSpan('1', { startNs: 0n, endNs: 0n })])]);
+  sink.insert([newSpans(ownerId, [newSpan('1', { startNs: 0n, endNs: 0n })])]);
   const closed = await store.conversations.close(newClosing(ownerId));
   t.equal(closed?.run, 'Live traces 2026-11-20');
 });
 
 void t.test('times out of range are kept as the nearest that can be', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  const [kept] = sink.keep([newSpans(ownerId, [newSpan('1', { startNs: -5n, endNs: 2n ** 64n })])]);
+  const [kept] = sink.insert([
+    newSpans(ownerId, [newSpan('1', { startNs: -5n, endNs: 2n ** 64n })]),
+  ]);
   t.match(kept, { inserted: 1 });
-  const [span] = await store.conversations.spansOf(ownerId, 'conversation-1');
+  const [span] = await store.conversations.listSpans(ownerId, 'conversation-1');
   t.equal(span?.startNs, 0n);
   t.equal(span?.endNs, 2n ** 63n - 1n);
 });
@@ -113,15 +115,15 @@ void t.test('tags are kept once a conversation, and no more than it may have', a
   const { store, sink, ownerId } = await withStore(t);
   const tag = (key: string, value: string) => ({ conversationId: 'conversation-1', key, value });
   const few = [tag('env', 'prod'), tag('env', 'test'), tag('env', 'prod')];
-  sink.keep([newSpans(ownerId, [newSpan('1')], { tags: few })]);
-  t.same(await store.conversations.tagsOf(ownerId, 'conversation-1'), [
+  sink.insert([newSpans(ownerId, [newSpan('1')], { tags: few })]);
+  t.same(await store.conversations.listTags(ownerId, 'conversation-1'), [
     { key: 'env', value: 'prod' },
     { key: 'env', value: 'test' },
   ]);
   const many = Array.from({ length: 300 }, (_, nth) => tag('n', String(nth)));
-  sink.keep([newSpans(ownerId, [newSpan('2')], { tags: [...few, ...many] })]);
-  sink.keep([newSpans(ownerId, [newSpan('3')], { tags: few })]);
-  t.equal((await store.conversations.tagsOf(ownerId, 'conversation-1')).length, 256);
+  sink.insert([newSpans(ownerId, [newSpan('2')], { tags: [...few, ...many] })]);
+  sink.insert([newSpans(ownerId, [newSpan('3')], { tags: few })]);
+  t.equal((await store.conversations.listTags(ownerId, 'conversation-1')).length, 256);
   const notes = await store.ingestLog.list(ownerId, 9);
   t.same(
     notes.map(({ code, about }) => [code, about['count']]),
@@ -136,11 +138,11 @@ void t.test('a trace leads to the conversation of its first span', async (t) => 
     newSpan('1', { traceId: 'shared' }),
     newSpan('2', { traceId: 'shared', conversationId: 'conversation-2' }),
   ];
-  sink.keep([newSpans(ownerId, spans)]);
+  sink.insert([newSpans(ownerId, spans)]);
   const known = new Map([['shared', 'conversation-1']]);
-  t.same(sink.conversationsOf(ownerId, ['shared', 'unknown']), known);
+  t.same(sink.findConversations(ownerId, ['shared', 'unknown']), known);
   const other = await store.owners.ensure('other');
-  t.same(sink.conversationsOf(other, ['shared']), new Map());
+  t.same(sink.findConversations(other, ['shared']), new Map());
 });
 
 void t.test('a request that cannot be kept leaves nothing, its neighbours all', async (t) => {
@@ -148,7 +150,7 @@ void t.test('a request that cannot be kept leaves nothing, its neighbours all', 
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   const bad = [newSpan('2'), newSpan('3', { attributes: circle })];
-  const results = sink.keep([
+  const results = sink.insert([
     newSpans(ownerId, [newSpan('1')]),
     newSpans(ownerId, bad),
     newSpans('nobody', [newSpan('4')]),
@@ -158,7 +160,7 @@ void t.test('a request that cannot be kept leaves nothing, its neighbours all', 
     results.map((result) => result instanceof Error),
     [false, true, true, false],
   );
-  const spans = await store.conversations.spansOf(ownerId, 'conversation-1');
+  const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
   t.same(
     spans.map(({ spanId }) => spanId),
     ['span-1', 'span-5'],

@@ -23,9 +23,9 @@ const digest = (key: string): string => createHash('sha256').update(key).digest(
 void t.test('an owner is made once for a name, and stays the same', async (t) => {
   const { store, ownerId } = await withStore(t);
   t.equal(await store.owners.ensure('development'), ownerId);
-  t.equal(await store.owners.idOf('development'), ownerId);
+  t.equal(await store.owners.findId('development'), ownerId);
   t.not(await store.owners.ensure('other'), ownerId);
-  t.equal(await store.owners.idOf('nobody'), undefined);
+  t.equal(await store.owners.findId('nobody'), undefined);
 });
 
 void t.test('a key leads to its owner, until it is removed, and to no other', async (t) => {
@@ -38,11 +38,11 @@ void t.test('a key leads to its owner, until it is removed, and to no other', as
     false,
     "another's key is not taken over",
   );
-  t.same(await store.owners.byKey(digest('one')), { ownerId, keyDigest: digest('one') });
-  t.equal(await store.owners.byKey(digest('two')), undefined);
+  t.same(await store.owners.findByKey(digest('one')), { ownerId, keyDigest: digest('one') });
+  t.equal(await store.owners.findByKey(digest('two')), undefined);
   t.equal(await store.owners.removeKey(other, digest('one')), false);
   t.equal(await store.owners.removeKey(ownerId, digest('one')), true);
-  t.equal(await store.owners.byKey(digest('one')), undefined);
+  t.equal(await store.owners.findByKey(digest('one')), undefined);
 });
 
 void t.test('configured keys are the last ones alone; what was added stays', async (t) => {
@@ -51,7 +51,7 @@ void t.test('configured keys are the last ones alone; what was added stays', asy
   const configure = (...keys: string[]) =>
     store.owners.configureKeys(keys.map((key) => ({ ownerId, keyDigest: digest(key) })));
   const known = async (...keys: string[]) => {
-    const found = await Promise.all(keys.map((key) => store.owners.byKey(digest(key))));
+    const found = await Promise.all(keys.map((key) => store.owners.findByKey(digest(key))));
     return keys.filter((_, nth) => found[nth] !== undefined);
   };
   await store.owners.addKey(other, digest('added'));
@@ -92,10 +92,10 @@ void t.test(
     t.same(await documents.list(ownerId, 'persona', 1), [calm]);
     t.same(await documents.list(ownerId, 'agent', 9), [newAgent('one', 'x').document]);
     t.same(await documents.list(other, 'agent', 9), []);
-    t.equal(await documents.apiKeyOf(ownerId, 'one'), 'the-key-of-the-sandbox');
-    t.equal(await documents.apiKeyOf(other, 'one'), undefined);
+    t.equal(await documents.findApiKey(ownerId, 'one'), 'the-key-of-the-sandbox');
+    t.equal(await documents.findApiKey(other, 'one'), undefined);
     await documents.put(ownerId, newAgent('one', undefined));
-    t.equal(await documents.apiKeyOf(ownerId, 'one'), undefined, 'replaced as a whole');
+    t.equal(await documents.findApiKey(ownerId, 'one'), undefined, 'replaced as a whole');
     t.equal(await documents.remove(other, 'persona', 'one'), false);
     t.equal(await documents.remove(ownerId, 'persona', 'one'), true);
     t.equal((await documents.list(ownerId, 'agent', 9)).length, 1, 'another kind of that id stays');
@@ -107,10 +107,10 @@ void t.test(
 
 void t.test('settings change in what is given, and start as the interface says', async (t) => {
   const { store, ownerId } = await withStore(t);
-  t.same(await store.evals.settings(ownerId), { evals: [], run_name: 'Live traces' });
-  await store.evals.putSettings(ownerId, { evals: ['a', 'gone'] });
-  await store.evals.putSettings(ownerId, { run_name: 'Shop' });
-  t.same(await store.evals.settings(ownerId), { evals: ['a', 'gone'], run_name: 'Shop' });
+  t.same(await store.evals.getSettings(ownerId), { evals: [], run_name: 'Live traces' });
+  await store.evals.updateSettings(ownerId, { evals: ['a', 'gone'] });
+  await store.evals.updateSettings(ownerId, { run_name: 'Shop' });
+  t.same(await store.evals.getSettings(ownerId), { evals: ['a', 'gone'], run_name: 'Shop' });
 });
 
 void t.test('the ingest log is newest first and bounded for each owner', async (t) => {
@@ -124,8 +124,8 @@ void t.test('the ingest log is newest first and bounded for each owner', async (
   const other = await store.owners.ensure('other');
   await store.ingestLog.add(other, noonMs, [note('of_other')]);
   for (let batch = 0; batch < 101; batch += 1) {
-    const notes = Array.from({ length: 100 }, (_, nth) => note(`${batch}_${nth}`));
-    sink.keep([newSpans(ownerId, [], { notes, receivedAtMs: noonMs + batch })]);
+    const logEntries = Array.from({ length: 100 }, (_, nth) => note(`${batch}_${nth}`));
+    sink.insert([newSpans(ownerId, [], { logEntries, receivedAtMs: noonMs + batch })]);
   }
   await store.ingestLog.add(ownerId, noonMs + 200, [note('last')]);
   await store.ingestLog.add(other, noonMs, [note('of_other')]);
@@ -158,9 +158,9 @@ void t.test(
     for (const owner of [ownerId, other]) {
       await store.owners.addKey(owner, digest(owner));
       const tags = [{ conversationId: 'conversation-1', key: 'k', value: 'v' }];
-      sink.keep([newSpans(owner, [newSpan('1')], { tags })]);
+      sink.insert([newSpans(owner, [newSpan('1')], { tags })]);
       await store.evals.put(owner, newEval('a'));
-      await store.evals.putSettings(owner, { evals: ['a'] });
+      await store.evals.updateSettings(owner, { evals: ['a'] });
       await store.documents.put(owner, newAgent('shop', 'k'));
       await store.ingestLog.add(owner, noonMs, [
         { level: 'info', code: 'c', message: 'm', about: {} },
@@ -182,11 +182,11 @@ void t.test(
     };
     const before = rows();
     for (const [table, count] of Object.entries(before)) t.ok(count > 0, `${table} was filled`);
-    await store.empty(ownerId);
+    await store.deleteOwnerData(ownerId);
     for (const [table, count] of Object.entries(rows())) {
       t.equal(count, (before[table] ?? 0) / 2, `half of ${table} is left`);
     }
-    t.equal((await store.owners.byKey(digest(ownerId)))?.ownerId, ownerId);
+    t.equal((await store.owners.findByKey(digest(ownerId)))?.ownerId, ownerId);
     t.equal((await store.conversations.find(other, 'conversation-1'))?.state, 'closed');
   },
 );

@@ -23,7 +23,7 @@ void t.test('a span is read whole', (t) => {
     'gen_ai.usage.input_tokens': 12,
     'customer.tier': 'gold',
   };
-  const { spans, tags, notes, ownerId, receivedAtMs } = accepted(
+  const { spans, tags, logEntries, ownerId, receivedAtMs } = accepted(
     read([{ id: 'a1', parent: 'b1', status: 2, attributes }]),
   );
   t.strictSame(spans, [
@@ -43,7 +43,7 @@ void t.test('a span is read whole', (t) => {
     },
   ]);
   t.strictSame(tags, [{ conversationId: 'c-1', key: 'customer.tier', value: 'gold' }]);
-  t.strictSame(notes, []);
+  t.strictSame(logEntries, []);
   t.strictSame({ ownerId, receivedAtMs }, { ownerId: 'owner-1', receivedAtMs: startMs });
   t.end();
 });
@@ -70,10 +70,14 @@ void t.test('spans without an operation are ignored, and nothing relevant is no 
     spanOf({ id: 'a3', attributes: operation(7) }),
     spanOf({ id: 'a4', wire: { attributes: [{ key: 'gen_ai.system', value: {} }] } }),
   ];
-  const { spans: rows, tags, notes } = accepted(read(spans));
+  const { spans: rows, tags, logEntries } = accepted(read(spans));
   t.strictSame([rows, tags], [[], []]);
-  t.strictSame(codes({ notes }), ['ignored_spans', 'malformed_operation', 'older_conventions']);
-  t.match(noteOf({ notes }, 'malformed_operation'), { level: 'warn', about: { count: 2 } });
+  t.strictSame(codes({ logEntries }), [
+    'ignored_spans',
+    'malformed_operation',
+    'older_conventions',
+  ]);
+  t.match(noteOf({ logEntries }, 'malformed_operation'), { level: 'warn', about: { count: 2 } });
   t.strictSame(codes(read([])), ['empty_request']);
   t.strictSame(codes(readRequest(readTraceRequest({ resource_spans: [] }))), ['ignored_keys']);
   t.end();
@@ -219,9 +223,9 @@ void t.test('a large resource before many spans does not cost their product', (t
     parent: n.toString(16),
     attributes: n === 0 ? conversation('c') : {},
   }));
-  const { spans: rows, notes } = accepted(read(spans, {}, attributes));
+  const { spans: rows, logEntries } = accepted(read(spans, {}, attributes));
   t.equal(rows.length, 20_000);
-  t.ok(notes.length <= 3, 'one note for each kind');
+  t.ok(logEntries.length <= 3, 'one note for each kind');
   t.end();
 });
 
@@ -234,8 +238,8 @@ void t.test('notes hold no text of a conversation', (t) => {
     note: secret.repeat(200),
   };
   const result = read([{ id: 'a1', attributes, atMs: -1e12 }]);
-  t.ok(result.notes.length >= 3);
-  t.notMatch(JSON.stringify(result.notes), /secret/);
+  t.ok(result.logEntries.length >= 3);
+  t.notMatch(JSON.stringify(result.logEntries), /secret/);
   t.end();
 });
 

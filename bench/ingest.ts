@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../src/service/store/open-store.ts';
-import { openSpanSink } from '../src/service/store/spans.ts';
+import { openSpanWriter } from '../src/service/store/span-writer.ts';
 import type { SpanWriter } from '../src/service/store/span-sink.ts';
 import type { NewSpan, TraceRequestRows } from '../src/service/store/store.ts';
 
@@ -69,7 +69,7 @@ async function run(rounds: number): Promise<void> {
     const store = await openStore({ file });
     const ownerId = await store.owners.ensure('bench');
     await store.close();
-    return { sink: openSpanSink({ file }), ownerId };
+    return { sink: openSpanWriter({ file }), ownerId };
   };
   const [alone, grouped] = [await open('alone.db'), await open('grouped.db')];
   try {

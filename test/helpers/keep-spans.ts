@@ -3,11 +3,11 @@
  * `node keep-spans.ts FILE OWNER ROUND`. Every seventh group sends a span for the second time.
  */
 import { writeSync } from 'node:fs';
-import { openSpanSink } from '../../src/service/store/spans.ts';
+import { openSpanWriter } from '../../src/service/store/span-writer.ts';
 import { newSpan, newSpans } from './store.ts';
 
 const [file = '', ownerId = '', round = ''] = process.argv.slice(2);
-const sink = openSpanSink({ file });
+const sink = openSpanWriter({ file });
 
 for (let group = 0; group < 1_000_000; group += 1) {
   const ids = Array.from({ length: 5 }, (_, nth) => `${round}-${group}-${nth}`);

@@ -1,15 +1,15 @@
 /** A writer's thread that can be told, by a body or an owner, to die or to stumble over a bug. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeBody } from '../../src/service/ingest/decode-body.ts';
-import { writeGroups } from '../../src/service/ingest/write-groups.ts';
-import type { ThreadData } from '../../src/service/ingest/writer-messages.ts';
-import { openSpanSink } from '../../src/service/store/spans.ts';
+import { writeBatches } from '../../src/service/ingest/write-batches.ts';
+import type { ThreadData } from '../../src/service/ingest/thread-messages.ts';
+import { openSpanWriter } from '../../src/service/store/span-writer.ts';
 
 if (!parentPort) throw new Error('to be run as a thread');
-const sink = openSpanSink({ file: (workerData as ThreadData).file });
-writeGroups({
+const sink = openSpanWriter({ file: (workerData as ThreadData).file });
+writeBatches({
   port: parentPort,
-  sink: {
+  spanWriter: {
     ...sink,
     insert(requests) {
       if (requests.some(({ ownerId }) => ownerId === 'burst')) throw new TypeError('a customer');

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { openFile } from '../../src/service/store/open-file.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
-import { openSpanSink } from '../../src/service/store/spans.ts';
+import { openSpanWriter } from '../../src/service/store/span-writer.ts';
 import type { SpanWriter } from '../../src/service/store/span-sink.ts';
 import type {
   CloseRequest,
@@ -31,7 +31,7 @@ export interface OpenStore {
 export async function withStore(t: Test): Promise<OpenStore> {
   const file = join(t.testdir(), 'store.db');
   const store = await openStore({ file });
-  const sink = openSpanSink({ file });
+  const sink = openSpanWriter({ file });
   t.teardown(async () => {
     sink.close();
     await store.close();

@@ -6,7 +6,7 @@ import {
   type TestedAgent,
 } from '../../contract/index.ts';
 import { InvalidDocumentError, Refusal } from '../app/errors.ts';
-import { documentId } from '../domain/ids.ts';
+import { makeDocumentId } from '../domain/ids.ts';
 import type { Store } from '../store/store.ts';
 import type { DocumentKind, StoredAgent, NewDocument } from '../store/setup.ts';
 import { asMessage } from '../app/wire.ts';
@@ -115,7 +115,7 @@ export function checkRoom(kind: DocumentKind, all: readonly { id: string }[]): v
 export function toAgent(agent: TestedAgent, context: DocumentContext): NewDocument {
   const { api_key: secret, name, url, voice_url } = agent;
   const known = context.known.agents.find((one) => one.name === name)?.id;
-  const id = agent.id ?? known ?? documentId('agt', [context.ownerId, name]);
+  const id = agent.id ?? known ?? makeDocumentId('agt', [context.ownerId, name]);
   const place = { url, ...(voice_url !== undefined && { voice_url }) };
   const document = { id, name, ...place, has_api_key: secret !== undefined };
   return { kind: 'agent', document, secret };

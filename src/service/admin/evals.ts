@@ -6,7 +6,7 @@ import { readPath } from '../domain/json-path.ts';
 import type { EvalStore } from '../store/store.ts';
 import { unknownId } from '../domain/unknown-id.ts';
 import { asMessage } from '../app/wire.ts';
-import { checkOnce } from '../domain/check-once.ts';
+import { checkUnique } from '../domain/check-unique.ts';
 import type { Owners } from './owners.ts';
 import type { Warnings } from './warnings.ts';
 
@@ -104,5 +104,5 @@ export function checkKnown(ids: readonly string[], known: readonly string[], at 
   for (const [index, id] of ids.entries()) {
     if (!known.includes(id)) throw unknownId(`${at}/evals/${index}`, 'an eval', id, known);
   }
-  checkOnce(ids, (index) => `${at}/evals/${index}`);
+  checkUnique(ids, (index) => `${at}/evals/${index}`);
 }

@@ -6,7 +6,7 @@ import type {
   SeedTurn,
 } from '../../contract/index.ts';
 import { InvalidDocumentError } from '../app/errors.ts';
-import { documentId } from '../domain/ids.ts';
+import { makeDocumentId } from '../domain/ids.ts';
 import type { StoredTurn, NewSession, Outcome } from '../store/store.ts';
 import { checkKnown } from './evals.ts';
 import { readInstant } from './read-instant.ts';
@@ -24,7 +24,7 @@ export function simulationsOf(
 ): (SeedSimulation & { id: string })[] {
   return (document.simulations ?? []).map((simulation) => ({
     ...simulation,
-    id: simulation.id ?? documentId('sim', [ownerId, simulation.name]),
+    id: simulation.id ?? makeDocumentId('sim', [ownerId, simulation.name]),
   }));
 }
 
@@ -97,7 +97,7 @@ function common(
   const ids = known.map(({ id }) => id);
   checkKnown(session.evals ?? [], ids, at);
   return {
-    id: session.id ?? documentId('ses', [ownerId, ...idParts]),
+    id: session.id ?? makeDocumentId('ses', [ownerId, ...idParts]),
     ownerId,
     status: session.status ?? ('completed' as const),
     startedAtMs,

@@ -5,12 +5,12 @@ import { yieldPeriodically } from '../../platform/event-loop.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { InvalidDocumentError, Refusal } from '../app/errors.ts';
 import { keyDigestOf } from '../app/authentication.ts';
-import { documentId } from '../domain/ids.ts';
-import type { NewDocument, SeedData, SeedProgress } from '../store/setup.ts';
+import { makeDocumentId } from '../domain/ids.ts';
+import type { NewDocument, SeedData, OnSeedProgress } from '../store/setup.ts';
 import type { NewSession } from '../store/store.ts';
 import { asMessage } from '../app/wire.ts';
 import { checkRoom, knownOf, toAgent, toScenario, type Known } from './documents.ts';
-import { checkOnce } from '../domain/check-once.ts';
+import { checkUnique } from '../domain/check-unique.ts';
 import { checkKnown, toEval } from './evals.ts';
 import type { Owners } from './owners.ts';
 import { sessionsOf, simulationsOf } from './seed-sessions.ts';
@@ -22,7 +22,7 @@ export interface Seeds {
   /**
    * Checks the document as a whole, then keeps all that is in it, or nothing. @throws Refusal.
    */
-  plant(ownerId: string, document: SeedDocument, onProgress?: SeedProgress): Promise<SeedCounts>;
+  plant(ownerId: string, document: SeedDocument, onProgress?: OnSeedProgress): Promise<SeedCounts>;
   /**
    * Forgets what the owner has, but its keys, and plants its seed again; nothing more when it has
    * none. @throws Refusal when the seed cannot stand alone; then nothing is forgotten.
@@ -47,7 +47,7 @@ const counted = [
 /** Keeps seeds to go back to. */
 export function seedBed(deps: TranscriptDeps): Seeds {
   const planted = new Map<string, SeedDocument>();
-  const plant = async (given: Given, onProgress?: SeedProgress): Promise<void> => {
+  const plant = async (given: Given, onProgress?: OnSeedProgress): Promise<void> => {
     const planting = await readSeed(deps, given);
     const keyTaken = await deps.store.insertSeedData({ ...planting, onProgress });
     if (keyTaken !== undefined) {
@@ -157,16 +157,16 @@ async function seededSessions(
 function checkIds(document: SeedDocument, ownerId: string): void {
   for (const kind of ['evals', 'personas', 'scenarios'] as const) {
     const ids = (document[kind] ?? []).map(({ id }) => id);
-    checkOnce(ids, (nth) => `/${kind}/${nth}/id`);
+    checkUnique(ids, (nth) => `/${kind}/${nth}/id`);
   }
   // What has no id has one that follows from its name.
   const { agents = [], simulations = [] } = document;
-  checkOnce(
+  checkUnique(
     agents.map(({ id, name }) => id ?? JSON.stringify(name)),
     (nth) => `/agents/${nth}/${agents[nth]?.id === undefined ? 'name' : 'id'}`,
     (nth) => agents[nth]?.id ?? agents[nth]?.name,
   );
-  checkOnce(
+  checkUnique(
     simulationsOf(document, { ownerId }).map(({ id }) => id),
     (nth) => `/simulations/${nth}/${simulations[nth]?.id === undefined ? 'name' : 'id'}`,
     (nth) => simulations[nth]?.id ?? simulations[nth]?.name,
@@ -185,7 +185,7 @@ function seededTranscript(
   const session = toSession(upload, context, at);
   const { run, started_at: startedAt, session_id: sessionId } = upload;
   if (startedAt !== undefined) return withDigest(session);
-  const id = documentId('ses', ['seeded transcript', context.ownerId, run ?? '', sessionId]);
+  const id = makeDocumentId('ses', ['seeded transcript', context.ownerId, run ?? '', sessionId]);
   const undated = { ...session, id, startedAtMs: 0, endedAtMs: 0, runName: run };
   return { ...session, id, seedDigest: digestOf(undated) };
 }

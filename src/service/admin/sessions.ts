@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { brief, type SessionVerdict } from '../../contract/index.ts';
-import { deepLink } from '../domain/deep-link.ts';
+import { makeDeepLink } from '../domain/deep-link.ts';
 import { Refusal } from '../app/errors.ts';
 import type { Session, SessionStore } from '../store/store.ts';
-import { verdictOf } from '../domain/verdict.ts';
+import { decideVerdict } from '../domain/verdict.ts';
 import type { Owners } from './owners.ts';
 
 /** What sessions are shown with. */
@@ -35,13 +35,13 @@ export function sessionRoutes(app: FastifyInstance, { owners, store, appUrl }: D
 }
 
 function sessionVerdict(session: Session, appUrl: string): SessionVerdict {
-  const url = deepLink(session, appUrl);
+  const url = makeDeepLink(session, appUrl);
   const { id, kind, status, sourceSessionId, endReason } = session;
   return {
     id,
     kind,
     status,
-    verdict: verdictOf(session),
+    verdict: decideVerdict(session),
     ...(url !== null && { url }),
     ...(sourceSessionId !== undefined && { source_session_id: sourceSessionId }),
     ...(endReason !== undefined && { end_reason: endReason }),

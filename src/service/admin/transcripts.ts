@@ -7,7 +7,7 @@ import { asMessage } from '../app/wire.ts';
 import { checkKnown } from './evals.ts';
 import { readInstant } from './read-instant.ts';
 import type { Owners } from './owners.ts';
-import { documentId } from '../domain/ids.ts';
+import { makeDocumentId } from '../domain/ids.ts';
 
 /** What transcripts are taken in with. */
 export interface TranscriptDeps {
@@ -83,7 +83,7 @@ export function toSession(
   const startedAtMs = readInstant(`${at}/started_at`, upload.started_at) ?? nowMs;
   const runName = upload.run ?? `${runNameDefault} ${isoTime(startedAtMs).slice(0, 10)}`;
   return {
-    id: documentId('ses', ['transcript', ownerId, runName, sourceSessionId]),
+    id: makeDocumentId('ses', ['transcript', ownerId, runName, sourceSessionId]),
     kind: 'production',
     ownerId,
     status: evals.length > 0 ? 'evaluating' : 'completed',

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import {
-  scenarioOfConversation,
+  makeScenarioFromConversation,
   type ConversationScenario,
 } from '../domain/conversation-scenario.ts';
 import { StartError } from './errors.ts';
@@ -29,7 +29,7 @@ export async function scenarioOfKept(
   try {
     const ownerId = await store.owners.findId(owner);
     if (ownerId === undefined) throw new StartError(`${file} knows no owner ${owner}`);
-    return await scenarioOfConversation(store, ownerId, conversationId);
+    return await makeScenarioFromConversation(store, ownerId, conversationId);
   } finally {
     await store.close();
   }

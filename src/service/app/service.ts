@@ -9,7 +9,7 @@ import {
   type ConversationRef,
 } from '../close/close-conversation.ts';
 import { startIdleCloser, type IdleCloser } from '../close/idle-closer.ts';
-import { closeRoute } from '../close/route.ts';
+import { addCloseRoute } from '../close/route.ts';
 import { faultBoard, type FaultRoute } from '../admin/fault-board.ts';
 import { requestJournal, type Journal } from '../admin/journal.ts';
 import { ownersByName } from '../admin/owners.ts';
@@ -19,11 +19,11 @@ import { settingsWarnings, type Warnings } from '../admin/warnings.ts';
 import { Refusal, toRefusal } from './errors.ts';
 import { rateWindow, type Authentication } from './authentication.ts';
 import type { MakeId } from '../domain/ids.ts';
-import { byteBudget, drain } from '../ingest/read-body.ts';
-import { ingestRoute } from '../ingest/route.ts';
-import type { Writer } from '../ingest/writer.ts';
+import { createByteBudget, drain } from '../ingest/read-body.ts';
+import { addIngestRoute } from '../ingest/route.ts';
+import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { pageRoutes } from '../web/routes.ts';
-import { resultsPaths, resultsRoutes } from '../results/routes.ts';
+import { resultsPaths, addResultsRoutes } from '../results/routes.ts';
 import type { ErroredEvals } from '../scoring/errored-evals.ts';
 import type { Runner } from '../scoring/runner.ts';
 import { simulationDesk } from './simulation-desk.ts';
@@ -44,7 +44,7 @@ export interface ServiceParts {
   log: Log;
   gate: Authentication;
   store: Store;
-  writer: Writer;
+  writer: IngestThread;
   runner: Runner;
   simulator: SimulationRunner;
   errored: ErroredEvals;
@@ -106,12 +106,12 @@ export function buildService(parts: ServiceParts): Service {
     leaveBodiesAlone(api);
     keepJournal(api, clock, journal);
     drainRefused(api);
-    const budget = byteBudget(bytesInFlightMax);
+    const budget = createByteBudget(bytesInFlightMax);
     const { ingestLog } = store;
     const ingest = { clock, log, gate, rate, budget, writer, ingestLog };
-    ingestRoute(api, { ...ingest, suffer: suffer('traces') });
-    closeRoute(api, { gate, close, ingestLog, suffer: suffer('end') });
-    resultsRoutes(api, { store, gate, appUrl, suffer: suffer('results') });
+    addIngestRoute(api, { ...ingest, suffer: suffer('traces') });
+    addCloseRoute(api, { gate, close, ingestLog, suffer: suffer('end') });
+    addResultsRoutes(api, { store, gate, appUrl, suffer: suffer('results') });
     refuseWrongMethods(api);
     api.setNotFoundHandler((request) => {
       throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);

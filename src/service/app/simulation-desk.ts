@@ -10,7 +10,7 @@ import { brief } from '../../contract/index.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { isoTime, type Clock } from '../../platform/clock.ts';
 import { resolveScenario, type ScenarioReferences } from '../domain/resolved-scenario.ts';
-import { deepLink } from '../domain/deep-link.ts';
+import { makeDeepLink } from '../domain/deep-link.ts';
 import { InvalidDocumentError } from './errors.ts';
 import { judgeWarnings } from '../domain/judge-missing.ts';
 import { scenarioResults, verdictOfRun } from '../simulator/report/scenario-results.ts';
@@ -20,7 +20,7 @@ import type { Session, Store } from '../store/store.ts';
 import type { SimulationPlan } from '../store/simulations.ts';
 import { unknownId } from '../domain/unknown-id.ts';
 import { userModelMissing } from '../domain/user-model-missing.ts';
-import { verdictOf } from '../domain/verdict.ts';
+import { decideVerdict } from '../domain/verdict.ts';
 
 /** Where simulations are asked for and looked at. */
 export interface SimulationDesk {
@@ -171,7 +171,7 @@ function viewOf(plan: SimulationPlan, { kept, held, appUrl }: Progress): Simulat
       ...{ scenario_id: scenario.id, scenario: scenario.name, persona: persona.name },
       ...{ channel, sample },
       ...(session ? keptState(session, appUrl) : { status: held.has(id) ? 'running' : waiting }),
-      verdict: session ? verdictOf(session) : 'undecided',
+      verdict: session ? decideVerdict(session) : 'undecided',
     };
   });
   const scenarios = scenarioResults(plan.scenarios, sessions);
@@ -210,6 +210,6 @@ function keptState(session: Session, appUrl: string) {
     ...(review && { review }),
     started_at: isoTime(startedAtMs),
     ended_at: isoTime(endedAtMs),
-    url: deepLink(session, appUrl),
+    url: makeDeepLink(session, appUrl),
   };
 }

@@ -1,5 +1,5 @@
 import { StartError } from './errors.ts';
-import { ForeignFile } from '../store/migrate.ts';
+import { ForeignFileError } from '../store/migrate.ts';
 
 /** What to do about a file, by the code of the error that it made. */
 const cures: readonly [code: RegExp, cure: string][] = [
@@ -35,7 +35,7 @@ export async function withFileOf<Result>(
     return await act();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    if (error instanceof ForeignFile) throw new StartError(error.message, { cause: error });
+    if (error instanceof ForeignFileError) throw new StartError(error.message, { cause: error });
     const code = 'code' in error ? String(error.code) : '';
     const [, cure] = cures.find(([codes]) => codes.test(code)) ?? [];
     if (cure === undefined) throw error;

@@ -14,12 +14,12 @@ import { openDataDir } from './data-dir.ts';
 import { developmentKey } from './development-key.ts';
 import { StartError, InvalidDocumentError, Refusal } from './errors.ts';
 import { createAuthentication, isKey, keyDigestOf } from './authentication.ts';
-import { idsFrom } from '../domain/ids.ts';
-import { startWriter } from '../ingest/writer.ts';
+import { createIdMaker } from '../domain/ids.ts';
+import { startIngestThread } from '../ingest/ingest-thread.ts';
 import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
 import { erroredEvals } from '../scoring/errored-evals.ts';
 import { startRunner } from '../scoring/runner.ts';
-import { scoredSessionOf } from '../domain/scored-session-of.ts';
+import { createScoredSessionLoader } from '../domain/scored-session-of.ts';
 import { serviceOptionKinds } from './service-option-kinds.ts';
 import { buildService, type Service } from './service.ts';
 import { startSimulator } from '../simulator/start-simulator.ts';
@@ -148,14 +148,14 @@ async function start(
     letKeysIn(store, dataDir, options.keys),
   );
   await withFileOf(file, () => store.conversations.capReceivedAt(clock.nowMs()));
-  const writer = await withFileOf(file, () => startWriter({ file, isTemporary }));
+  const writer = await withFileOf(file, () => startIngestThread({ file, isTemporary }));
   undo.push(() => writer.close());
 
   const chanceSeed = options.chanceSeed ?? randomSeed();
   const chance = seededRandom(chanceSeed).fork('judge');
   // The judge's endpoint lives in real time, wherever the service's clock stands or is moved.
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, chance });
-  const sessionOf = scoredSessionOf(store);
+  const sessionOf = createScoredSessionLoader(store);
   const worker = `service-${randomSeed()}`;
   const errored = erroredEvals({ ingestLog: store.ingestLog, clock, log });
   const runner = startRunner({ store, sessionOf, judge, errored, clock, log, worker });
@@ -189,7 +189,7 @@ async function start(
     errored,
     hasJudge: judge !== undefined,
     hasUserModel: userModel !== undefined,
-    makeId: idsFrom(chanceSeed),
+    makeId: createIdMaker(chanceSeed),
     ownerName,
     appUrl,
     stopping: stopping.signal,

@@ -18,7 +18,7 @@ export interface EndCallDeps {
  * `POST /v1/sessions/{conversation_id}/end` (spec 4.2). A body, and what it is said to be, is
  * ignored. A repeated call queues nothing.
  */
-export function closeRoute(app: FastifyInstance, deps: EndCallDeps): void {
+export function addCloseRoute(app: FastifyInstance, deps: EndCallDeps): void {
   const { gate, close, suffer } = deps;
   app.post<{ Params: { conversation_id: string } }>(
     '/v1/sessions/:conversation_id/end',

@@ -2,7 +2,7 @@ import { brief, type ReplyCondition, type Scenario } from '../../contract/index.
 import { suggestion } from '../../platform/suggest.ts';
 import { InvalidDocumentError } from '../app/errors.ts';
 import { unknownId } from './unknown-id.ts';
-import { checkOnce } from './check-once.ts';
+import { checkUnique } from './check-unique.ts';
 import { checkKnown, toEval } from '../admin/evals.ts';
 
 /**
@@ -26,8 +26,8 @@ export function checkScenario(
   checkKnown(named, [...known.evalIds, ...brought], at);
   const { steps = [], facts = [], reactions = [], stop_when: stops = [] } = user;
   const stepIds = steps.map(({ id }) => id);
-  checkOnce(stepIds, (index) => `${at}/user/steps/${index}/id`);
-  checkOnce(
+  checkUnique(stepIds, (index) => `${at}/user/steps/${index}/id`);
+  checkUnique(
     facts.map(({ name }) => name),
     (index) => `${at}/user/facts/${index}/name`,
   );

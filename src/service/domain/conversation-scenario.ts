@@ -1,8 +1,8 @@
 import type { EvalDefinition, Scenario } from '../../contract/index.ts';
 import { liveEvals } from './live-evals.ts';
-import { turnsOfSession, type SessionTurn } from './session-turns.ts';
+import { loadTurns, type SessionTurn } from './session-turns.ts';
 import type { Session, Store } from '../store/store.ts';
-import { turnsOf } from '../turns/turns.ts';
+import { buildTurns } from '../turns/turns.ts';
 
 /** A conversation as a scenario that says the same again. */
 export interface ConversationScenario {
@@ -22,7 +22,7 @@ const newestMax = 500;
  * lines become steps; the evals that scored it, and the tools that were called, become its evals.
  * Undefined where there is no such conversation, or nobody said a word in it.
  */
-export async function scenarioOfConversation(
+export async function makeScenarioFromConversation(
   store: Store,
   ownerId: string,
   id: string,
@@ -75,9 +75,9 @@ async function findConversation(
   const session =
     (await store.sessions.find(ownerId, sessionId)) ??
     (await store.sessions.listNewest(ownerId, newestMax)).find((one) => one.sourceSessionId === id);
-  if (session) return { session, turns: await turnsOfSession(store, session) };
+  if (session) return { session, turns: await loadTurns(store, session) };
   if (!conversation) return undefined;
-  return { session, turns: turnsOf(await store.conversations.listSpans(ownerId, id)) };
+  return { session, turns: buildTurns(await store.conversations.listSpans(ownerId, id)) };
 }
 
 /** Those that scored it as they are now; the live set where none did. */

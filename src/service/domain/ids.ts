@@ -10,7 +10,7 @@ export type MakeId = (prefix: string, parts: readonly string[]) => string;
 const idLength = 20;
 
 /** Ids that follow from the seed of chance. */
-export function idsFrom(seed: string): MakeId {
+export function createIdMaker(seed: string): MakeId {
   const chance = seededRandom(seed).fork('ids');
   return (prefix, parts) =>
     `${prefix}_${chance.fork(JSON.stringify([prefix, ...parts])).id(idLength)}`;
@@ -20,4 +20,4 @@ export function idsFrom(seed: string): MakeId {
  * Ids of what is handed in as a document, be it a seed or a transcript. They follow from the owner
  * and from what names the thing, so that the same document means the same things after a restart.
  */
-export const documentId: MakeId = idsFrom('document');
+export const makeDocumentId: MakeId = createIdMaker('document');

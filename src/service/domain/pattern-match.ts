@@ -17,24 +17,24 @@ const apartMsMax = 2_000;
 const apartHeapMbMax = 256;
 
 /** A pattern, and the texts it is tried on. */
-export interface PatternQuestion {
+export interface PatternSearch {
   pattern: string;
   flags: string;
   texts: readonly string[];
 }
 
 /** What came of it: the first text that matches and the place of the match in it, or why not. */
-export type PatternAnswer =
+export type PatternResult =
   | { kind: 'found'; index: number; at: number }
   | { kind: 'absent' }
   | { kind: 'invalid'; why: string }
   | { kind: 'too_slow'; ms: number };
 
 /** Tries a pattern on texts within a bounded time. Rejects with the signal's reason. */
-export async function matchFirst(
-  question: PatternQuestion,
+export async function findFirstMatch(
+  question: PatternSearch,
   signal: AbortSignal,
-): Promise<PatternAnswer> {
+): Promise<PatternResult> {
   signal.throwIfAborted();
   const answer = matchWithin(question, hereMsMax);
   return answer.kind === 'too_slow' ? await matchApart(question, signal) : answer;
@@ -49,7 +49,7 @@ const PROGRAM = `
   }
   found;`;
 
-function matchWithin({ pattern, flags, texts }: PatternQuestion, timeout: number): PatternAnswer {
+function matchWithin({ pattern, flags, texts }: PatternSearch, timeout: number): PatternResult {
   try {
     const found = String(runInNewContext(PROGRAM, { pattern, flags, texts }, { timeout }));
     if (found === '') return { kind: 'absent' };
@@ -63,16 +63,16 @@ function matchWithin({ pattern, flags, texts }: PatternQuestion, timeout: number
   }
 }
 
-function matchApart(question: PatternQuestion, signal: AbortSignal): Promise<PatternAnswer> {
+function matchApart(question: PatternSearch, signal: AbortSignal): Promise<PatternResult> {
   // This file is also the thread's program; the mark tells the thread that it is meant.
   const thread = new Worker(new URL(import.meta.url), {
     workerData: { patternQuestion: question },
     resourceLimits: { maxOldGenerationSizeMb: apartHeapMbMax },
   });
-  const { promise, resolve, reject } = Promise.withResolvers<PatternAnswer>();
+  const { promise, resolve, reject } = Promise.withResolvers<PatternResult>();
   const callOff = (): void => reject(signal.reason as Error);
   signal.addEventListener('abort', callOff, { once: true });
-  thread.once('message', (answer: PatternAnswer) => resolve(answer));
+  thread.once('message', (answer: PatternResult) => resolve(answer));
   thread.once('error', ({ message }: Error) => resolve({ kind: 'invalid', why: message }));
   thread.once('exit', () => resolve({ kind: 'invalid', why: 'its thread ended early' }));
   return promise.finally(async () => {
@@ -84,5 +84,5 @@ function matchApart(question: PatternQuestion, signal: AbortSignal): Promise<Pat
 /** In the thread: answers the question it was started with. */
 const given: unknown = workerData;
 if (!isMainThread && typeof given === 'object' && given !== null && 'patternQuestion' in given) {
-  parentPort?.postMessage(matchWithin(given.patternQuestion as PatternQuestion, apartMsMax));
+  parentPort?.postMessage(matchWithin(given.patternQuestion as PatternSearch, apartMsMax));
 }

@@ -1,9 +1,9 @@
 import type { ScoredSession } from '../scoring/scored-session.ts';
-import { turnsOfSession } from './session-turns.ts';
+import { loadTurns } from './session-turns.ts';
 import type { JsonObject, Session, Store } from '../store/store.ts';
 
 /** Finds a session as scoring wants it; undefined when it is no longer kept. */
-export function scoredSessionOf(
+export function createScoredSessionLoader(
   store: Store,
 ): (ownerId: string, sessionId: string) => Promise<ScoredSession | undefined> {
   return async (ownerId, sessionId) => {
@@ -11,7 +11,7 @@ export function scoredSessionOf(
     if (!session) return undefined;
     const { sourceSessionId, agent, scenario, persona } = session;
     const metadata = session.metadata ?? (await tagsOf(store, session));
-    const turns = await turnsOfSession(store, session, { late: false });
+    const turns = await loadTurns(store, session, { late: false });
     return {
       sessionId,
       ...(sourceSessionId !== undefined && { sourceSessionId }),

@@ -1,5 +1,5 @@
 import type { JsonObject, Session, Store } from '../store/store.ts';
-import { turnsOf, type Turn } from '../turns/turns.ts';
+import { buildTurns, type Turn } from '../turns/turns.ts';
 
 /** A turn of a session, whichever way the session came in. */
 export interface SessionTurn extends Partial<
@@ -19,7 +19,7 @@ export interface SessionTurn extends Partial<
  * The session's turns: those that were handed in, else those that its spans make. Spans that came
  * after the close count for what is shown, and not for what is scored.
  */
-export async function turnsOfSession(
+export async function loadTurns(
   store: Store,
   session: Session,
   { late = true }: { late?: boolean } = {},
@@ -30,5 +30,5 @@ export async function turnsOfSession(
     return kept;
   }
   const spans = await store.conversations.listSpans(ownerId, sourceSessionId);
-  return turnsOf(late ? spans : spans.filter((span) => !span.late));
+  return buildTurns(late ? spans : spans.filter((span) => !span.late));
 }

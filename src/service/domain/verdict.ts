@@ -7,7 +7,7 @@ export type Verdict = 'passed' | 'failed' | 'undecided';
  * Failed as soon as a required eval fails. Passed when the session is completed, an eval passed, and
  * no required one failed or errored: an error proves nothing, so it turns no session green.
  */
-export function verdictOf(session: {
+export function decideVerdict(session: {
   status: SessionStatus;
   outcomes: readonly Pick<Outcome, 'outcome' | 'required'>[];
 }): Verdict {

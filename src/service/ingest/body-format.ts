@@ -13,7 +13,7 @@ export interface BodyFormat {
  * whatever parameters; plain or gzip (spec 4.1).
  * @throws Refusal `unsupported_type` or `unsupported_encoding`.
  */
-export function bodyFormat(headers: IncomingHttpHeaders): BodyFormat {
+export function readBodyFormat(headers: IncomingHttpHeaders): BodyFormat {
   return { contentType: contentType(headers), gzip: isGzip(headers) };
 }
 

@@ -9,7 +9,7 @@ import {
 import type { SpanWriter } from '../store/span-sink.ts';
 import type { TraceRequestRows } from '../store/store.ts';
 import { readSpans, type RefusedSpans } from './read-spans.ts';
-import type { WriterJob } from './writer-messages.ts';
+import type { IngestTask } from './thread-messages.ts';
 
 /** What a body turned out to be. `bytes` is how long it is, inflated. */
 export type Decoded = { bytes: number } & (
@@ -22,7 +22,7 @@ export type Decoded = { bytes: number } & (
  * Inflates a body, decodes it and reads its spans. What is wrong with the body is a value, with a
  * sentence for the caller that shows nothing of the body but a little of a time that is none.
  */
-export function decodeBody(job: WriterJob, sink: Pick<SpanWriter, 'findConversations'>): Decoded {
+export function decodeBody(job: IngestTask, sink: Pick<SpanWriter, 'findConversations'>): Decoded {
   let bytes = job.body.byteLength;
   try {
     const body = job.gzip ? inflate(job.body) : new Uint8Array(job.body);
@@ -73,7 +73,7 @@ function parse(body: Uint8Array): TraceRequest {
 
 function read(
   request: TraceRequest,
-  { ownerId, receivedAtMs, headerConversationId }: WriterJob,
+  { ownerId, receivedAtMs, headerConversationId }: IngestTask,
   sink: Pick<SpanWriter, 'findConversations'>,
 ):
   | { kind: 'read'; toKeep: TraceRequestRows }

@@ -4,7 +4,7 @@ import { systemClock } from '../../platform/clock.ts';
 import type { ServiceErrorCode } from '../app/errors.ts';
 import { decodeBody } from './decode-body.ts';
 import type { IngestLogEntry, NewSpan } from '../store/store.ts';
-import { turnsOf } from '../turns/turns.ts';
+import { buildTurns } from '../turns/turns.ts';
 
 /** What ingest would make of a trace request. */
 export interface TraceDiagnosis {
@@ -107,7 +107,7 @@ function inflatedStart(bytes: Uint8Array): Uint8Array {
 function conversationsOf(spans: readonly NewSpan[]): TraceDiagnosis['conversations'] {
   const byId = Map.groupBy(spans, ({ conversationId }) => conversationId);
   return [...byId].map(([conversationId, own]) => {
-    const turns = turnsOf(own.map((span) => ({ ...span, receivedAtMs: 0, late: false })));
+    const turns = buildTurns(own.map((span) => ({ ...span, receivedAtMs: 0, late: false })));
     return {
       conversationId,
       spans: own.length,

@@ -15,11 +15,11 @@ export type BodyRead =
 export interface ByteBudget {
   /** False when the budget does not allow for it; nothing is taken then. */
   take(bytes: number): boolean;
-  giveBack(bytes: number): void;
+  release(bytes: number): void;
 }
 
 /** A budget of so many bytes. */
-export function byteBudget(bytesMax: number): ByteBudget {
+export function createByteBudget(bytesMax: number): ByteBudget {
   let taken = 0;
   return {
     take(bytes) {
@@ -27,7 +27,7 @@ export function byteBudget(bytesMax: number): ByteBudget {
       taken += bytes;
       return true;
     },
-    giveBack(bytes) {
+    release(bytes) {
       taken -= bytes;
     },
   };
@@ -39,7 +39,7 @@ export interface Share extends Disposable {
 }
 
 /** A share that holds nothing yet. */
-export function shareOf(budget: ByteBudget): Share {
+export function createShare(budget: ByteBudget): Share {
   let held = 0;
   return {
     take(bytes) {
@@ -48,7 +48,7 @@ export function shareOf(budget: ByteBudget): Share {
       return taken;
     },
     [Symbol.dispose]() {
-      budget.giveBack(held);
+      budget.release(held);
       held = 0;
     },
   };

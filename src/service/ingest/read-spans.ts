@@ -6,8 +6,8 @@ import {
   ownConversationId,
   resolveConversations,
 } from './conversation-ids.ts';
-import { NoteBook, noteRows, type NoteCode } from './notes.ts';
-import { hasValidIds, operationKey, operationOf, toRow } from './span-row.ts';
+import { LogEntryCollector, logMessages, type LogCode } from './log-entries.ts';
+import { hasValidIds, operationKey, operationOf, toSpanRow } from './span-row.ts';
 import { TagCollector } from './tags.ts';
 
 /** What is known of a request besides its spans. */
@@ -37,7 +37,7 @@ export function readSpans(
   request: TraceRequest,
   context: RequestContext,
 ): TraceRequestRows | RefusedSpans {
-  const book = new NoteBook();
+  const book = new LogEntryCollector();
   noteRequest(request, book);
   const relevant = request.spans.filter((span) => isRelevant(span, book));
   const sound = relevant.filter((span) => hasSoundIds(span, book));
@@ -64,7 +64,7 @@ export function readSpans(
 function keep(
   sound: readonly TraceSpan[],
   conversations: ReadonlyMap<TraceSpan, string>,
-  { context, book }: { context: RequestContext; book: NoteBook },
+  { context, book }: { context: RequestContext; book: LogEntryCollector },
 ): TraceRequestRows {
   const { ownerId, receivedAtMs } = context;
   const spans = new Map<string, NewSpan>();
@@ -77,7 +77,7 @@ function keep(
       book.add('repeated_span_id', aboutOf(span));
     } else {
       const operation = operationOf(span) ?? '';
-      const row = toRow(span, { conversationId, operation, receivedAtMs }, book);
+      const row = toSpanRow(span, { conversationId, operation, receivedAtMs }, book);
       spans.set(span.spanId, row);
       collector.add(conversationId, span);
     }
@@ -88,19 +88,19 @@ function keep(
 
 function refuse(
   code: RefusedSpans['refused']['code'],
-  note: NoteCode,
-  book: NoteBook,
+  note: LogCode,
+  book: LogEntryCollector,
 ): RefusedSpans {
-  return { refused: { code, message: noteRows[note].message }, logEntries: book.notes() };
+  return { refused: { code, message: logMessages[note].message }, logEntries: book.notes() };
 }
 
-function noteRequest({ spans, ignoredKeys }: TraceRequest, book: NoteBook): void {
+function noteRequest({ spans, ignoredKeys }: TraceRequest, book: LogEntryCollector): void {
   if (ignoredKeys.length > 0) book.add('ignored_keys', { keys: ignoredKeys.join(', ') });
   else if (spans.length === 0) book.add('empty_request');
 }
 
 /** Whether a span is part of a conversation at all; the others are ignored (spec 2.1). */
-function isRelevant(span: TraceSpan, book: NoteBook): boolean {
+function isRelevant(span: TraceSpan, book: LogEntryCollector): boolean {
   if (operationOf(span) !== undefined) return true;
   const about = { ...aboutOf(span), scope: span.scope.slice(0, 100) };
   if (operationKey in span.attributes) book.add('malformed_operation', about);
@@ -109,13 +109,16 @@ function isRelevant(span: TraceSpan, book: NoteBook): boolean {
   return false;
 }
 
-function hasSoundIds(span: TraceSpan, book: NoteBook): boolean {
+function hasSoundIds(span: TraceSpan, book: LogEntryCollector): boolean {
   if (hasValidIds(span)) return true;
   book.add('malformed_ids', aboutOf(span));
   return false;
 }
 
-function headerOf({ headerConversationId }: RequestContext, book: NoteBook): string | undefined {
+function headerOf(
+  { headerConversationId }: RequestContext,
+  book: LogEntryCollector,
+): string | undefined {
   if (headerConversationId === undefined || isConversationId(headerConversationId)) {
     return headerConversationId;
   }
@@ -123,7 +126,7 @@ function headerOf({ headerConversationId }: RequestContext, book: NoteBook): str
   return undefined;
 }
 
-function noteConversationId(span: TraceSpan, book: NoteBook): void {
+function noteConversationId(span: TraceSpan, book: LogEntryCollector): void {
   const id = span.attributes[conversationIdKey];
   if (id !== undefined && !isConversationId(id)) {
     book.add('malformed_conversation_id', aboutOf(span));

@@ -5,9 +5,9 @@ import type { Log } from '../../platform/log.ts';
 import { Refusal, unwritable, type ServiceErrorCode } from '../app/errors.ts';
 import type { Caller, Authentication, RateWindow } from '../app/authentication.ts';
 import type { IngestLogStore, IngestLogEntry } from '../store/store.ts';
-import { readBody, shareOf, type ByteBudget, type Share } from './read-body.ts';
-import { bodyFormat, type BodyFormat } from './body-format.ts';
-import type { WriteResult, Writer } from './writer.ts';
+import { readBody, createShare, type ByteBudget, type Share } from './read-body.ts';
+import { readBodyFormat, type BodyFormat } from './body-format.ts';
+import type { IngestResult, IngestThread } from './ingest-thread.ts';
 
 /** What ingest works with. */
 export interface IngestDeps {
@@ -16,7 +16,7 @@ export interface IngestDeps {
   gate: Authentication;
   rate: RateWindow;
   budget: ByteBudget;
-  writer: Writer;
+  writer: IngestThread;
   ingestLog: IngestLogStore;
   /** Lets the request suffer what faults are set; throws the refusal that it shows. */
   suffer: () => Promise<void>;
@@ -31,14 +31,14 @@ const busyRetryAfterS = 1;
  * `POST /v1/traces` (spec 4.1, 7). What is refused is refused in this order: 401, 429, 415, 413,
  * 400. A 200 is sent when the spans are durable, never before.
  */
-export function ingestRoute(app: FastifyInstance, deps: IngestDeps): void {
+export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
   app.post('/v1/traces', async (request, reply) => {
     const caller = await deps.gate.caller(request.raw.headers);
     try {
       await deps.suffer();
       admit(deps, caller);
-      const format = bodyFormat(request.raw.headers);
-      using share = shareOf(deps.budget);
+      const format = readBodyFormat(request.raw.headers);
+      using share = createShare(deps.budget);
       const body = await wholeBody(request, share);
       if (body === undefined) return await reply.hijack();
       const result = await deps.writer.write(toWrite(request, { deps, caller, format, body }));
@@ -103,7 +103,7 @@ interface Received {
 function toWrite(
   request: FastifyRequest,
   { deps, caller, format, body }: Received,
-): Parameters<Writer['write']>[0] {
+): Parameters<IngestThread['write']>[0] {
   const header = request.raw.headers['x-conversation-id'];
   const id = typeof header === 'string' ? fromHeader(header) : '';
   return {
@@ -124,7 +124,7 @@ function fromHeader(value: string): string {
 }
 
 /** @throws Refusal for anything but `kept`. */
-function answer(reply: FastifyReply, format: BodyFormat, result: WriteResult): FastifyReply {
+function answer(reply: FastifyReply, format: BodyFormat, result: IngestResult): FastifyReply {
   switch (result.kind) {
     case 'kept': {
       // An empty ExportTraceServiceResponse, in the request's own format.

@@ -2,7 +2,7 @@ import type { Attributes, AttributeValue, TraceSpan } from '../../contract/index
 import type { NewSpan } from '../store/store.ts';
 import { isHint } from '../turns/evaluation-hints.ts';
 import { conversationIdKey } from './conversation-ids.ts';
-import type { NoteBook } from './notes.ts';
+import type { LogEntryCollector } from './log-entries.ts';
 
 /** The attribute without which a span is ignored (spec 2.1). */
 export const operationKey = 'gen_ai.operation.name';
@@ -40,7 +40,7 @@ export function hasValidIds({ traceId, spanId }: TraceSpan): boolean {
 }
 
 /** A span as it is kept. What is odd about it is noted, and is no reason to lose it. */
-export function toRow(span: TraceSpan, context: RowContext, book: NoteBook): NewSpan {
+export function toSpanRow(span: TraceSpan, context: RowContext, book: LogEntryCollector): NewSpan {
   const { conversationId, operation } = context;
   const { traceId, spanId, name } = span;
   const about = { conversation_id: conversationId, trace_id: traceId, span_id: spanId };

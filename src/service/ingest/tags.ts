@@ -1,6 +1,6 @@
 import type { Attributes, AttributeValue, TraceSpan } from '../../contract/index.ts';
 import type { Tag } from '../store/store.ts';
-import type { NoteBook } from './notes.ts';
+import type { LogEntryCollector } from './log-entries.ts';
 
 /** Bounds of what one request may bring; without them, a small body makes millions of rows. */
 export const tagLimits = {
@@ -22,11 +22,11 @@ interface Label {
  */
 export class TagCollector {
   readonly tags: Tag[] = [];
-  readonly #book: NoteBook;
+  readonly #book: LogEntryCollector;
   readonly #labelsOf = new Map<Attributes, Label[]>();
   readonly #conversations = new Map<string, { pairs: Set<string>; resources: Set<Attributes> }>();
 
-  constructor(book: NoteBook) {
+  constructor(book: LogEntryCollector) {
     this.#book = book;
   }
 
@@ -68,7 +68,7 @@ export class TagCollector {
 }
 
 /** As many as a conversation can take, and one more, so that the cut is noticed. */
-function labels(attributes: Attributes, book: NoteBook): Label[] {
+function labels(attributes: Attributes, book: LogEntryCollector): Label[] {
   const found: Label[] = [];
   for (const key of Object.keys(attributes)) {
     if (key.startsWith('gen_ai.')) continue;

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ProductionSessionPage, SimulationSessionPage } from '../../contract/index.ts';
 import type { Authentication } from '../app/authentication.ts';
-import { turnsOfSession } from '../domain/session-turns.ts';
+import { loadTurns } from '../domain/session-turns.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
-import { productionView } from './production-view.ts';
+import { toProductionView } from './production-view.ts';
 import { readResultsQuery } from './read-query.ts';
-import { simulationView, type ViewOptions } from './simulation-view.ts';
+import { toSimulationView, type ViewOptions } from './simulation-view.ts';
 
 /** What the results endpoints work with. */
 export interface ResultsDeps {
@@ -24,13 +24,13 @@ export const resultsPaths = {
 } as const satisfies Record<SessionKind, string>;
 
 /** `GET` on the two results endpoints (spec 4.3, 4.4), with and without the slash at the end. */
-export function resultsRoutes(app: FastifyInstance, deps: ResultsDeps): void {
+export function addResultsRoutes(app: FastifyInstance, deps: ResultsDeps): void {
   for (const slash of ['/', '']) {
     app.get(resultsPaths.simulation + slash, (request): Promise<SimulationSessionPage> =>
-      page(deps, request, 'simulation', simulationView),
+      page(deps, request, 'simulation', toSimulationView),
     );
     app.get(resultsPaths.production + slash, (request): Promise<ProductionSessionPage> =>
-      page(deps, request, 'production', productionView),
+      page(deps, request, 'production', toProductionView),
     );
   }
 }
@@ -56,7 +56,7 @@ async function page<Item>(
   const { sessions, total } = await store.sessions.listPage(filter);
   const items: Item[] = [];
   for (const session of sessions) {
-    const turns = includeTraces ? await turnsOfSession(store, session) : undefined;
+    const turns = includeTraces ? await loadTurns(store, session) : undefined;
     items.push(view(session, { appUrl: appUrl(), failedOnly: filter.failedOnly, turns }));
   }
   return { items, total, skip: filter.skip, limit: filter.limit };

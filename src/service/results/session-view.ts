@@ -15,7 +15,7 @@ export interface SessionView {
  * The common part of a session on the wire. Its summary is always of the whole session; only the
  * list of outcomes is narrowed to the failing ones (spec 4.3 rule 2).
  */
-export function sessionView(session: Session, failedOnly: boolean): SessionView {
+export function toSessionView(session: Session, failedOnly: boolean): SessionView {
   const evaluations = session.outcomes.filter(isEvaluation);
   const listed = evaluations.filter(({ outcome }) => !failedOnly || outcome === 'fail');
   return {

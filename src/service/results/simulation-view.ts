@@ -1,8 +1,8 @@
 import type { SimulationSession } from '../../contract/index.ts';
-import { deepLink } from '../domain/deep-link.ts';
+import { makeDeepLink } from '../domain/deep-link.ts';
 import type { SessionTurn } from '../domain/session-turns.ts';
 import type { Session } from '../store/store.ts';
-import { sessionView } from './session-view.ts';
+import { toSessionView } from './session-view.ts';
 
 /** How a session is shown. */
 export interface ViewOptions {
@@ -13,16 +13,16 @@ export interface ViewOptions {
 }
 
 /** A simulation session on the wire (spec 2.4). */
-export function simulationView(session: Session, options: ViewOptions): SimulationSession {
+export function toSimulationView(session: Session, options: ViewOptions): SimulationSession {
   const { simulation, agent } = session;
   const { appUrl, failedOnly, turns } = options;
   return {
-    url: deepLink(session, appUrl),
+    url: makeDeepLink(session, appUrl),
     simulation: simulation?.name ?? '',
     agent: agent?.name ?? '',
     scenario: session.scenario ?? '',
     persona: session.persona ?? '',
-    ...sessionView(session, failedOnly),
+    ...toSessionView(session, failedOnly),
     ...(turns && {
       traces: turns.map((turn) => ({
         session_sequence: turn.sequence,

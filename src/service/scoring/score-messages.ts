@@ -1,5 +1,5 @@
 import type { Params } from './params.ts';
-import { matchFirst } from '../domain/pattern-match.ts';
+import { findFirstMatch } from '../domain/pattern-match.ts';
 import { counted, cut, excerpt, quote } from './quoting.ts';
 import { unscored, verdict, type Score, type Scoring } from './score.ts';
 import type { ScoredSession } from './scored-session.ts';
@@ -31,7 +31,7 @@ export async function scoreRegex({ params, session, signal }: Scoring): Promise<
   const flags = params.optionalText('flags') ?? '';
   const { place, messages } = messagesOf(session, params);
   const texts = messages.map(({ text }) => text);
-  const matched = await matchFirst({ pattern, flags, texts }, signal);
+  const matched = await findFirstMatch({ pattern, flags, texts }, signal);
   const looked = `Looked for a match of /${quote(pattern).slice(1, -1)}/${flags} in ${phrases[place]}`;
   switch (matched.kind) {
     case 'found': {

@@ -1,5 +1,5 @@
 import type { ReplyCondition } from '../../contract/index.ts';
-import { matchFirst } from '../domain/pattern-match.ts';
+import { findFirstMatch } from '../domain/pattern-match.ts';
 import { SessionFault } from './simulated-session.ts';
 import type { Heard } from './simulated-user.ts';
 
@@ -33,7 +33,7 @@ export async function holds(
 }
 
 async function matching(pattern: string, text: string, signal: AbortSignal): Promise<boolean> {
-  const answer = await matchFirst({ pattern, flags: 'iu', texts: [text] }, signal);
+  const answer = await findFirstMatch({ pattern, flags: 'iu', texts: [text] }, signal);
   if (answer.kind === 'too_slow') {
     const cure = 'rewrite it without nested repetitions';
     const what = `A pattern of the scenario was stopped after ${answer.ms} ms; ${cure}.`;

@@ -1,5 +1,5 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
-import { idsFrom } from '../domain/ids.ts';
+import { createIdMaker } from '../domain/ids.ts';
 
 /** A scenario with all that it names. */
 export interface ResolvedScenario {
@@ -38,14 +38,14 @@ export const plainPersona: Persona = { id: 'plain', name: 'plain' };
 
 /** The id of a run. */
 export function simulationIdOf(seed: string, repeat = 0): string {
-  return idsFrom(seed)('sim', [String(repeat)]);
+  return createIdMaker(seed)('sim', [String(repeat)]);
 }
 
 /** The sessions of a run, scenario by scenario, sample by sample. The same input, the same plan. */
 export function planSessions(input: PlanInput): SessionPlan[] {
   const { castings, seed, repeat = 0 } = input;
   const simulationId = simulationIdOf(seed, repeat);
-  const makeId = idsFrom(seed);
+  const makeId = createIdMaker(seed);
   return castings.flatMap((casting) => {
     const { scenario } = casting;
     const samples = input.samples ?? scenario.samples ?? 1;

@@ -25,7 +25,7 @@ import type { SimulatedSession } from './simulated-session.ts';
 import { voiceCaller, type CallOptions } from './voice-caller.ts';
 import { openUserModel, type UserModelOptions } from './user-model.ts';
 import type { Outcome } from '../store/store.ts';
-import { verdictOf } from '../domain/verdict.ts';
+import { decideVerdict } from '../domain/verdict.ts';
 
 /** What is simulated, against what, and how. */
 export interface SimulateOptions {
@@ -86,7 +86,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
     await eachAtATime(plans, concurrency, async (plan, nth) => {
       const held = await runSession(plan, deps, signal);
       const outcomes = await score(plan, held, { judge, signal, clock });
-      const verdict = verdictOf({ status: held.status, outcomes });
+      const verdict = decideVerdict({ status: held.status, outcomes });
       const report = sessionReport(plan, held, { outcomes, verdict });
       sessions[nth] = report;
       onSession(report);

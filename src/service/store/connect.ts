@@ -13,14 +13,14 @@ import { cacheKib, checkpointPages, isBusy, lockWaitMsMax, openFile } from './op
 import type { Tables } from './tables.ts';
 
 /** A kysely transaction over our tables. */
-export type Writing = Transaction<Tables>;
+export type WriteTransaction = Transaction<Tables>;
 
 /** What the files of the store work with. */
 export interface Connections {
   /** For reads alone; its transactions see one state, whatever is written meanwhile. */
   reader: Kysely<Tables>;
   /** Runs a change in a transaction of its own: all of it happens, durably, or nothing. */
-  write: <Result>(change: (db: Writing) => Promise<Result>) => Promise<Result>;
+  write: <Result>(change: (db: WriteTransaction) => Promise<Result>) => Promise<Result>;
   close: () => Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { isoTime } from '../../platform/clock.ts';
-import { exact, type Connections, type Writing } from './connect.ts';
-import { runKey } from './names.ts';
+import { exact, type Connections, type WriteTransaction } from './connect.ts';
+import { findOrInsertRun } from './names.ts';
 import { addSession } from './sessions.ts';
 import type {
   CloseResult,
@@ -65,7 +65,10 @@ export function conversationStore({ reader, write }: Connections): ConversationS
   };
 }
 
-async function close(db: Writing, closing: CloseRequest): Promise<CloseResult | undefined> {
+async function close(
+  db: WriteTransaction,
+  closing: CloseRequest,
+): Promise<CloseResult | undefined> {
   const { ownerId, conversationId, atMs, idleBeforeMs } = closing;
   // The state is both asked and set by one statement: of two who close, one finds nothing.
   const row = await db
@@ -83,21 +86,24 @@ async function close(db: Writing, closing: CloseRequest): Promise<CloseResult | 
   const run = closing.runName(isoTime(bounds.startedAtMs).slice(0, 10));
   await db
     .updateTable('conversations')
-    .set({ run_key: await runKey(db, ownerId, run) })
+    .set({ run_key: await findOrInsertRun(db, ownerId, run) })
     .where('key', '=', row.key)
     .execute();
   const queued = await queue(db, closing, { key: row.key, run, ...bounds });
   return { run, evaluationsQueued: queued, alreadyClosed: false };
 }
 
-async function closedBefore(db: Writing, closing: CloseRequest): Promise<CloseResult | undefined> {
+async function closedBefore(
+  db: WriteTransaction,
+  closing: CloseRequest,
+): Promise<CloseResult | undefined> {
   const { ownerId, conversationId } = closing;
   const { run } = (await find(db, ownerId, conversationId)) ?? {};
   return run === undefined ? undefined : { run, evaluationsQueued: 0, alreadyClosed: true };
 }
 
 async function score(
-  db: Writing,
+  db: WriteTransaction,
   closing: Omit<CloseRequest, 'runName'>,
 ): Promise<{ run: string; queued: number } | undefined> {
   const row = await db
@@ -118,7 +124,7 @@ async function score(
 
 /** Makes the session of a closed conversation and its jobs; nothing where no eval is to score it. */
 async function queue(
-  db: Writing,
+  db: WriteTransaction,
   closing: Omit<CloseRequest, 'runName'>,
   conversation: { key: number; run: string; startedAtMs: number; endedAtMs: number },
 ): Promise<number> {

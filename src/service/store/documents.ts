@@ -1,4 +1,4 @@
-import type { Connections, Writing } from './connect.ts';
+import type { Connections, WriteTransaction } from './connect.ts';
 import type { Documents, DocumentStore, NewDocument } from './setup.ts';
 
 /** Agents, personas and scenarios: what simulations are made of. */
@@ -40,7 +40,11 @@ export function documentStore({ reader, write }: Connections): DocumentStore {
 }
 
 /** Adds a document, or replaces the one of that id, with its secret. */
-export async function putDocument(db: Writing, ownerId: string, added: NewDocument): Promise<void> {
+export async function putDocument(
+  db: WriteTransaction,
+  ownerId: string,
+  added: NewDocument,
+): Promise<void> {
   const { kind, document } = added;
   const content = {
     document: JSON.stringify(document),

@@ -1,5 +1,5 @@
 import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
-import type { Connections, Writing } from './connect.ts';
+import type { Connections, WriteTransaction } from './connect.ts';
 import type { EvalStore } from './store.ts';
 
 /** What holds until something is set (spec 2.2). */
@@ -34,7 +34,7 @@ export function evalStore({ reader, write }: Connections): EvalStore {
 
 /** Adds an eval, or replaces the one of that id. */
 export async function putEval(
-  db: Writing,
+  db: WriteTransaction,
   ownerId: string,
   definition: EvalDefinition,
 ): Promise<void> {
@@ -51,7 +51,7 @@ export async function putEval(
 
 /** Changes what is given. */
 export async function putSettings(
-  db: Writing,
+  db: WriteTransaction,
   ownerId: string,
   changes: LiveSettings,
 ): Promise<void> {

@@ -1,6 +1,11 @@
 import { CompiledQuery } from 'kysely';
 import type { Connections } from './connect.ts';
-import { forgetNotes, insertNote, noteRows, notesMax } from './note-rows.ts';
+import {
+  deleteOldEntriesSql,
+  insertEntrySql,
+  toEntryRows,
+  entriesPerOwnerMax,
+} from './ingest-log-rows.ts';
 import type { IngestLogStore, IngestLogEntry } from './store.ts';
 
 /** Notes of spans that belong to a conversation and were not kept. */
@@ -17,10 +22,12 @@ export function ingestLogStore({ reader, write }: Connections): IngestLogStore {
   return {
     add: (ownerId, atMs, notes) =>
       write(async (db) => {
-        for (const row of noteRows(ownerId, atMs, notes)) {
-          await db.executeQuery(CompiledQuery.raw(insertNote, row));
+        for (const row of toEntryRows(ownerId, atMs, notes)) {
+          await db.executeQuery(CompiledQuery.raw(insertEntrySql, row));
         }
-        await db.executeQuery(CompiledQuery.raw(forgetNotes, [ownerId, ownerId, notesMax]));
+        await db.executeQuery(
+          CompiledQuery.raw(deleteOldEntriesSql, [ownerId, ownerId, entriesPerOwnerMax]),
+        );
       }),
     async findNewestDropCode(ownerId) {
       const row = await reader

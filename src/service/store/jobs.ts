@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { EvalDefinition } from '../../contract/index.ts';
-import type { Connections, Writing } from './connect.ts';
-import { keepOutcomes, type PlacedOutcome } from './outcomes.ts';
+import type { Connections, WriteTransaction } from './connect.ts';
+import { insertOutcomes, type PlacedOutcome } from './outcomes.ts';
 import type { FinishedJob, Job, JobStore } from './queue.ts';
 
 /**
@@ -81,7 +81,10 @@ interface Taking {
   limit: number;
 }
 
-async function take(db: Writing, { worker, nowMs, leaseMs, limit }: Taking): Promise<Job[]> {
+async function take(
+  db: WriteTransaction,
+  { worker, nowMs, leaseMs, limit }: Taking,
+): Promise<Job[]> {
   const due = await db
     .selectFrom('jobs')
     .innerJoin('sessions', 'sessions.key', 'jobs.session_key')
@@ -112,7 +115,10 @@ interface Finishing {
 }
 
 /** Which of them were this worker's still; the others leave no trace. */
-async function finishAll(db: Writing, { worker, finished, atMs }: Finishing): Promise<boolean[]> {
+async function finishAll(
+  db: WriteTransaction,
+  { worker, finished, atMs }: Finishing,
+): Promise<boolean[]> {
   const written: boolean[] = [];
   const bySession = new Map<number, { ownerId: string; outcomes: PlacedOutcome[] }>();
   for (const { job, outcome } of finished) {
@@ -128,7 +134,7 @@ async function finishAll(db: Writing, { worker, finished, atMs }: Finishing): Pr
     session.outcomes.push({ ...outcome, position });
   }
   for (const [key, { ownerId, outcomes }] of bySession) {
-    await keepOutcomes(db, { key, ownerId }, outcomes, atMs);
+    await insertOutcomes(db, { key, ownerId }, outcomes, atMs);
     await completeSession(db, key);
   }
   return written;
@@ -136,7 +142,7 @@ async function finishAll(db: Writing, { worker, finished, atMs }: Finishing): Pr
 
 /** Queues a job for each eval, an eval named twice once; how many there are now. */
 export async function queueJobs(
-  db: Writing,
+  db: WriteTransaction,
   session: { key: number; ownerId: string },
   evals: readonly EvalDefinition[],
   { dueAtMs, position }: { dueAtMs: number; position: number },
@@ -156,7 +162,7 @@ export async function queueJobs(
 }
 
 /** The update of a job that this worker holds by this very taking. */
-function taken(db: Writing, worker: string, job: Job) {
+function taken(db: WriteTransaction, worker: string, job: Job) {
   return db
     .updateTable('jobs')
     .where('id', '=', job.id)
@@ -166,7 +172,7 @@ function taken(db: Writing, worker: string, job: Job) {
 }
 
 /** A session whose last job is done is completed, whatever came out; one that ended stays as it is. */
-async function completeSession(db: Writing, sessionKey: number): Promise<void> {
+async function completeSession(db: WriteTransaction, sessionKey: number): Promise<void> {
   await db
     .updateTable('sessions')
     .set({ status: 'completed' })

@@ -11,19 +11,21 @@ const migrations: readonly string[] = [firstTables, whatEvalsRead, seededOnce, s
 const applicationId = 0x7362786b;
 
 /** A file that is no store of ours, or of a newer kit; the message names it and the cure. */
-export class ForeignFile extends Error {
+export class ForeignFileError extends Error {
   override name = 'ForeignFile';
 }
 
 /** Throws when the file is another program's, or of a newer kit; changes nothing. */
-export function assertOurs(db: Database): void {
+export function assertStoreFile(db: Database): void {
   const isEmpty = db.prepare('select 1 from sqlite_schema limit 1').get() === undefined;
   if (!isEmpty && db.pragma('application_id', { simple: true }) !== applicationId) {
-    throw new ForeignFile(`${db.name} is not a store of this program; give it a file of its own`);
+    throw new ForeignFileError(
+      `${db.name} is not a store of this program; give it a file of its own`,
+    );
   }
   const version = versionOf(db);
   if (version > migrations.length) {
-    throw new ForeignFile(
+    throw new ForeignFileError(
       `${db.name} is of version ${version}, this program knows ${migrations.length}: update it`,
     );
   }
@@ -39,7 +41,7 @@ export function migrate(db: Database): void {
   if (versionOf(db) === migrations.length) return;
   // Rolls back when anything throws, so that no file is left between two versions.
   const run = db.transaction(() => {
-    assertOurs(db);
+    assertStoreFile(db);
     for (const statements of migrations.slice(versionOf(db))) db.exec(statements);
     db.pragma(`application_id = ${applicationId}`);
     db.pragma(`user_version = ${migrations.length}`);

@@ -1,13 +1,13 @@
-import type { Writing } from './connect.ts';
-import { fold } from './fold.ts';
+import type { WriteTransaction } from './connect.ts';
+import { normalizeForSearch } from './fold.ts';
 
 // Each finds the row of a name or makes it, and gives its key.
 
 /** Many sessions of one transaction bear the same names; no row of them goes while it lasts. */
-const found = new WeakMap<Writing, Map<string, number>>();
+const found = new WeakMap<WriteTransaction, Map<string, number>>();
 
 async function once(
-  db: Writing,
+  db: WriteTransaction,
   what: readonly unknown[],
   find: () => Promise<{ key: number }>,
 ): Promise<number> {
@@ -20,11 +20,15 @@ async function once(
 }
 
 /** A run of that name. */
-export async function runKey(db: Writing, ownerId: string, name: string): Promise<number> {
+export async function findOrInsertRun(
+  db: WriteTransaction,
+  ownerId: string,
+  name: string,
+): Promise<number> {
   return once(db, ['run', ownerId, name], () =>
     db
       .insertInto('runs')
-      .values({ owner_id: ownerId, name, name_folded: fold(name) })
+      .values({ owner_id: ownerId, name, name_folded: normalizeForSearch(name) })
       // An update of nothing, so that the row comes back.
       .onConflict((conflict) => conflict.columns(['owner_id', 'name']).doUpdateSet({ name }))
       .returning('key')
@@ -33,11 +37,15 @@ export async function runKey(db: Writing, ownerId: string, name: string): Promis
 }
 
 /** An eval's name, as outcomes bear it. */
-export async function evalNameKey(db: Writing, ownerId: string, name: string): Promise<number> {
+export async function findOrInsertEvalName(
+  db: WriteTransaction,
+  ownerId: string,
+  name: string,
+): Promise<number> {
   return once(db, ['eval', ownerId, name], () =>
     db
       .insertInto('eval_names')
-      .values({ owner_id: ownerId, name, name_folded: fold(name) })
+      .values({ owner_id: ownerId, name, name_folded: normalizeForSearch(name) })
       .onConflict((conflict) => conflict.columns(['owner_id', 'name']).doUpdateSet({ name }))
       .returning('key')
       .executeTakeFirstOrThrow(),
@@ -45,12 +53,18 @@ export async function evalNameKey(db: Writing, ownerId: string, name: string): P
 }
 
 /** An agent of that name and URL. */
-export async function agentKey(
-  db: Writing,
+export async function findOrInsertAgent(
+  db: WriteTransaction,
   ownerId: string,
   { name, url }: { name: string; url: string },
 ): Promise<number> {
-  const row = { owner_id: ownerId, name, url, name_folded: fold(name), url_folded: fold(url) };
+  const row = {
+    owner_id: ownerId,
+    name,
+    url,
+    name_folded: normalizeForSearch(name),
+    url_folded: normalizeForSearch(url),
+  };
   return once(db, ['agent', ownerId, name, url], () =>
     db
       .insertInto('agents')
@@ -62,8 +76,8 @@ export async function agentKey(
 }
 
 /** A simulation; one that is known takes the name, and stays deleted if it was. */
-export async function simulationKey(
-  db: Writing,
+export async function findOrInsertSimulation(
+  db: WriteTransaction,
   ownerId: string,
   { id, name, deleted }: { id: string; name: string; deleted: boolean },
 ): Promise<number> {

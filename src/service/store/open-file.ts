@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { assertOurs, migrate } from './migrate.ts';
+import { assertStoreFile, migrate } from './migrate.ts';
 
 /**
  * 4 KiB: ids of spans come in no order, so that each new one changes some page of their index, and
@@ -34,7 +34,7 @@ export function openFile(file: string, { busyMs, isTemporary = false }: FileOpti
   closeSync(openSync(file, 'a', 0o600));
   const db = new Sqlite(file, { timeout: lockWaitMsMax });
   try {
-    assertOurs(db);
+    assertStoreFile(db);
     // Before the first table, or it has no effect.
     db.pragma(`page_size = ${pageBytes}`);
     whenUnlocked(() => db.pragma('journal_mode = WAL'));

@@ -5,7 +5,7 @@ import { evalStore } from './evals.ts';
 import { ingestLogStore } from './ingest-log.ts';
 import { jobStore } from './jobs.ts';
 import { ownerStore } from './owners.ts';
-import { emptyOwner, plant } from './plant.ts';
+import { deleteOwnerData, insertSeedData } from './seed.ts';
 import { sessionStore } from './sessions.ts';
 import { simulationStore } from './simulations.ts';
 import type { Store } from './store.ts';
@@ -29,8 +29,8 @@ export async function openStore({ file, isTemporary = false }: StoreOptions): Pr
     documents: documentStore(connections),
     jobs: jobStore(connections),
     ingestLog: ingestLogStore(connections),
-    deleteOwnerData: (ownerId) => connections.write((db) => emptyOwner(db, ownerId)),
-    insertSeedData: (planting) => plant(connections.write, planting),
+    deleteOwnerData: (ownerId) => connections.write((db) => deleteOwnerData(db, ownerId)),
+    insertSeedData: (planting) => insertSeedData(connections.write, planting),
     close: () => connections.close(),
   });
 }

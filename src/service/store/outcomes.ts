@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Connections, Writing } from './connect.ts';
-import { evalNameKey } from './names.ts';
+import type { Connections, WriteTransaction } from './connect.ts';
+import { findOrInsertEvalName } from './names.ts';
 import type { Outcome } from './store.ts';
 
 // SQLite takes 32766 values in a statement: 32 a row at the most.
@@ -13,8 +13,8 @@ export type PlacedOutcome = Outcome & { position: number };
  * Keeps outcomes of a session and counts anew. One of an eval that has an outcome already changes
  * nothing: what was found first stands.
  */
-export async function keepOutcomes(
-  db: Writing,
+export async function insertOutcomes(
+  db: WriteTransaction,
   session: { key: number; ownerId: string },
   outcomes: readonly PlacedOutcome[],
   atMs: number | null,
@@ -25,7 +25,7 @@ export async function keepOutcomes(
       ...found,
       session_key: session.key,
       eval_id: evalId,
-      eval_name_key: await evalNameKey(db, session.ownerId, evalName),
+      eval_name_key: await findOrInsertEvalName(db, session.ownerId, evalName),
       ...{ required: required ? 1 : 0, at_ms: atMs },
     });
   }
@@ -50,7 +50,7 @@ export async function keepOutcomes(
 }
 
 /** All outcomes of some sessions, by the key of the session, in the order of the evals. */
-export async function outcomesOf(
+export async function listOutcomes(
   db: Connections['reader'],
   sessionKeys: readonly number[],
 ): Promise<Map<number, Outcome[]>> {

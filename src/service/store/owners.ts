@@ -1,4 +1,4 @@
-import type { Connections, Writing } from './connect.ts';
+import type { Connections, WriteTransaction } from './connect.ts';
 import type { OwnerStore } from './store.ts';
 
 /** Owners and their keys. */
@@ -38,7 +38,7 @@ export function ownerStore({ reader, write }: Connections): OwnerStore {
 }
 
 /** Finds the owner of that name or makes it; its id. */
-export async function ensureOwner(db: Writing, name: string): Promise<string> {
+export async function ensureOwner(db: WriteTransaction, name: string): Promise<string> {
   // Owners are never deleted, so their count is free as a number.
   const { count } = await db
     .selectFrom('owners')
@@ -56,7 +56,7 @@ export async function ensureOwner(db: Writing, name: string): Promise<string> {
 
 /** Adds a key; false when it is another owner's. What was added outlives the configuration. */
 export async function addKey(
-  db: Writing,
+  db: WriteTransaction,
   key: { ownerId: string; keyDigest: string; configured: 0 | 1 },
 ): Promise<boolean> {
   const { ownerId, keyDigest, configured } = key;
@@ -78,7 +78,7 @@ export async function addKey(
 }
 
 /** Rolls a transaction back; the key is another owner's. */
-export class KeyTaken extends Error {
+export class KeyTakenError extends Error {
   override name = 'KeyTaken';
 }
 
@@ -89,12 +89,12 @@ async function configureKeys(
   const change = write(async (db) => {
     await db.deleteFrom('keys').where('configured', '=', 1).execute();
     for (const key of keys) {
-      if (!(await addKey(db, { ...key, configured: 1 }))) throw new KeyTaken();
+      if (!(await addKey(db, { ...key, configured: 1 }))) throw new KeyTakenError();
     }
     return true;
   });
   return change.catch((error: unknown) => {
-    if (error instanceof KeyTaken) return false;
+    if (error instanceof KeyTakenError) return false;
     throw error;
   });
 }

@@ -1,8 +1,8 @@
-import type { Connections, Writing } from './connect.ts';
+import type { Connections, WriteTransaction } from './connect.ts';
 import { queueJobs } from './jobs.ts';
-import { agentKey, runKey, simulationKey } from './names.ts';
-import { keepOutcomes } from './outcomes.ts';
-import { pageOfSessions, sessionsWhere, toObject } from './session-pages.ts';
+import { findOrInsertAgent, findOrInsertRun, findOrInsertSimulation } from './names.ts';
+import { insertOutcomes } from './outcomes.ts';
+import { findSessionPage, findSessions, toObject } from './session-queries.ts';
 import type {
   JsonObject,
   StoredTurn,
@@ -15,10 +15,10 @@ import type {
 /** Sessions, of simulations and of production, with their turns and outcomes. */
 export function sessionStore({ reader, write }: Connections): SessionStore {
   return {
-    listPage: (filter) => reader.transaction().execute((db) => pageOfSessions(db, filter)),
+    listPage: (filter) => reader.transaction().execute((db) => findSessionPage(db, filter)),
     find: (ownerId, id) =>
       reader.transaction().execute(async (db) => {
-        const found = await sessionsWhere(db, (query) =>
+        const found = await findSessions(db, (query) =>
           query.where('sessions.owner_id', '=', ownerId).where('sessions.id', '=', id),
         );
         return found[0];
@@ -56,7 +56,7 @@ function newestOf(
   db: Connections['reader'],
   { ownerId, kind, limit }: { ownerId: string; kind: SessionKind; limit: number },
 ): Promise<Session[]> {
-  return sessionsWhere(db, (query) =>
+  return findSessions(db, (query) =>
     query
       .where('sessions.owner_id', '=', ownerId)
       .where('sessions.kind', '=', kind)
@@ -79,7 +79,7 @@ interface Adding {
 
 /** Adds a session or replaces it, and queues its jobs; its key. */
 export async function addSession(
-  db: Writing,
+  db: WriteTransaction,
   session: NewSession,
   { dueAtMs = 0, isNew = false }: Adding = {},
 ): Promise<{ key: number; queued: number }> {
@@ -107,7 +107,7 @@ export async function addSession(
       .execute();
   }
   const placed = outcomes.map((outcome, position) => ({ ...outcome, position }));
-  if (placed.length > 0 || !isNew) await keepOutcomes(db, { key, ownerId }, placed, null);
+  if (placed.length > 0 || !isNew) await insertOutcomes(db, { key, ownerId }, placed, null);
   const position = outcomes.length;
   const queued = await queueJobs(db, { key, ownerId }, evals, { dueAtMs, position });
   return { key, queued };
@@ -115,7 +115,7 @@ export async function addSession(
 
 /** Marks a simulation as deleted; false when there is none, or none any more. */
 export async function deleteSimulation(
-  db: Writing,
+  db: WriteTransaction,
   ownerId: string,
   simulationId: string,
 ): Promise<boolean> {
@@ -129,7 +129,7 @@ export async function deleteSimulation(
   return numUpdatedRows > 0n;
 }
 
-async function putRow(db: Writing, session: NewSession): Promise<number> {
+async function putRow(db: WriteTransaction, session: NewSession): Promise<number> {
   const { ownerId, runName, simulation, agent, evals } = session;
   const row = {
     kind: session.kind,
@@ -137,10 +137,10 @@ async function putRow(db: Writing, session: NewSession): Promise<number> {
     status: evals.length > 0 && session.status === 'completed' ? 'evaluating' : session.status,
     started_at_ms: session.startedAtMs,
     ended_at_ms: session.endedAtMs,
-    run_key: runName === undefined ? null : await runKey(db, ownerId, runName),
+    run_key: runName === undefined ? null : await findOrInsertRun(db, ownerId, runName),
     source_session_id: session.sourceSessionId ?? null,
-    simulation_key: simulation ? await simulationKey(db, ownerId, simulation) : null,
-    agent_key: agent ? await agentKey(db, ownerId, agent) : null,
+    simulation_key: simulation ? await findOrInsertSimulation(db, ownerId, simulation) : null,
+    agent_key: agent ? await findOrInsertAgent(db, ownerId, agent) : null,
     scenario: session.scenario ?? null,
     persona: session.persona ?? null,
     end_reason: session.endReason ?? null,

@@ -94,8 +94,8 @@ export interface SeedData {
   /** Ids of simulations that are gone: their sessions stay. */
   deletedSimulations: readonly string[];
   /** Told now and then how many of the sessions are kept, and of how many. */
-  onProgress?: SeedProgress | undefined;
+  onProgress?: OnSeedProgress | undefined;
 }
 
 /** Told how far a seed is: sessions that are kept, and how many there are. */
-export type SeedProgress = (done: number, total: number) => void;
+export type OnSeedProgress = (done: number, total: number) => void;

@@ -1,7 +1,7 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
-import type { Connections, Writing } from './connect.ts';
-import { simulationKey } from './names.ts';
-import { sessionsWhere } from './session-pages.ts';
+import type { Connections, WriteTransaction } from './connect.ts';
+import { findOrInsertSimulation } from './names.ts';
+import { findSessions } from './session-queries.ts';
 import { addSession } from './sessions.ts';
 import type { NewSession, Session } from './store.ts';
 
@@ -109,7 +109,7 @@ export function simulationStore({ reader, write }: Connections): SimulationStore
       reader.transaction().execute(async (db) => {
         const row = await simulationRow(db, ownerId, id);
         if (!row) return [];
-        return sessionsWhere(db, (query) => query.where('sessions.simulation_key', '=', row.key));
+        return findSessions(db, (query) => query.where('sessions.simulation_key', '=', row.key));
       }),
     addSession: (session) => write((db) => keep(db, session)),
     end: (ownerId, id, how) =>
@@ -174,7 +174,7 @@ async function repeatsBefore(
   return count;
 }
 
-async function add(db: Writing, simulation: NewSimulation): Promise<string> {
+async function add(db: WriteTransaction, simulation: NewSimulation): Promise<string> {
   const { ownerId, name, seed, startedAtMs, secret, idOf, scenarios, ...rest } = simulation;
   const request: RequestJson = { ...rest, castings: scenarios };
   const { count } = await db
@@ -184,7 +184,7 @@ async function add(db: Writing, simulation: NewSimulation): Promise<string> {
     .where('seed', '=', seed)
     .executeTakeFirstOrThrow();
   const id = idOf(count);
-  const key = await simulationKey(db, ownerId, { id, name, deleted: false });
+  const key = await findOrInsertSimulation(db, ownerId, { id, name, deleted: false });
   await db
     .insertInto('simulation_plans')
     .values({
@@ -199,7 +199,7 @@ async function add(db: Writing, simulation: NewSimulation): Promise<string> {
   return id;
 }
 
-async function keep(db: Writing, session: NewSession): Promise<boolean> {
+async function keep(db: WriteTransaction, session: NewSession): Promise<boolean> {
   const { ownerId, id, simulation } = session;
   const run = simulation && (await simulationRow(db, ownerId, simulation.id));
   const plan = await db

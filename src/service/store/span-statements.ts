@@ -1,19 +1,19 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { forgetNotes, insertNote, type NoteRow } from './note-rows.ts';
+import { deleteOldEntriesSql, insertEntrySql, type EntryRow } from './ingest-log-rows.ts';
 
 /** What the span sink says to the database, prepared once: kysely makes each statement anew. */
 export interface Statements
   extends ForTransactions, ForConversations, ForSpans, ForTags, ForNotes {}
 
 /** Prepares the sink's statements. */
-export function prepare(db: Database): Statements {
+export function prepareStatements(db: Database): Statements {
   return {
     ...forTransactions(db),
     ...forConversations(db),
     ...forSpans(db),
     ...forTags(db),
-    addNote: db.prepare(insertNote),
-    forgetNotes: db.prepare(forgetNotes),
+    insertLogEntry: db.prepare(insertEntrySql),
+    deleteOldLogEntries: db.prepare(deleteOldEntriesSql),
   };
 }
 
@@ -128,6 +128,6 @@ function forTags(db: Database): ForTags {
 }
 
 interface ForNotes {
-  addNote: Statement<NoteRow>;
-  forgetNotes: Statement<[ownerId: string, again: string, bound: number]>;
+  insertLogEntry: Statement<EntryRow>;
+  deleteOldLogEntries: Statement<[ownerId: string, again: string, bound: number]>;
 }

@@ -14,7 +14,7 @@ export function isHint(key: string): boolean {
 }
 
 /** The hints of these spans together, later ones over earlier; undefined without any. */
-export function hintsOf(spans: readonly StoredSpan[]): JsonObject | undefined {
+export function collectHints(spans: readonly StoredSpan[]): JsonObject | undefined {
   const hints = spans
     .toSorted(
       (one, other) => Number(one.startNs > other.startNs) - Number(one.startNs < other.startNs),

@@ -35,7 +35,7 @@ export function readMessages(json: string | undefined): Message[] {
 }
 
 /** A value, or what it stands for when it is the JSON text of an object or an array. */
-export function unwrapped(value: unknown): unknown {
+export function unwrapJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   return parsed(value) ?? value;
 }
@@ -97,7 +97,7 @@ function readMessage(value: unknown): Message {
   };
   // The chat completions form: the message itself is what the tool gave back.
   if (role !== 'tool' || responses.length > 0) return message;
-  const result = unwrapped(message.text);
+  const result = unwrapJson(message.text);
   const id = stringOf(json['tool_call_id']) ?? stringOf(json['id']);
   return { ...message, text: '', responses: [{ id, result }] };
 }
@@ -154,13 +154,13 @@ function readCall(part: Json): CallPart {
   return {
     id: idOf(part),
     name: stringOf(inner['name']) ?? stringOf(inner['toolName']) ?? '',
-    arguments: unwrapped(inner['arguments'] ?? inner['input'] ?? inner['args'] ?? null),
+    arguments: unwrapJson(inner['arguments'] ?? inner['input'] ?? inner['args'] ?? null),
   };
 }
 
 function readResponse(part: Json): ResponsePart {
   const result = part['response'] ?? part['result'] ?? part['output'] ?? part['content'];
-  return { id: idOf(part), result: unwrapped(result ?? null) };
+  return { id: idOf(part), result: unwrapJson(result ?? null) };
 }
 
 function idOf(part: Json): string | undefined {

@@ -1,5 +1,5 @@
 import type { StoredSpan } from '../store/store.ts';
-import { lastUserIndex, unwrapped, type CallPart, type Message } from './messages.ts';
+import { lastUserIndex, unwrapJson, type CallPart, type Message } from './messages.ts';
 
 /** A tool call of a turn. What nobody recorded is null. */
 export interface ToolCall {
@@ -31,8 +31,8 @@ const callsOfTurnMax = 1000;
  * The tool calls of a turn in the order in which they were made: from `execute_tool` spans and from
  * messages, each call once, with what either says of it. At most 1000.
  */
-export function toolCallsOf({ chats, wrapper, tools }: CallSources): ToolCall[] {
-  const ledger = new Ledger();
+export function collectToolCalls({ chats, wrapper, tools }: CallSources): ToolCall[] {
+  const ledger = new ToolCallCollector();
   if (chats.length > 0) {
     for (const step of chats) ledger.readStep(step);
     if (wrapper) ledger.readSummary(wrapper);
@@ -50,7 +50,7 @@ interface Entry extends ToolCall {
   isExecuted: boolean;
 }
 
-class Ledger {
+class ToolCallCollector {
   readonly #entries: Entry[] = [];
 
   calls(): ToolCall[] {
@@ -163,5 +163,5 @@ function textOf({ attributes }: StoredSpan, key: string): string | undefined {
 }
 
 function valueOf({ attributes }: StoredSpan, key: string): unknown {
-  return unwrapped(attributes[key] ?? null);
+  return unwrapJson(attributes[key] ?? null);
 }

@@ -1,8 +1,8 @@
 import type { JsonObject, StoredSpan } from '../store/store.ts';
-import { episodesOf, type Episode } from './episodes.ts';
-import { hintsOf } from './evaluation-hints.ts';
+import { groupSpansByTurn, type TurnSpans } from './turn-spans.ts';
+import { collectHints } from './evaluation-hints.ts';
 import { agentText, lastUserIndex } from './messages.ts';
-import { toolCallsOf, type Step, type ToolCall } from './tool-calls.ts';
+import { collectToolCalls, type Step, type ToolCall } from './tool-calls.ts';
 
 export type { ToolCall } from './tool-calls.ts';
 
@@ -32,18 +32,18 @@ export interface Turn {
  * order of the spans (spec 2.1). A tool loop is one turn, and so is an agent's invocation with all
  * that happens inside. Takes any content of messages; never throws.
  */
-export function turnsOf(spans: readonly StoredSpan[]): Turn[] {
-  return episodesOf(spans).map((episode, index) => turnOf(episode, index + 1));
+export function buildTurns(spans: readonly StoredSpan[]): Turn[] {
+  return groupSpansByTurn(spans).map((episode, index) => turnOf(episode, index + 1));
 }
 
-function turnOf(episode: Episode, sequence: number): Turn {
+function turnOf(episode: TurnSpans, sequence: number): Turn {
   const { wrapper, chats, tools, spans } = episode;
-  const evaluationMetadata = hintsOf([...spans, ...tools]);
+  const evaluationMetadata = collectHints([...spans, ...tools]);
   return {
     sequence,
     userInput: userInput(episode),
     agentResponse: agentResponse(episode),
-    toolCalls: toolCallsOf({ wrapper, chats, tools }),
+    toolCalls: collectToolCalls({ wrapper, chats, tools }),
     models: modelsOf(episode),
     inputTokens: tokens(episode, 'gen_ai.usage.input_tokens'),
     outputTokens: tokens(episode, 'gen_ai.usage.output_tokens'),
@@ -54,7 +54,7 @@ function turnOf(episode: Episode, sequence: number): Turn {
 }
 
 /** What the wrapper was given; else the first model call that the user's word reached. */
-function userInput({ wrapper, chats }: Episode): string {
+function userInput({ wrapper, chats }: TurnSpans): string {
   for (const { input } of [...stepsOf(wrapper), ...chats]) {
     const text = input[lastUserIndex(input)]?.text;
     if (text !== undefined && text !== '') return text;
@@ -63,7 +63,7 @@ function userInput({ wrapper, chats }: Episode): string {
 }
 
 /** What the wrapper gave back; else the last words of a model. */
-function agentResponse({ wrapper, chats }: Episode): string {
+function agentResponse({ wrapper, chats }: TurnSpans): string {
   for (const { output } of [...chats, ...stepsOf(wrapper)].reverse()) {
     const text = agentText(output);
     if (text !== '') return text;
@@ -76,12 +76,12 @@ function stepsOf(wrapper: Step | undefined): Step[] {
 }
 
 /** The spans that tell of models: the model calls; wrappers repeat what those say. */
-function tellers({ wrapper, chats, spans }: Episode): StoredSpan[][] {
+function tellers({ wrapper, chats, spans }: TurnSpans): StoredSpan[][] {
   const nested = spans.filter((span) => span.operation === 'invoke_agent');
   return [chats.map(({ span }) => span), stepsOf(wrapper).map(({ span }) => span), nested];
 }
 
-function modelsOf(episode: Episode): string[] {
+function modelsOf(episode: TurnSpans): string[] {
   for (const group of tellers(episode)) {
     const models = group.flatMap(({ attributes }) => {
       const named = [attributes['gen_ai.response.model'], attributes['gen_ai.request.model']];
@@ -93,7 +93,7 @@ function modelsOf(episode: Episode): string[] {
 }
 
 /** The sum over the first of the groups that counts at all: wrappers count what their steps did. */
-function tokens(episode: Episode, key: string): number {
+function tokens(episode: TurnSpans, key: string): number {
   for (const group of tellers(episode)) {
     const counts = group.map(({ attributes }) => countOf(attributes[key]));
     const told = counts.filter((count) => count !== undefined);
@@ -107,7 +107,7 @@ function countOf(value: unknown): number | undefined {
   return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : undefined;
 }
 
-function timesOf({ wrapper, chats }: Episode): Pick<Turn, 'startedAtMs' | 'latencyMs'> {
+function timesOf({ wrapper, chats }: TurnSpans): Pick<Turn, 'startedAtMs' | 'latencyMs'> {
   const spans = wrapper ? [wrapper.span] : chats.map(({ span }) => span);
   const startNs = spans[0]?.startNs ?? 0n;
   const endNs = spans.reduce(

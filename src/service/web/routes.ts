@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../app/authentication.ts';
-import { turnsOfSession } from '../domain/session-turns.ts';
+import { loadTurns } from '../domain/session-turns.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { frontPage } from './front-page.ts';
 import { htmlType, nothingPage, pageHeaders } from './page-frame.ts';
@@ -58,7 +58,7 @@ async function findSession(
 async function pageFor(store: Store, session: Session): Promise<string> {
   const { ownerId, sourceSessionId } = session;
   const [turns, tags] = await Promise.all([
-    turnsOfSession(store, session),
+    loadTurns(store, session),
     sourceSessionId === undefined ? [] : store.conversations.listTags(ownerId, sourceSessionId),
   ]);
   return sessionPage({ session, turns, tags });

@@ -2,7 +2,7 @@ import { isoTime } from '../../platform/clock.ts';
 import { html, type Html } from '../../report-kit/html.ts';
 import type { SessionTurn } from '../domain/session-turns.ts';
 import type { Outcome, Session } from '../store/store.ts';
-import { verdictOf } from '../domain/verdict.ts';
+import { decideVerdict } from '../domain/verdict.ts';
 import { pageOf } from './page-frame.ts';
 
 /** What a session page shows. */
@@ -71,7 +71,7 @@ function factsOf(session: Session): [string, string][] {
     ['Persona', session.persona],
     ['Channel', session.simulated?.['channel'] as string | undefined],
     ['Status', session.status],
-    ['Verdict', verdictOf(session)],
+    ['Verdict', decideVerdict(session)],
     ['End', session.endReason],
     ['Started', isoTime(session.startedAtMs)],
     ['Ended', isoTime(session.endedAtMs)],

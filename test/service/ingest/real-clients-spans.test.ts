@@ -1,7 +1,7 @@
 /** What real instrumentations send, from the wire to turns. Their shapes were seen live. */
 import t, { type Test } from 'tap';
 import { decodeTraceRequest, readTraceRequest, type Span } from '../../../src/contract/index.ts';
-import { turnsOf, type Turn } from '../../../src/service/turns/turns.ts';
+import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import { agent, asks, gives, user } from '../../helpers/kept-span.ts';
 import { protobufOf } from '../../helpers/otlp-wire.ts';
 import { accepted, readRequest } from '../../helpers/read-spans.ts';
@@ -16,7 +16,7 @@ function turnsFrom(t: Test, spans: readonly Span[], headerConversationId?: strin
   ].map((read) => {
     const { spans: rows } = accepted(readRequest(read, { headerConversationId }));
     t.equal(rows.length, spans.length, 'every span is kept');
-    return turnsOf(rows.map((row) => ({ ...row, receivedAtMs: 0, late: false })));
+    return buildTurns(rows.map((row) => ({ ...row, receivedAtMs: 0, late: false })));
   });
   t.strictSame(fromProtobuf, fromJson);
   return fromJson ?? [];

@@ -3,31 +3,38 @@ import { MessageChannel } from 'node:worker_threads';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { writeGroups } from '../../../src/service/ingest/write-groups.ts';
-import type { Answer, Question, WriterJob } from '../../../src/service/ingest/writer-messages.ts';
+import { writeBatches } from '../../../src/service/ingest/write-batches.ts';
+import type {
+  ResultMessage,
+  TaskMessage,
+  IngestTask,
+} from '../../../src/service/ingest/thread-messages.ts';
 import { decodeBody } from '../../../src/service/ingest/decode-body.ts';
-import { openSpanSink } from '../../../src/service/store/spans.ts';
-import { startWriter, type WriterOptions } from '../../../src/service/ingest/writer.ts';
+import { openSpanWriter } from '../../../src/service/store/span-writer.ts';
+import {
+  startIngestThread,
+  type IngestThreadOptions,
+} from '../../../src/service/ingest/ingest-thread.ts';
 import { ingestBodyBytesMax } from '../../../src/contract/index.ts';
 import { aRequest, aSpan, hexId } from '../../helpers/otlp.ts';
 import { newSpans, noonMs, noonNs, withStore } from '../../helpers/store.ts';
 
 const oddThread = new URL('../../helpers/odd-writer-thread.ts', import.meta.url);
 
-async function withWriter(t: Test, options: Partial<WriterOptions> = {}) {
+async function withWriter(t: Test, options: Partial<IngestThreadOptions> = {}) {
   const open = await withStore(t);
-  const writer = await startWriter({ file: open.file, ...options });
+  const writer = await startIngestThread({ file: open.file, ...options });
   t.teardown(() => writer.close());
   const keptIds = async (conversationId = 'conversation-1'): Promise<string[]> =>
     (await open.store.conversations.listSpans(open.ownerId, conversationId)).map(
       (span) => span.spanId,
     );
-  const write = (body: ArrayBuffer, changes: Partial<WriterJob> = {}) =>
+  const write = (body: ArrayBuffer, changes: Partial<IngestTask> = {}) =>
     writer.write(newJob(open.ownerId, body, changes));
   return { ...open, writer, write, keptIds };
 }
 
-function newJob(ownerId: string, body: ArrayBuffer, changes: Partial<WriterJob> = {}): WriterJob {
+function newJob(ownerId: string, body: ArrayBuffer, changes: Partial<IngestTask> = {}): IngestTask {
   return { ownerId, receivedAtMs: noonMs, contentType: 'json', gzip: false, body, ...changes };
 }
 
@@ -99,7 +106,7 @@ void t.test('the limit holds once inflated, to the byte', async (t) => {
 void t.test('a body that is not what it says is malformed, and is not quoted', async (t) => {
   const { write } = await withWriter(t);
   const gzipped = gzipSync(request(1));
-  const bodies: [string, string | Uint8Array, Partial<WriterJob>][] = [
+  const bodies: [string, string | Uint8Array, Partial<IngestTask>][] = [
     ['not JSON', 'secret words', {}],
     ['cut JSON', '{"secret words', {}],
     ['empty JSON', '', {}],
@@ -198,7 +205,7 @@ void t.test('a writer that died for good can still be closed', async (t) => {
 
 void t.test('a writer does not start without a file that it can open', async (t) => {
   const file = join(t.testdir(), 'no such folder', 'store.db');
-  await t.rejects(startWriter({ file }), /no such file or directory/);
+  await t.rejects(startIngestThread({ file }), /no such file or directory/);
 });
 
 /** The thread's side on a channel, with a sink that only remembers the sizes of its groups. */
@@ -207,12 +214,12 @@ function withGroups(t: Test, bytesOfEach: number) {
   t.teardown(() => port1.close());
   const sizes: number[] = [];
   const start = (): void =>
-    writeGroups({
+    writeBatches({
       port: port2,
       decode: ({ ownerId }) => ({
         ...{ kind: 'read', toKeep: newSpans(ownerId, []), bytes: bytesOfEach },
       }),
-      sink: {
+      spanWriter: {
         insert(requests) {
           sizes.push(requests.length);
           return requests.map(() => ({ inserted: 1, repeated: 0, late: 0 }));
@@ -224,13 +231,13 @@ function withGroups(t: Test, bytesOfEach: number) {
   const send = (count: number): void => {
     for (let id = 0; id < count; id += 1) {
       const job = newJob('o1', new ArrayBuffer(0));
-      port1.postMessage({ id, job } satisfies Question);
+      port1.postMessage({ id, job } satisfies TaskMessage);
     }
   };
   const answered = async (count: number): Promise<number[]> => {
     const ids: number[] = [];
     while (ids.length < count) {
-      const [answers] = (await once(port1, 'message')) as [Answer[]];
+      const [answers] = (await once(port1, 'message')) as [ResultMessage[]];
       ids.push(...answers.map(({ id }) => id));
     }
     return ids;
@@ -260,7 +267,7 @@ void t.test('a transaction is bounded by inflated bytes, too', async (t) => {
 void t.test('what waits sees the traces of those before it, as if each came alone', async (t) => {
   const { file, store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
-  const opened = openSpanSink({ file });
+  const opened = openSpanWriter({ file });
   const sizes: number[] = [];
   const insert: typeof opened.insert = (requests) => {
     sizes.push(requests.length);
@@ -280,12 +287,12 @@ void t.test('what waits sees the traces of those before it, as if each came alon
   ];
   for (const [id, [owner, ...spans]] of bodies.entries()) {
     const body = bytesOf(JSON.stringify(aRequest(spans as Record<string, unknown>[])));
-    port1.postMessage({ id, job: newJob(owner, body) } satisfies Question);
+    port1.postMessage({ id, job: newJob(owner, body) } satisfies TaskMessage);
   }
-  writeGroups({ port: port2, decode: decodeBody, sink: { ...opened, insert } });
-  const answers: Answer[] = [];
+  writeBatches({ port: port2, decode: decodeBody, spanWriter: { ...opened, insert } });
+  const answers: ResultMessage[] = [];
   while (answers.length < bodies.length) {
-    answers.push(...((await once(port1, 'message')) as [Answer[]])[0]);
+    answers.push(...((await once(port1, 'message')) as [ResultMessage[]])[0]);
   }
   t.same(
     answers.map(({ id, result }) => [id, result.kind]),

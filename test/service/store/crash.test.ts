@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openFile } from '../../../src/service/store/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
-import { openSpanSink } from '../../../src/service/store/spans.ts';
+import { openSpanWriter } from '../../../src/service/store/span-writer.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
 import {
   newClosing,
@@ -126,7 +126,7 @@ void t.test(
 
 void t.test('the sink keeps nothing when it cannot get the lock, and says so', async (t) => {
   const { file, store, ownerId } = await withStore(t);
-  const sink = openSpanSink({ file, lockWaitMsMax: 1 });
+  const sink = openSpanWriter({ file, lockWaitMsMax: 1 });
   t.teardown(() => sink.close());
   const long = withFile(t, file);
   long.exec('begin immediate');

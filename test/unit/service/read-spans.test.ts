@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readTraceRequest, type Span } from '../../../src/contract/index.ts';
-import { noteRows } from '../../../src/service/ingest/notes.ts';
+import { logMessages } from '../../../src/service/ingest/log-entries.ts';
 import {
   accepted,
   codes,
@@ -244,7 +244,7 @@ void t.test('notes hold no text of a conversation', (t) => {
 });
 
 void t.test('each note says what to do, in a sentence of the table', (t) => {
-  for (const [code, { message }] of Object.entries(noteRows)) {
+  for (const [code, { message }] of Object.entries(logMessages)) {
     t.match(code, /^[a-z_]+$/);
     t.match(message, /\.$/, code);
     t.ok(message.length > 60, code);

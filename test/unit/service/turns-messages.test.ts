@@ -1,13 +1,13 @@
 import t from 'tap';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { readMessages } from '../../../src/service/turns/messages.ts';
-import { turnsOf, type Turn } from '../../../src/service/turns/turns.ts';
+import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import { agent, asks, gives, keptSpan, user } from '../../helpers/kept-span.ts';
 import { damaged, randomJson } from '../../helpers/random-json.ts';
 
 /** The turn of one chat span. */
 function turnOf(input: unknown, output?: unknown): Turn | undefined {
-  return turnsOf([keptSpan({ id: 'a', input, output })])[0];
+  return buildTurns([keptSpan({ id: 'a', input, output })])[0];
 }
 
 void t.test('text is found wherever instrumentations put it', (t) => {
@@ -133,7 +133,7 @@ void t.test('messages of any shape make a turn and never throw', (t) => {
         attributes: { 'gen_ai.usage.input_tokens': anyText(), 'gen_ai.request.model': 7 },
       }),
     );
-    const found = turnsOf(spans);
+    const found = buildTurns(spans);
     const isWhole = found.every(
       (turn) => typeof turn.userInput === 'string' && turn.inputTokens >= 0,
     );

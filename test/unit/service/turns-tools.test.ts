@@ -1,5 +1,5 @@
 import t from 'tap';
-import { turnsOf, type Turn } from '../../../src/service/turns/turns.ts';
+import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import {
   agent,
   asks,
@@ -10,7 +10,7 @@ import {
   type KeptSketch,
 } from '../../helpers/kept-span.ts';
 
-const turns = (sketches: readonly KeptSketch[]): Turn[] => turnsOf(sketches.map(keptSpan));
+const turns = (sketches: readonly KeptSketch[]): Turn[] => buildTurns(sketches.map(keptSpan));
 
 void t.test('execute_tool spans and messages tell of one call, each what it knows', (t) => {
   const [first, second, third] = loop(['t', 't', 't'], ['x', 'y']);

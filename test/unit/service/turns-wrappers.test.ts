@@ -1,8 +1,8 @@
 import t from 'tap';
-import { turnsOf, type Turn } from '../../../src/service/turns/turns.ts';
+import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import { agent, asks, gives, keptSpan, user, type KeptSketch } from '../../helpers/kept-span.ts';
 
-const turns = (sketches: readonly KeptSketch[]): Turn[] => turnsOf(sketches.map(keptSpan));
+const turns = (sketches: readonly KeptSketch[]): Turn[] => buildTurns(sketches.map(keptSpan));
 const said = (found: readonly Turn[]): string[] =>
   found.map(({ userInput, agentResponse }) => `${userInput} > ${agentResponse}`);
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { turnsOf, type Turn } from '../../../src/service/turns/turns.ts';
+import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import {
   agent,
   asks,
@@ -12,7 +12,7 @@ import {
 } from '../../helpers/kept-span.ts';
 import { startMs } from '../../helpers/span-sketch.ts';
 
-const turns = (sketches: readonly KeptSketch[]): Turn[] => turnsOf(sketches.map(keptSpan));
+const turns = (sketches: readonly KeptSketch[]): Turn[] => buildTurns(sketches.map(keptSpan));
 
 /** What was said in each turn. */
 function words(found: readonly Turn[]): string[] {
@@ -52,7 +52,7 @@ void t.test('a chat span is a turn, with all that it tells', (t) => {
 });
 
 void t.test('no spans, or none that make a turn: no turns', (t) => {
-  t.strictSame(turnsOf([]), []);
+  t.strictSame(buildTurns([]), []);
   const operations = ['execute_tool', 'embeddings', 'agent_step'];
   t.strictSame(turns(operations.map((operation) => ({ id: operation, operation }))), []);
   t.end();

@@ -1,9 +1,9 @@
 import { yieldPeriodically } from '../../platform/event-loop.ts';
 import { systemClock } from '../../platform/clock.ts';
-import type { Connections, Writing } from './connect.ts';
+import type { Connections, WriteTransaction } from './connect.ts';
 import { putDocument } from './documents.ts';
 import { putEval, putSettings } from './evals.ts';
-import { addKey, ensureOwner, KeyTaken } from './owners.ts';
+import { addKey, ensureOwner, KeyTakenError } from './owners.ts';
 import { addSession, deleteSimulation } from './sessions.ts';
 import type { SeedData } from './setup.ts';
 import type { NewSession } from './store.ts';
@@ -14,32 +14,32 @@ const sessionsAtOnce = 50;
 const plantMsMax = 5;
 
 /** Keeps all that a seed brings, or nothing; the place of a key that is another owner's. */
-export async function plant(
+export async function insertSeedData(
   write: Connections['write'],
   planting: SeedData,
 ): Promise<number | undefined> {
   let keysTried = 0;
   try {
     await write(async (db) => {
-      if (planting.replaceAll) await emptyOwner(db, planting.ownerId);
+      if (planting.replaceAll) await deleteOwnerData(db, planting.ownerId);
       for (const { keyDigest, ownerName } of planting.keys) {
         const ownerId =
           ownerName === undefined ? planting.ownerId : await ensureOwner(db, ownerName);
         const isKept =
           keyDigest === undefined || (await addKey(db, { ownerId, keyDigest, configured: 0 }));
-        if (!isKept) throw new KeyTaken();
+        if (!isKept) throw new KeyTakenError();
         keysTried += 1;
       }
-      await plantRest(db, planting);
+      await insertSeedRows(db, planting);
     });
     return undefined;
   } catch (error) {
-    if (error instanceof KeyTaken) return keysTried;
+    if (error instanceof KeyTakenError) return keysTried;
     throw error;
   }
 }
 
-async function plantRest(db: Writing, planting: SeedData): Promise<void> {
+async function insertSeedRows(db: WriteTransaction, planting: SeedData): Promise<void> {
   const { ownerId, evals, settings, documents, sessions, deletedSimulations } = planting;
   for (const definition of evals) await putEval(db, ownerId, definition);
   await putSettings(db, ownerId, settings);
@@ -64,7 +64,7 @@ async function plantRest(db: Writing, planting: SeedData): Promise<void> {
 
 /** Of those sessions that are there, what the seed said of them; null where no seed did. */
 async function digestsOf(
-  db: Writing,
+  db: WriteTransaction,
   ownerId: string,
   sessions: readonly NewSession[],
 ): Promise<Map<string, string | null>> {
@@ -79,7 +79,7 @@ async function digestsOf(
 }
 
 /** Forgets everything of an owner but the owner and its keys. */
-export async function emptyOwner(db: Writing, ownerId: string): Promise<void> {
+export async function deleteOwnerData(db: WriteTransaction, ownerId: string): Promise<void> {
   // Spans, tags, turns, outcomes and jobs go with what they belong to.
   for (const table of tablesOfOwner) {
     await db.deleteFrom(table).where('owner_id', '=', ownerId).execute();

@@ -1,19 +1,19 @@
 import { toError } from '../../platform/error-origin.ts';
 import type { Database } from 'better-sqlite3';
 import { openFile } from './open-file.ts';
-import { noteRows, notesMax } from './note-rows.ts';
-import { prepare, type Statements } from './span-statements.ts';
+import { toEntryRows, entriesPerOwnerMax } from './ingest-log-rows.ts';
+import { prepareStatements, type Statements } from './span-statements.ts';
 import type { SpanWriter } from './span-sink.ts';
 import type { IngestLogEntry, InsertResult, NewSpan, TraceRequestRows, Tag } from './store.ts';
 
 /** Tags that a conversation keeps; more would make a search of the conversation's own text. */
-export const tagsOfConversationMax = 256;
+export const tagsPerConversationMax = 256;
 
 /** The largest integer that SQLite keeps; a sender's clock may say more. */
 const nsMax = 2n ** 63n - 1n;
 
 /** How to open the span sink. */
-export interface SpanSinkOptions {
+export interface SpanWriterOptions {
   file: string;
   /** Removed at the stop, so that no power cut matters to it. */
   isTemporary?: boolean;
@@ -22,13 +22,13 @@ export interface SpanSinkOptions {
 }
 
 /** Opens the place where spans go in, on a connection of its own; makes the file if there is none. */
-export function openSpanSink({
+export function openSpanWriter({
   file,
   isTemporary = false,
   lockWaitMsMax = 10_000,
-}: SpanSinkOptions): SpanWriter {
+}: SpanWriterOptions): SpanWriter {
   const db = openFile(file, { busyMs: lockWaitMsMax, isTemporary });
-  const statements = prepare(db);
+  const statements = prepareStatements(db);
   return {
     insert: (requests) => keep(db, statements, requests),
     findConversations(ownerId, traceIds) {
@@ -85,7 +85,7 @@ function keepOrUndo(
 function keepRequest(statements: Statements, request: TraceRequestRows): InsertResult {
   const { ownerId, receivedAtMs, tags } = request;
   const kept = { inserted: 0, repeated: 0, late: 0 };
-  const found = new Findings();
+  const found = new LogEntryCounts();
   const tagsBy = Map.groupBy(tags, ({ conversationId }) => conversationId);
   for (const [conversationId, spans] of Map.groupBy(request.spans, (span) => span.conversationId)) {
     const arrival = { ownerId, conversationId, receivedAtMs };
@@ -105,8 +105,9 @@ function keepRequest(statements: Statements, request: TraceRequestRows): InsertR
     found.add('tags_left_out', conversationId, lost);
   }
   const notes = [...request.logEntries, ...found.notes()];
-  for (const row of noteRows(ownerId, receivedAtMs, notes)) statements.addNote.run(...row);
-  if (notes.length > 0) statements.forgetNotes.run(ownerId, ownerId, notesMax);
+  for (const row of toEntryRows(ownerId, receivedAtMs, notes))
+    statements.insertLogEntry.run(...row);
+  if (notes.length > 0) statements.deleteOldLogEntries.run(ownerId, ownerId, entriesPerOwnerMax);
   return kept;
 }
 
@@ -232,7 +233,7 @@ function keepTags(
   let count = tagCount;
   let lost = 0;
   for (const { key: name, value } of tags) {
-    if (count < tagsOfConversationMax) count += statements.addTag.run(key, name, value).changes;
+    if (count < tagsPerConversationMax) count += statements.addTag.run(key, name, value).changes;
     else if (!statements.findTag.get(key, name, value)) lost += 1;
   }
   if (count > tagCount) statements.countTags.run(count, key);
@@ -240,11 +241,14 @@ function keepTags(
 }
 
 /** One note of a kind for a request, about the first conversation of which it is true. */
-class Findings {
-  readonly #found = new Map<keyof typeof noteTexts, IngestLogEntry['about'] & { count: number }>();
+class LogEntryCounts {
+  readonly #found = new Map<
+    keyof typeof logMessages,
+    IngestLogEntry['about'] & { count: number }
+  >();
 
   add(
-    code: keyof typeof noteTexts,
+    code: keyof typeof logMessages,
     conversationId: string,
     count: number,
     more: IngestLogEntry['about'] = {},
@@ -255,12 +259,12 @@ class Findings {
   }
 
   notes(): IngestLogEntry[] {
-    return Array.from(this.#found, ([code, about]) => ({ ...noteTexts[code], code, about }));
+    return Array.from(this.#found, ([code, about]) => ({ ...logMessages[code], code, about }));
   }
 }
 
 /** What ingest can't know before it asks the store; the rest it says itself. */
-const noteTexts = {
+const logMessages = {
   late_spans: {
     level: 'warn',
     message:
@@ -282,7 +286,7 @@ const noteTexts = {
   tags_left_out: {
     level: 'warn',
     message:
-      `Dropped: tags beyond the ${tagsOfConversationMax} that a conversation keeps. Keep what ` +
+      `Dropped: tags beyond the ${tagsPerConversationMax} that a conversation keeps. Keep what ` +
       'differs from span to span out of the export.',
   },
 } as const satisfies Record<string, Pick<IngestLogEntry, 'level' | 'message'>>;

@@ -9,7 +9,7 @@ interface NoteRow {
  * Everything that ingest says of what it was sent, by a code that never changes: what became of it,
  * and how to mend it. No other file writes such a sentence.
  */
-export const noteRows = {
+export const logMessages = {
   no_conversation_id: {
     level: 'error',
     message:
@@ -118,17 +118,17 @@ export const noteRows = {
 } as const satisfies Record<string, NoteRow>;
 
 /** A code of the table above. */
-export type NoteCode = keyof typeof noteRows;
+export type LogCode = keyof typeof logMessages;
 
 /**
  * Gathers the notes of one request: one for each code, about the first case, with the number of
  * cases. So a request of any size brings but a handful.
  */
-export class NoteBook {
-  readonly #cases = new Map<NoteCode, { about: IngestLogEntry['about']; count: number }>();
+export class LogEntryCollector {
+  readonly #cases = new Map<LogCode, { about: IngestLogEntry['about']; count: number }>();
 
   /** Never give it text of a conversation: ids, names of attributes and numbers only. */
-  add(code: NoteCode, about: IngestLogEntry['about'] = {}): void {
+  add(code: LogCode, about: IngestLogEntry['about'] = {}): void {
     const known = this.#cases.get(code);
     if (known) known.count++;
     else this.#cases.set(code, { about, count: 1 });
@@ -137,7 +137,7 @@ export class NoteBook {
   /** In the order in which each was first made. */
   notes(): IngestLogEntry[] {
     return Array.from(this.#cases, ([code, { about, count }]) => ({
-      ...noteRows[code],
+      ...logMessages[code],
       code,
       about: { ...about, count },
     }));

@@ -5,7 +5,7 @@ import { InvalidDocumentError } from '../app/errors.ts';
  * Checks that no name is given twice, since the later would silently hold. `at` is the pointer to
  * where the name of that index stands, `shown` what stands there. @throws Misfit about the second.
  */
-export function checkOnce(
+export function checkUnique(
   names: readonly (string | undefined)[],
   at: (index: number) => string,
   shown: (index: number) => string | undefined = (index) => names[index],

@@ -2,27 +2,27 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import {
-  placeOf,
-  type Answer,
-  type Closing,
-  type Question,
+  describeOrigin,
+  type ResultMessage,
+  type CloseMessage,
+  type TaskMessage,
   type ThreadData,
-  type WriteResult,
-  type WriterJob,
-} from './writer-messages.ts';
+  type IngestResult,
+  type IngestTask,
+} from './thread-messages.ts';
 
-export type { WriteResult, WriterJob } from './writer-messages.ts';
+export type { IngestResult, IngestTask } from './thread-messages.ts';
 
 /** Writes spans in a thread of its own, so that answering never waits for the disk. */
-export interface Writer {
+export interface IngestThread {
   /** Failures are results, too. */
-  write(job: WriterJob): Promise<WriteResult>;
+  write(job: IngestTask): Promise<IngestResult>;
   /** Finishes what it has taken, and then ends; what is written afterwards fails. */
   close(): Promise<void>;
 }
 
 /** How to start a writer. */
-export interface WriterOptions {
+export interface IngestThreadOptions {
   /** The store's file. */
   file: string;
   /** Removed at the stop, so that no power cut matters to it. */
@@ -36,25 +36,25 @@ export interface WriterOptions {
 const bytesInFlightDefault = 67_108_864;
 
 // Type stripping runs `.ts` as it stands; what tsc emits is `.js`.
-const ownThread = new URL(`writer-thread${extname(import.meta.url)}`, import.meta.url);
+const ownThread = new URL(`thread-entry${extname(import.meta.url)}`, import.meta.url);
 
 /** Starts a writer. Rejects when its thread cannot open the file. */
-export async function startWriter(options: WriterOptions): Promise<Writer> {
-  const writer = new ThreadedWriter(options);
+export async function startIngestThread(options: IngestThreadOptions): Promise<IngestThread> {
+  const writer = new RestartingThread(options);
   await writer.start();
   return writer;
 }
 
 interface InFlight {
   bytes: number;
-  settle: (result: WriteResult) => void;
+  settle: (result: IngestResult) => void;
 }
 
 /**
  * The side of the main thread. A thread that dies takes along what it had not answered, which fails
  * and may be sent again; the next write starts another.
  */
-class ThreadedWriter implements Writer {
+class RestartingThread implements IngestThread {
   readonly #file: string;
   readonly #isTemporary: boolean;
   readonly #bytesMax: number;
@@ -66,7 +66,7 @@ class ThreadedWriter implements Writer {
   #closed: Promise<void> | undefined;
   #whenIdle: () => void = () => undefined;
 
-  constructor({ file, isTemporary = false, bytesInFlightMax, threadUrl }: WriterOptions) {
+  constructor({ file, isTemporary = false, bytesInFlightMax, threadUrl }: IngestThreadOptions) {
     this.#file = file;
     this.#isTemporary = isTemporary;
     this.#bytesMax = bytesInFlightMax ?? bytesInFlightDefault;
@@ -79,7 +79,7 @@ class ThreadedWriter implements Writer {
     await once(this.#thread, 'message');
   }
 
-  write({ body, ...job }: WriterJob): Promise<WriteResult> {
+  write({ body, ...job }: IngestTask): Promise<IngestResult> {
     if (this.#closed) return Promise.resolve(failed('the writer is closing'));
     const bytes = body.byteLength;
     if (this.#bytes + bytes > this.#bytesMax) {
@@ -88,7 +88,7 @@ class ThreadedWriter implements Writer {
     }
     const thread = (this.#thread ??= this.#spawn());
     const id = (this.#lastId += 1);
-    const question: Question = { id, job: { ...job, body } };
+    const question: TaskMessage = { id, job: { ...job, body } };
     thread.postMessage(question, [body]);
     this.#bytes += bytes;
     return new Promise((resolve) => {
@@ -110,20 +110,20 @@ class ThreadedWriter implements Writer {
     const thread = this.#thread;
     if (!thread) return;
     const ended = once(thread, 'exit');
-    thread.postMessage('close' satisfies Closing);
+    thread.postMessage('close' satisfies CloseMessage);
     await ended;
   }
 
   #spawn(): Worker {
     const workerData: ThreadData = { file: this.#file, isTemporary: this.#isTemporary };
     const thread = new Worker(this.#url, { workerData });
-    thread.on('message', (answers: Answer[]) => {
+    thread.on('message', (answers: ResultMessage[]) => {
       for (const { id, result } of answers) this.#settle(id, result);
     });
     let cause = '';
     // Without a listener, an error of the thread would end the process.
     thread.on('error', (error) => {
-      cause = `: ${placeOf(error)}`;
+      cause = `: ${describeOrigin(error)}`;
     });
     thread.on('exit', () => {
       if (this.#thread !== thread) return;
@@ -135,7 +135,7 @@ class ThreadedWriter implements Writer {
     return thread;
   }
 
-  #settle(id: number, result: WriteResult): void {
+  #settle(id: number, result: IngestResult): void {
     const found = this.#inFlight.get(id);
     if (!found) return;
     this.#inFlight.delete(id);
@@ -145,6 +145,6 @@ class ThreadedWriter implements Writer {
   }
 }
 
-function failed(message: string): WriteResult {
+function failed(message: string): IngestResult {
   return { kind: 'failed', message };
 }

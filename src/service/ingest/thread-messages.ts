@@ -5,7 +5,7 @@ import type { RefusedSpans } from './read-spans.ts';
 // What the writer and its thread say to each other.
 
 /** A trace request whose headers were accepted; its body is not even inflated. */
-export interface WriterJob {
+export interface IngestTask {
   ownerId: string;
   /** Server time. */
   receivedAtMs: number;
@@ -18,7 +18,7 @@ export interface WriterJob {
 }
 
 /** What became of a trace request. */
-export type WriteResult =
+export type IngestResult =
   /** Its spans are durable; `notes` of them went into the ingest log. */
   | { kind: 'kept'; kept: InsertResult; notes: number }
   /** None of its spans can be kept (spec 7); the code is one of the service's error table. */
@@ -35,19 +35,19 @@ export type WriteResult =
   | { kind: 'failed'; message: string };
 
 /** A job on its way to the thread. */
-export interface Question {
+export interface TaskMessage {
   id: number;
-  job: WriterJob;
+  job: IngestTask;
 }
 
 /** Its result on its way back. */
-export interface Answer {
+export interface ResultMessage {
   id: number;
-  result: WriteResult;
+  result: IngestResult;
 }
 
 /** Ends the thread once all before it is answered. */
-export type Closing = 'close';
+export type CloseMessage = 'close';
 
 /** What the thread is told. */
 export interface ThreadData {
@@ -56,7 +56,7 @@ export interface ThreadData {
 }
 
 /** What kind of error it was and where it came up; its message may quote a conversation. */
-export function placeOf(error: unknown): string {
+export function describeOrigin(error: unknown): string {
   const { name, at } = errorOrigin(error);
   const code = error instanceof Error && 'code' in error ? ` ${String(error.code)}` : '';
   return `${name}${code} ${at}`;

@@ -4,7 +4,7 @@ import { begunBy, SpanTree } from './span-tree.ts';
 import type { Step } from './tool-calls.ts';
 
 /** The spans of one turn. */
-export interface Episode {
+export interface TurnSpans {
   /** The `invoke_agent` span around it, where there is one. */
   wrapper: Step | undefined;
   /** Its model calls. One that runs inside another one is the same call, seen twice, and left out. */
@@ -22,10 +22,10 @@ export interface Episode {
  * milliseconds give many spans one beginning: then the order of arrival, which is that of their ends,
  * says more than any other.
  */
-export function episodesOf(spans: readonly StoredSpan[]): Episode[] {
+export function groupSpansByTurn(spans: readonly StoredSpan[]): TurnSpans[] {
   const ordered = spans.toSorted(byStart);
   const tree = new SpanTree(ordered);
-  const episodes = new Episodes();
+  const episodes = new TurnGrouper();
   const rest: { span: StoredSpan; owner: StoredSpan | undefined }[] = [];
   for (const span of ordered) {
     const owner = tree.ownerOf(span);
@@ -41,13 +41,13 @@ function byStart(one: StoredSpan, other: StoredSpan): number {
   return one.startNs < other.startNs ? -1 : Number(one.startNs > other.startNs);
 }
 
-class Episodes {
-  readonly #episodes: Episode[] = [];
-  readonly #bySpan = new Map<StoredSpan, Episode>();
+class TurnGrouper {
+  readonly #episodes: TurnSpans[] = [];
+  readonly #bySpan = new Map<StoredSpan, TurnSpans>();
   /** The last one that asked for a call of that id. */
-  readonly #byCall = new Map<string, Episode>();
+  readonly #byCall = new Map<string, TurnSpans>();
   /** By trace, those of which a model call asked for tools; the latest at the end. */
-  readonly #asking = new Map<string, Episode[]>();
+  readonly #asking = new Map<string, TurnSpans[]>();
   readonly #orphans: StoredSpan[] = [];
 
   /** A span that hangs on no other: a turn, or the next step of a tool loop. */
@@ -84,19 +84,19 @@ class Episodes {
     }
   }
 
-  finished(): Episode[] {
+  finished(): TurnSpans[] {
     for (const tool of this.#orphans) this.#turnOfTool(tool)?.tools.push(tool);
     for (const { tools } of this.#episodes) tools.sort(byStart);
     return this.#episodes;
   }
 
-  #open(span: StoredSpan, episode: Episode): void {
+  #open(span: StoredSpan, episode: TurnSpans): void {
     this.#episodes.push(episode);
     this.#bySpan.set(span, episode);
   }
 
   /** The turn that a model call goes on with, when the last thing it is told is from a tool. */
-  #loopOf({ span, input }: Step): Episode | undefined {
+  #loopOf({ span, input }: Step): TurnSpans | undefined {
     const last = input.at(-1);
     if (!last || !isToolResponse(last)) return undefined;
     // Without a span around them, each model call may be a trace of its own.
@@ -123,7 +123,7 @@ class Episodes {
   }
 
   /** By the call's id; else what ran in its trace, else what ran at all, when it began. */
-  #turnOfTool({ attributes, traceId, startNs }: StoredSpan): Episode | undefined {
+  #turnOfTool({ attributes, traceId, startNs }: StoredSpan): TurnSpans | undefined {
     const id = attributes['gen_ai.tool.call.id'];
     const named = typeof id === 'string' ? this.#byCall.get(id) : undefined;
     return named ?? running(this.#ofTrace(traceId), startNs) ?? running(this.#all(), startNs);
@@ -147,14 +147,14 @@ class Episodes {
 }
 
 interface Begun {
-  episode: Episode;
+  episode: TurnSpans;
   /** The span that it began with. */
   lead: StoredSpan;
   startNs: bigint;
 }
 
 /** The last that had begun by then; the first when none had. */
-function running(begun: readonly Begun[], timeNs: bigint): Episode | undefined {
+function running(begun: readonly Begun[], timeNs: bigint): TurnSpans | undefined {
   return begun[Math.max(0, begunBy(begun, timeNs) - 1)]?.episode;
 }
 
@@ -167,7 +167,7 @@ function stepOf(span: StoredSpan): Step {
 }
 
 /** Whether its last model call asked for tools, so that another one is to come. */
-function isWaiting({ chats }: Episode): boolean {
+function isWaiting({ chats }: TurnSpans): boolean {
   const last = chats.at(-1);
   return last !== undefined && asksForTools(last);
 }

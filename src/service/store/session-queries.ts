@@ -1,7 +1,7 @@
 import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely';
 import type { Connections } from './connect.ts';
-import { fold } from './fold.ts';
-import { outcomesOf } from './outcomes.ts';
+import { normalizeForSearch } from './fold.ts';
+import { listOutcomes } from './outcomes.ts';
 import type { JsonObject, Session, SessionFilter } from './store.ts';
 import type { Tables } from './tables.ts';
 
@@ -12,13 +12,13 @@ type OfSessions<Row> = SelectQueryBuilder<Tables, 'sessions', Row>;
  * A page of sessions with all their outcomes, newest first, and how many match in all (spec 4.3,
  * 4.4). To be run in one transaction, so that the two belong to one state.
  */
-export async function pageOfSessions(
+export async function findSessionPage(
   db: Db,
   filter: SessionFilter,
 ): Promise<{ sessions: Session[]; total: number }> {
   const counted = db.selectFrom('sessions').select(({ fn }) => fn.countAll<number>().as('total'));
   const { total } = await matching(counted, filter, 'all').executeTakeFirstOrThrow();
-  const sessions = await sessionsWhere(db, (query) =>
+  const sessions = await findSessions(db, (query) =>
     matching(query, filter, 'few')
       // Ids make the order total: no session is on two pages or on none.
       .orderBy('sessions.started_at_ms', 'desc')
@@ -30,14 +30,14 @@ export async function pageOfSessions(
 }
 
 /** The sessions that a query over their rows selects, in its order. */
-export async function sessionsWhere(
+export async function findSessions(
   db: Db,
   select: (query: OfSessions<{ key: number }>) => OfSessions<{ key: number }>,
 ): Promise<Session[]> {
   // The page is cut before anything is joined to it.
   const chosen = await select(db.selectFrom('sessions').select('sessions.key')).execute();
   const keys = chosen.map(({ key }) => key);
-  const [rows, outcomes] = [await rowsOf(db, keys), await outcomesOf(db, keys)];
+  const [rows, outcomes] = [await rowsOf(db, keys), await listOutcomes(db, keys)];
   const byKey = new Map(rows.map((row) => [row.key, row]));
   return keys.flatMap((key) => {
     const row = byKey.get(key);
@@ -125,7 +125,7 @@ function scoredBy(eb: Eb, ownerId: string, name: string, isWide: boolean) {
 }
 
 function holds(column: string, text: string) {
-  return sql<boolean>`instr(${sql.ref(column)}, ${fold(text)}) > 0`;
+  return sql<boolean>`instr(${sql.ref(column)}, ${normalizeForSearch(text)}) > 0`;
 }
 
 type Row = Awaited<ReturnType<typeof rowsOf>>[number];

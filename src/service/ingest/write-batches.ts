@@ -4,20 +4,20 @@ import type { SpanWriter } from '../store/span-sink.ts';
 import type { InsertResult, TraceRequestRows } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';
 import {
-  placeOf,
-  type Answer,
-  type Closing,
-  type Question,
-  type WriteResult,
-  type WriterJob,
-} from './writer-messages.ts';
+  describeOrigin,
+  type ResultMessage,
+  type CloseMessage,
+  type TaskMessage,
+  type IngestResult,
+  type IngestTask,
+} from './thread-messages.ts';
 
 /** What the thread works with. */
-export interface GroupDeps {
+export interface BatchDeps {
   port: MessagePort;
-  sink: SpanWriter;
+  spanWriter: SpanWriter;
   /** Anything it throws is a bug, and fails that request alone. */
-  decode: (job: WriterJob, stored: Lookup) => Decoded;
+  decode: (job: IngestTask, stored: Lookup) => Decoded;
 }
 
 type Lookup = Pick<SpanWriter, 'findConversations'>;
@@ -33,13 +33,13 @@ const bytesOfGroupMax = 16_777_216;
  * made durable by one commit. A lone request waits for nobody. Answers the first time, with none,
  * when it is ready.
  */
-export function writeGroups(deps: GroupDeps): void {
-  const { port, sink } = deps;
+export function writeBatches(deps: BatchDeps): void {
+  const { port, spanWriter } = deps;
   const end = (): void => {
-    sink.close();
+    spanWriter.close();
     port.close();
   };
-  port.on('message', (first: Question | Closing) => {
+  port.on('message', (first: TaskMessage | CloseMessage) => {
     if (first === 'close') {
       end();
       return;
@@ -48,16 +48,16 @@ export function writeGroups(deps: GroupDeps): void {
     answer(deps, group);
     if (closing) end();
   });
-  port.postMessage([] satisfies Answer[]);
+  port.postMessage([] satisfies ResultMessage[]);
 }
 
 interface Read {
   id: number;
-  job: WriterJob;
+  job: IngestTask;
   decoded: Decoded;
 }
 
-function gather(deps: GroupDeps, first: Question): { group: Read[]; closing: boolean } {
+function gather(deps: BatchDeps, first: TaskMessage): { group: Read[]; closing: boolean } {
   const group: Read[] = [];
   // A trace that one of the group brings is stored before it is looked up, so that each request
   // finds what it would have found by coming alone. That is rare, and costs a commit.
@@ -67,11 +67,11 @@ function gather(deps: GroupDeps, first: Question): { group: Read[]; closing: boo
         answer(deps, group);
         group.length = 0;
       }
-      return deps.sink.findConversations(ownerId, traceIds);
+      return deps.spanWriter.findConversations(ownerId, traceIds);
     },
   };
   let bytes = 0;
-  let next: Question | Closing | undefined = first;
+  let next: TaskMessage | CloseMessage | undefined = first;
   while (next !== undefined && next !== 'close') {
     const read: Read = { ...next, decoded: decodeOrFail(deps, next.job, stored) };
     if (group.length === 0) bytes = 0;
@@ -93,37 +93,38 @@ function bringsAny(group: readonly Read[], ownerId: string, traceIds: readonly s
   );
 }
 
-function answer({ port, sink }: GroupDeps, group: readonly Read[]): void {
-  port.postMessage(write(sink, group));
+function answer({ port, spanWriter }: BatchDeps, group: readonly Read[]): void {
+  port.postMessage(write(spanWriter, group));
 }
 
-function waiting(port: MessagePort): Question | Closing | undefined {
-  return (receiveMessageOnPort(port) as { message: Question | Closing } | undefined)?.message;
+function waiting(port: MessagePort): TaskMessage | CloseMessage | undefined {
+  return (receiveMessageOnPort(port) as { message: TaskMessage | CloseMessage } | undefined)
+    ?.message;
 }
 
-function decodeOrFail({ decode }: GroupDeps, job: WriterJob, stored: Lookup): Decoded {
+function decodeOrFail({ decode }: BatchDeps, job: IngestTask, stored: Lookup): Decoded {
   const bytes = job.body.byteLength;
   try {
     return decode(job, stored);
   } catch (error) {
-    return { kind: 'failed', message: placeOf(error), bytes };
+    return { kind: 'failed', message: describeOrigin(error), bytes };
   }
 }
 
 /** One transaction for the whole group; a request that cannot be kept fails alone. */
-function write(sink: SpanWriter, group: readonly Read[]): Answer[] {
+function write(sink: SpanWriter, group: readonly Read[]): ResultMessage[] {
   const kept = sink.insert(group.map(({ job, decoded }) => toKeep(job, decoded)));
   return group.map(({ id, decoded }, nth) => ({ id, result: toResult(decoded, kept[nth]) }));
 }
 
 /** Of a refused request, its notes stay: they say why nothing appears. */
-function toKeep({ ownerId, receivedAtMs }: WriterJob, decoded: Decoded): TraceRequestRows {
+function toKeep({ ownerId, receivedAtMs }: IngestTask, decoded: Decoded): TraceRequestRows {
   if (decoded.kind === 'read') return decoded.toKeep;
   const logEntries = decoded.kind === 'refused' ? decoded.logEntries : [];
   return { ownerId, receivedAtMs, spans: [], tags: [], logEntries };
 }
 
-function toResult(decoded: Decoded, kept: InsertResult | Error | undefined): WriteResult {
+function toResult(decoded: Decoded, kept: InsertResult | Error | undefined): IngestResult {
   if (decoded.kind === 'refused') {
     const { kind, code, message } = decoded;
     return { kind, code, message };
@@ -133,7 +134,7 @@ function toResult(decoded: Decoded, kept: InsertResult | Error | undefined): Wri
   if (kept instanceof Error) {
     const fault = diskFault(kept);
     if (fault !== undefined) return { kind: 'unwritable', message: fault };
-    return { kind: 'failed', message: placeOf(kept) };
+    return { kind: 'failed', message: describeOrigin(kept) };
   }
   return { kind: 'kept', kept, notes: decoded.toKeep.logEntries.length };
 }

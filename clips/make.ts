@@ -1,14 +1,16 @@
 /**
- * Makes the clips anew: `node clips/make.ts`. Needs espeak-ng and ffmpeg, which nobody else does.
+ * Recreates the recorded clips: `node clips/make.ts`. Needs espeak-ng and ffmpeg, which nothing else in
+ * the project needs.
  *
- * Every utterance is spoken without a pause, so that nobody who listens takes a comma for the end.
- * Where speech begins and ends is read from what the packets decode to, not guessed by a detector.
+ * Each utterance is spoken without a pause, so that no listener takes a comma for the end of the turn.
+ * The start and end of speech are measured on the decoded packets.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDecoder, levelDb, readOgg } from '../src/voice/opus/index.ts';
+import { measurePackets, SPEECH_LEVEL_DB } from '../src/voice/activity/index.ts';
+import { readOgg } from '../src/voice/opus/index.ts';
 
 const texts = {
   user: {
@@ -29,12 +31,11 @@ const texts = {
 };
 const voices = { user: 'en-us', agent: 'en-gb' };
 
-/** Below this a window of 10 ms is silence. */
-const silenceDb = -50;
-const windowTicks = 480;
-
 /** Longer silence inside an utterance might be taken for its end. */
-const pauseMsMax = 100;
+const PAUSE_MS_MAX = 100;
+
+const FRAME_MS = 20;
+const TICKS_PER_MS = 48;
 
 const folder = new URL('.', import.meta.url).pathname;
 const work = mkdtempSync(join(tmpdir(), 'clips-'));
@@ -44,37 +45,35 @@ for (const speaker of ['user', 'agent'] as const) {
     const wav = join(work, `${id}.wav`);
     const file = join(folder, `${id}.opus`);
     execFileSync('espeak-ng', ['-v', voices[speaker], '-s', '170', '-w', wav, text]);
-    // A frame of silence before and three behind, so that the codec has settled.
+    // One frame of silence before and three after, so that the codec settles.
     const filter =
       'silenceremove=start_periods=1:start_threshold=-55dB,areverse,' +
       'silenceremove=start_periods=1:start_threshold=-55dB,areverse,adelay=20,apad=pad_dur=0.06';
     const encode = '-ar 48000 -ac 1 -c:a libopus -b:a 24k -frame_duration 20 -application voip';
     const quiet = ['-loglevel', 'error', '-y', '-bitexact'];
     execFileSync('ffmpeg', [...quiet, '-i', wav, '-af', filter, ...encode.split(' '), file]);
-    facts.push({ id, speaker, text, ...(await speechOf(file)) });
+    facts.push({ id, speaker, text, ...(await findSpeech(file)) });
   }
 }
 rmSync(work, { recursive: true });
 writeFileSync(join(folder, 'clips.json'), `${JSON.stringify(facts, null, 2)}\n`);
 
-async function speechOf(file: string) {
-  const decoder = await createDecoder();
-  const loud: number[] = [];
-  let ticks = 0;
-  for (const packet of readOgg(readFileSync(file))) {
-    const samples = decoder.decode(packet);
-    if (!samples) throw new Error(`${file} does not decode`);
-    for (let at = 0; at < samples.length; at += windowTicks) {
-      if (levelDb(samples, at, at + windowTicks) > silenceDb) loud.push(ticks + at);
-    }
-    ticks += samples.length;
-  }
-  decoder.free();
-  const pauses = loud.slice(1).map((at, index) => (at - (loud[index] ?? at)) / 48);
-  const pauseMs = Math.max(...pauses) - 10;
-  if (pauseMs > pauseMsMax) throw new Error(`${file} pauses for ${pauseMs} ms`);
+async function findSpeech(file: string) {
+  const packets = readOgg(readFileSync(file)).map((payload, nth) => ({
+    payload,
+    arrivedAtMs: nth * FRAME_MS,
+  }));
+  const speech = (await measurePackets(packets)).filter(({ levelDb }) => levelDb > SPEECH_LEVEL_DB);
+  const pauses = speech.slice(1).map(({ atMs }, nth) => {
+    const before = speech[nth];
+    return before ? atMs - before.atMs - before.ms : 0;
+  });
+  const pauseMs = Math.max(...pauses);
+  if (pauseMs > PAUSE_MS_MAX) throw new Error(`${file} contains a pause of ${pauseMs} ms`);
+  const [first, last] = [speech[0], speech.at(-1)];
+  if (!first || !last) throw new Error(`${file} contains no speech`);
   return {
-    speechStartTicks: loud[0] ?? 0,
-    speechEndTicks: (loud.at(-1) ?? 0) + windowTicks,
+    speechStartTicks: first.atMs * TICKS_PER_MS,
+    speechEndTicks: (last.atMs + last.ms) * TICKS_PER_MS,
   };
 }

@@ -1,6 +1,7 @@
 import { errorMessage } from '../../src/platform/error-origin.ts';
 import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import { VoiceActivityDetector } from '../../src/voice/activity/index.ts';
 import { createDecoder, type Clip } from '../../src/voice/opus/index.ts';
 import type { Pacer } from '../../src/platform/pacer.ts';
 import type { AudioPacket, Peer } from '../../src/voice/peer/index.ts';
@@ -13,7 +14,6 @@ import {
 import type { CallFault, CallOrder, CallOutcome } from './fleet-messages.ts';
 import { MediaTally, type MediaCounts } from './media-tally.ts';
 import { Talker } from './talker.ts';
-import { TurnEar } from './turn-ear.ts';
 
 /** What a call is placed with. */
 export interface CallParts {
@@ -41,7 +41,7 @@ export class PlacedCall {
   readonly #tally: MediaTally;
   readonly #life = new AbortController();
   #peer: Peer | undefined;
-  #ear: TurnEar | undefined;
+  #activity: VoiceActivityDetector | undefined;
   #microphone: Microphone | undefined;
   #talker: Talker | undefined;
   #fault: CallFault | undefined;
@@ -122,28 +122,29 @@ export class PlacedCall {
 
   async #connect(): Promise<void> {
     const { clock, order, pacer } = this.#parts;
-    // The parts that hear take a moment to load, which is none of the sandbox's.
-    const ear = (this.#ear = new TurnEar(await createDecoder()));
+    // Loaded before the call: the time that takes is not the sandbox's.
+    const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'sparse' });
+    this.#activity = activity;
     const { readyMs } = await this.#call.place({ session_id: order.session, metadata });
     this.#times.readyMs = readyMs;
     const peer = (this.#peer = await this.#call.connect());
-    ear.payloadType = this.#call.payloadType;
+    activity.payloadType = this.#call.payloadType;
     this.#times.setupMs = clock.monotonicMs() - this.#dueMs;
     const onSent = (_payload: Buffer, lateMs: number): void => this.#tally.sent(lateMs);
     this.#microphone = new Microphone({ peer, clock, pacer, onSent });
-    this.#talk(this.#microphone, ear);
+    this.#talk(this.#microphone, activity);
   }
 
-  #talk(microphone: Microphone, ear: TurnEar): void {
+  #talk(microphone: Microphone, activity: VoiceActivityDetector): void {
     const { clock, chance, clips } = this.#parts;
-    const talker = new Talker({ clock, chance, clips, microphone, ear, tally: this.#tally });
+    const talker = new Talker({ clock, chance, clips, microphone, activity, tally: this.#tally });
     this.#talker = talker;
     void talker.run(this.#life.signal).catch((error: unknown) => this.#fail(error));
   }
 
   #hear(packet: AudioPacket): void {
     this.#tally.hear(packet);
-    this.#ear?.hear(packet);
+    this.#activity?.hear(packet);
   }
 
   /** The first thing that goes wrong is what became of the call. */
@@ -162,8 +163,8 @@ export class PlacedCall {
     this.#life.abort(new Error('the call is over'));
     this.#microphone?.stop();
     await this.#call.hangUp();
-    this.#ear?.close();
-    this.#ear = undefined;
+    this.#activity?.close();
+    this.#activity = undefined;
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import type { VoiceActivityDetector } from '../../src/voice/activity/index.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
 import { CallFailed, type Microphone, type Said } from '../../src/voice/call/index.ts';
 import type { MediaTally } from './media-tally.ts';
-import type { TurnEar } from './turn-ear.ts';
 
 /** Who talks, and who is heard. */
 export interface TalkerParts {
@@ -11,7 +11,7 @@ export interface TalkerParts {
   chance: Random;
   clips: readonly Clip[];
   microphone: Microphone;
-  ear: TurnEar;
+  activity: VoiceActivityDetector;
   tally: MediaTally;
 }
 
@@ -54,7 +54,7 @@ export class Talker {
 
   /** Talks until the signal aborts. @throws CallFailed where the media has stopped. */
   async run(over: AbortSignal): Promise<void> {
-    const { chance, clock, clips, microphone, ear } = this.#parts;
+    const { chance, clock, clips, microphone, activity } = this.#parts;
     const isOver = (): boolean => over.aborted;
     for (let nth = 0; nth < turnsMax && !isOver(); nth += 1) {
       await this.#until(() => this.#isQuiet(), quietMsMax, over);
@@ -64,21 +64,21 @@ export class Talker {
       if (isOver() || !clip) return;
       const startedMs = clock.monotonicMs();
       const isJudged = this.#isJudged;
-      ear.listen();
+      activity.beginTurn();
       const said = await microphone.say(clip);
       if (!said) return;
-      await this.#until(() => ear.onsetMs !== undefined, answerMsMax, over);
-      if (isOver() && ear.onsetMs === undefined) return;
+      await this.#until(() => activity.firstOnsetMs !== undefined, answerMsMax, over);
+      if (isOver() && activity.firstOnsetMs === undefined) return;
       if (isJudged) this.#note(said);
-      if (ear.onsetMs === undefined) this.#assertMedia(startedMs);
-      const wasSpokenOver = (ear.onsetMs ?? Infinity) < said.untilMs;
+      if (activity.firstOnsetMs === undefined) this.#assertMedia(startedMs);
+      const wasSpokenOver = (activity.firstOnsetMs ?? Infinity) < said.untilMs;
       this.#restFromMs = said.untilMs + (wasSpokenOver ? restMs : 0);
     }
   }
 
   #note({ untilMs }: Said): void {
     this.#turns += 1;
-    const { onsetMs } = this.#parts.ear;
+    const { firstOnsetMs: onsetMs } = this.#parts.activity;
     if (onsetMs !== undefined) this.#responsesMs.push(onsetMs - untilMs);
   }
 
@@ -92,8 +92,8 @@ export class Talker {
   }
 
   #isQuiet(): boolean {
-    const { clock, ear } = this.#parts;
-    return clock.monotonicMs() - Math.max(ear.loudAtMs, this.#restFromMs) >= quietMs;
+    const { clock, activity } = this.#parts;
+    return clock.monotonicMs() - Math.max(activity.lastSpeechAtMs, this.#restFromMs) >= quietMs;
   }
 
   async #until(isMet: () => boolean, waitMs: number, over: AbortSignal): Promise<void> {

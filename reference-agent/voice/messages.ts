@@ -18,7 +18,7 @@ import {
 import type { Clip } from '../../src/voice/opus/index.ts';
 import type { CallError } from './call-states.ts';
 import type { CaptionedReply } from './caption-talk.ts';
-import type { HeardTurn } from './listener.ts';
+import type { HeardTurn } from './turn-listener.ts';
 
 /** A message of the caller. */
 export type CallerMessage = StartCall | WebrtcAnswer | IceCandidate | Caption | EndCall;
@@ -174,7 +174,7 @@ export function conversationUpdate(ids: CallIds, turn: ToldTurn): ConversationUp
     next_action: reply.id === 'goodbye' ? 'end_call' : 'listen',
   };
   const toolCalls = captioned?.response.choices[0].message.tool_calls;
-  const recognised = Math.round(heard.recognised * 100) / 100;
+  const recognized = Math.round(heard.recognized * 100) / 100;
   return {
     type: 'conversation_update',
     ...idsOf(ids),
@@ -183,7 +183,7 @@ export function conversationUpdate(ids: CallIds, turn: ToldTurn): ConversationUp
     metadata: {
       audio_quality: heard.lost < 0.01 ? 'good' : heard.lost < 0.05 ? 'fair' : 'poor',
       response_time_ms: Math.round(responseMs),
-      confidence_score: captioned?.response.metadata?.agent_confidence ?? recognised,
+      confidence_score: captioned?.response.metadata?.agent_confidence ?? recognized,
     },
     evaluation_metadata: withChatHints(hints, captioned?.response.evaluation_metadata),
   };

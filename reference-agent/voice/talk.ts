@@ -4,7 +4,7 @@ import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { CallRecord, TurnRecord } from './call-record.ts';
 import type { CaptionedReply, CaptionTalk } from './caption-talk.ts';
-import { Ear, type HeardTurn } from './listener.ts';
+import { TurnListener, type HeardTurn } from './turn-listener.ts';
 import type { Media, SendPacket } from './media.ts';
 import type { ToldTurn } from './messages.ts';
 import { Mouth, type SpokenFrame } from './speech-output.ts';
@@ -52,7 +52,7 @@ type Frame = SpokenFrame & { answers?: TurnRecord };
 export class Talk implements Media {
   readonly #parts: TalkParts;
   readonly #mouth = new Mouth();
-  readonly #ear: Ear;
+  readonly #listener: TurnListener;
   /** Frames that are held back inside; always as many as the fault wants. */
   readonly #line: Frame[];
   readonly #startMs: number;
@@ -67,7 +67,7 @@ export class Talk implements Media {
   constructor(parts: TalkParts) {
     this.#parts = parts;
     const { decoder, hangOverMs, repertoire, faults, clock } = parts;
-    this.#ear = new Ear({
+    this.#listener = new TurnListener({
       decoder,
       hangOverMs,
       clipOf: (packet) => repertoire.clipOf(packet),
@@ -84,11 +84,11 @@ export class Talk implements Media {
   }
 
   hear(packet: AudioPacket): void {
-    this.#ear.hear(packet);
+    this.#listener.hear(packet);
   }
 
   beat(nowMs: number): void {
-    this.#ear.idle(nowMs);
+    this.#listener.checkIdle(nowMs);
     if (nowMs - this.dueMs > lateMsMax) this.#nth += Math.floor((nowMs - this.dueMs) / frameMs);
     const frame: Frame = this.#mouth.next(nowMs);
     const atMs = this.#parts.clock.monotonicMs();
@@ -101,7 +101,7 @@ export class Talk implements Media {
   }
 
   close(): void {
-    this.#ear.close();
+    this.#listener.close();
   }
 
   /** Sends a frame, as far as the faults of the call let it. */

@@ -3,14 +3,8 @@ import { once } from 'node:events';
 import type { Test } from 'tap';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../src/platform/clock.ts';
-import {
-  createDecoder,
-  levelDb,
-  readClips,
-  silentFrame,
-  ticksOfFrame,
-  type Clip,
-} from '../../src/voice/opus/index.ts';
+import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
+import { readClips, silentFrame, ticksOfFrame, type Clip } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
 import { pacer } from '../../src/platform/pacer.ts';
 import { until } from './until.ts';
@@ -217,19 +211,7 @@ export class Microphone {
 
 const microphones = pacer(systemClock);
 
-/** When a call becomes audible again: the onset, in its packet, after silence; on our clock. */
+/** Returns the times at which a call became audible after silence, on our clock. */
 export async function onsetsOf(packets: readonly AudioPacket[]): Promise<number[]> {
-  const decoder = await createDecoder();
-  const onsets: number[] = [];
-  let silentWindows = Infinity;
-  for (const { payload, arrivedAtMs } of packets) {
-    const samples = decoder.decode(payload) ?? new Float32Array(ticksOfFrame);
-    for (let at = 0; at < samples.length; at += 480) {
-      const isLoud = levelDb(samples, at, at + 480) > -50;
-      if (isLoud && silentWindows >= 20) onsets.push(arrivedAtMs + at / 48);
-      silentWindows = isLoud ? 0 : silentWindows + 1;
-    }
-  }
-  decoder.free();
-  return onsets;
+  return findOnsets(await measurePackets(packets));
 }

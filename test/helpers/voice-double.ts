@@ -8,7 +8,7 @@ import { createDecoder, readClips, type Clip } from '../../src/voice/opus/index.
 import { pacer } from '../../src/platform/pacer.ts';
 import { createPeer, type Peer } from '../../src/voice/peer/index.ts';
 import { Microphone, parseMessage, type CallMessage } from '../../src/voice/call/index.ts';
-import { VoiceEar } from '../../src/service/simulator/voice-ear.ts';
+import { VoiceActivityDetector } from '../../src/voice/activity/index.ts';
 import { until } from './until.ts';
 
 const lookEveryMs = 10;
@@ -95,7 +95,7 @@ class CallEnd implements DoubleCall {
   readonly socket: WebSocket;
   #peer: Peer | undefined;
   #microphone: Microphone | undefined;
-  #ear: VoiceEar | undefined;
+  #activity: VoiceActivityDetector | undefined;
   #heardUntilMs = 0;
   readonly #answer = Promise.withResolvers<string>();
 
@@ -121,8 +121,9 @@ class CallEnd implements DoubleCall {
   }
 
   async offer(metadata = {}): Promise<Peer> {
-    const ear = (this.#ear = new VoiceEar(await createDecoder()));
-    const peer = (this.#peer = createPeer({ clock, onPacket: (packet) => ear.hear(packet) }));
+    const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'full' });
+    this.#activity = activity;
+    const peer = (this.#peer = createPeer({ clock, onPacket: (packet) => activity.hear(packet) }));
     const sdp = await peer.offer();
     this.send({ type: 'call_ready', webrtc_offer: { type: 'offer', sdp }, metadata });
     return peer;
@@ -132,21 +133,22 @@ class CallEnd implements DoubleCall {
     const peer = await this.offer(metadata);
     const answer = await this.#answer.promise;
     const type = Number(/^a=rtpmap:(\d+) opus\/48000/im.exec(answer)?.[1] ?? -1);
-    if (this.#ear) this.#ear.payloadType = type;
+    if (this.#activity) this.#activity.payloadType = type;
     await peer.accept(answer);
     await peer.connected(AbortSignal.timeout(10_000));
     if (sends) this.#microphone = new Microphone({ peer, clock, pacer: beats });
   }
 
   async spokenTo(): Promise<void> {
-    await this.#until(() => (this.#ear?.loudAtMs ?? 0) > this.#heardUntilMs);
+    await this.#until(() => (this.#activity?.lastSpeechAtMs ?? 0) > this.#heardUntilMs);
   }
 
   async heard(): Promise<void> {
     await this.spokenTo();
-    const quietMs = (): number => clock.monotonicMs() - (this.#ear?.loudAtMs ?? Infinity);
+    const quietMs = (): number =>
+      clock.monotonicMs() - (this.#activity?.lastSpeechAtMs ?? Infinity);
     await this.#until(() => quietMs() > 200);
-    this.#heardUntilMs = this.#ear?.loudAtMs ?? 0;
+    this.#heardUntilMs = this.#activity?.lastSpeechAtMs ?? 0;
   }
 
   async speak(): Promise<void> {
@@ -167,8 +169,8 @@ class CallEnd implements DoubleCall {
 
   async close(): Promise<void> {
     this.#microphone?.stop();
-    this.#ear?.close();
-    this.#ear = undefined;
+    this.#activity?.close();
+    this.#activity = undefined;
     this.socket.terminate();
     await this.#peer?.close();
   }

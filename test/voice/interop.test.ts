@@ -1,8 +1,7 @@
 /** libwebrtc at the other end of a call: as an agent that the kit calls, and as a caller of ours. */
 import t, { type Test } from 'tap';
-import { onsetsOf } from '../../src/voice/latency/index.ts';
+import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { soundWindows } from '../../src/voice/opus/index.ts';
 import { createPeer, PathMeter, type AudioPacket } from '../../src/voice/peer/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { answerOf, callsOf, clipOf, Microphone, openLine, sdpOf } from '../helpers/caller.ts';
@@ -73,7 +72,7 @@ async function kitCalls(t: Test, options: ForeignAgentOptions): Promise<void> {
   await until('the agent hears', async () => (await end.heard()).loud >= isLoudMin);
   await until('the kit hears', () => heard.length >= 75);
   t.equal(new Set(heard.map(({ payloadType }) => payloadType)).size, 1);
-  t.equal(onsetsOf(await soundWindows(heard)).length, 1, 'one utterance');
+  t.equal(findOnsets(await measurePackets(heard)).length, 1, 'one utterance');
   await meter.ask(peer, AbortSignal.timeout(10_000), { everyMs: 10, times: 3 });
   const { stream, latencyMs, packetMs, unanswered } = meter.figures();
   t.match({ stream, packetMs, unanswered }, { stream: { lost: 0 }, packetMs: 20, unanswered: 0 });

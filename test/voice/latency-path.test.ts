@@ -1,8 +1,8 @@
 /** The way of the audio is measured to 10 ms, and what is buffered inside the agent is never met. */
 import t, { type Test } from 'tap';
-import { judgeAudioLatency, onsetsOf, turnResponses } from '../../src/voice/latency/index.ts';
+import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
+import { judgeAudioLatency, turnResponses } from '../../src/voice/latency/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { soundWindows } from '../../src/voice/opus/index.ts';
 import { createPeer, PathMeter, type PathFigures } from '../../src/voice/peer/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import {
@@ -115,7 +115,7 @@ async function judged(t: Test, fault?: string) {
   }
   await asking;
   for (const packet of call.heard) meter.hear(packet);
-  const onsets = onsetsOf(await soundWindows(call.heard));
+  const onsets = findOnsets(await measurePackets(call.heard));
   const turnResponsesMs = turnResponses(turns, onsets).filter((ms) => ms !== undefined);
   t.equal(turnResponsesMs.length, turns.length);
   const pathMs = meter.figures().latencyMs;

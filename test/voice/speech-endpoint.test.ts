@@ -1,7 +1,8 @@
 /** Speech from an OpenAI-compatible endpoint: what is asked, what is taken, and every way to fail. */
 import t, { type Test } from 'tap';
+import { measureLevelDb } from '../../src/voice/activity/index.ts';
 import { scaledClock, skippingClock } from '../../src/platform/clock.ts';
-import { createDecoder, levelDb, type Clip } from '../../src/voice/opus/index.ts';
+import { createDecoder, type Clip } from '../../src/voice/opus/index.ts';
 import { openVoice, type Voice, type VoiceOptions } from '../../src/voice/speech/index.ts';
 import {
   speaks,
@@ -37,7 +38,7 @@ async function toneOf(clip: Clip): Promise<{ hertz: number; db: number; ms: numb
   }
   return {
     hertz: (crossings * 48_000) / (to - from),
-    db: levelDb(Float32Array.from(samples.slice(from, to))),
+    db: measureLevelDb(Float32Array.from(samples.slice(from, to))),
     ms: (clip.speechEndTicks - clip.speechStartTicks) / 48,
   };
 }

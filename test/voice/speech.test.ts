@@ -1,8 +1,9 @@
 /** Lines of text as speech: what is heard of them, and what comes of those that can't be spoken. */
 import { execFileSync } from 'node:child_process';
 import t, { type Test } from 'tap';
+import { measureLevelDb } from '../../src/voice/activity/index.ts';
 import { manualClock } from '../../src/platform/clock.ts';
-import { createDecoder, levelDb, ticksOfPacket, type Clip } from '../../src/voice/opus/index.ts';
+import { createDecoder, ticksOfPacket, type Clip } from '../../src/voice/opus/index.ts';
 import {
   openVoice,
   SpeechFailed,
@@ -26,7 +27,7 @@ async function levelsOf({ packets }: Clip): Promise<number[]> {
   const levels: number[] = [];
   for (const packet of packets) {
     const samples = decoder.decode(packet) ?? new Float32Array(960);
-    for (let at = 0; at < 960; at += 480) levels.push(levelDb(samples, at, at + 480));
+    for (let at = 0; at < 960; at += 480) levels.push(measureLevelDb(samples, at, at + 480));
   }
   decoder.free();
   return levels;

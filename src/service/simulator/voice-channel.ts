@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
+import { VoiceActivityDetector } from '../../voice/activity/index.ts';
 import { createDecoder, type Clip } from '../../voice/opus/index.ts';
 import type { Pacer } from '../../platform/pacer.ts';
 import {
@@ -15,7 +16,6 @@ import { isObject } from '../../platform/json.ts';
 import type { Channel } from './channel.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';
-import { VoiceEar } from './voice-ear.ts';
 import { callFault } from './voice-fault.ts';
 import { voicePatience, type VoicePatience } from './voice-patience.ts';
 import { VoiceTurn } from './voice-turn.ts';
@@ -44,9 +44,9 @@ export async function openVoiceChannel(
   userId: string | undefined,
   signal: AbortSignal,
 ): Promise<Channel> {
-  // What hears takes a moment to load, which is none of the sandbox's.
-  const ear = new VoiceEar(await createDecoder());
-  const channel = new VoiceChannel(parts, plan, ear);
+  // Loaded before the call: the time that takes is not the sandbox's.
+  const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'full' });
+  const channel = new VoiceChannel(parts, plan, activity);
   try {
     await channel.open(startOf(plan, userId), signal);
     return channel;
@@ -77,7 +77,7 @@ class VoiceChannel implements Channel {
   readonly #understanding = new VoiceUnderstanding();
   readonly #parts: VoiceChannelParts;
   readonly #plan: SessionPlan;
-  readonly #ear: VoiceEar;
+  readonly #activity: VoiceActivityDetector;
   readonly #call: OutgoingCall;
   readonly #updates: VoiceUpdates;
   readonly #recording = new CallRecording();
@@ -91,17 +91,17 @@ class VoiceChannel implements Channel {
   #saidAtMs: number | undefined;
   #ending: Promise<void> | undefined;
 
-  constructor(parts: VoiceChannelParts, plan: SessionPlan, ear: VoiceEar) {
+  constructor(parts: VoiceChannelParts, plan: SessionPlan, activity: VoiceActivityDetector) {
     this.#parts = parts;
     this.#plan = plan;
-    this.#ear = ear;
+    this.#activity = activity;
     this.#updates = new VoiceUpdates(parts.clock);
     this.#patience = voicePatience(plan.scenario.limits?.turn_timeout_ms);
     this.#call = new OutgoingCall({
       ...parts,
       onPacket: (packet) => {
         if (this.#ending) return;
-        this.#ear.hear(packet);
+        this.#activity.hear(packet);
         if (parts.onAudio && packet.payloadType === this.#call.payloadType) {
           this.#recording.heard(packet);
         }
@@ -133,7 +133,7 @@ class VoiceChannel implements Channel {
       const { metadata } = ready;
       this.#takesCaptions = isObject(metadata) && metadata['captions'] === true;
       const peer = await this.#call.connect();
-      this.#ear.payloadType = this.#call.payloadType;
+      this.#activity.payloadType = this.#call.payloadType;
       this.#upSinceMs = clock.monotonicMs();
       const onSent = (payload: Buffer): void => {
         if (this.#parts.onAudio) this.#recording.sent(payload);
@@ -189,9 +189,9 @@ class VoiceChannel implements Channel {
   }
 
   #turn(): VoiceTurn {
-    const [ear, updates, patience] = [this.#ear, this.#updates, this.#patience];
+    const [activity, updates, patience] = [this.#activity, this.#updates, this.#patience];
     return new VoiceTurn({
-      ...{ ear, updates, patience, clock: this.#parts.clock, over: this.#over.signal },
+      ...{ activity, updates, patience, clock: this.#parts.clock, over: this.#over.signal },
       hasHungUp: () => this.#hasHungUp(),
       error: () => this.#call.error,
     });
@@ -206,7 +206,7 @@ class VoiceChannel implements Channel {
     const mayGreetMs = this.#turns === 0 ? this.#upSinceMs + greetMs - quietMs : -Infinity;
     while (!until.aborted) {
       const nowMs = clock.monotonicMs();
-      if (nowMs - Math.max(this.#ear.loudAtMs, mayGreetMs) >= quietMs) return;
+      if (nowMs - Math.max(this.#activity.lastSpeechAtMs, mayGreetMs) >= quietMs) return;
       if (nowMs >= endMs) {
         this.#notes.push(`The agent did not stop to speak before line ${this.#turns + 1}.`);
         return;
@@ -235,7 +235,7 @@ class VoiceChannel implements Channel {
     if (!this.#over.signal.aborted) return false;
     const why: unknown = this.#over.signal.reason;
     if (!(why instanceof CallFailed)) throw why;
-    const hasSpoken = this.#updates.hasSpoken || this.#ear.loudAtMs > -Infinity;
+    const hasSpoken = this.#updates.hasSpoken || this.#activity.lastSpeechAtMs > -Infinity;
     if (why.kind === 'dropped' && why.closeCode === 1000 && hasSpoken) return true;
     throw callFault(why);
   }
@@ -248,7 +248,7 @@ class VoiceChannel implements Channel {
   async #hangUp(): Promise<void> {
     this.#microphone?.stop();
     await this.#call.hangUp();
-    this.#ear.close();
+    this.#activity.close();
     this.#parts.onAudio?.(this.#plan, this.#recording.audio());
   }
 }

@@ -1,14 +1,14 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Said } from '../../voice/call/index.ts';
 import { SessionFault, type AgentReply } from './simulated-session.ts';
-import type { VoiceEar } from './voice-ear.ts';
+import type { VoiceActivityDetector } from '../../voice/activity/index.ts';
 import type { VoicePatience } from './voice-patience.ts';
 import type { VoiceUpdates } from './voice-updates.ts';
 
 /** What a turn hears with. */
 export interface VoiceTurnParts {
   clock: Clock;
-  ear: VoiceEar;
+  activity: VoiceActivityDetector;
   updates: VoiceUpdates;
   patience: VoicePatience;
   /** Aborts when the call is over. */
@@ -28,13 +28,13 @@ export class VoiceTurn {
   constructor(parts: VoiceTurnParts) {
     this.#parts = parts;
     this.#beganMs = parts.clock.monotonicMs();
-    parts.ear.listen();
+    parts.activity.beginTurn();
   }
 
   /** Whether the agent began to speak before we were done. */
   get wasSpokenOver(): boolean {
     const { atMs, untilMs } = this.#said;
-    return this.#parts.ear.onsetsMs().some((ms) => ms > atMs && ms < untilMs);
+    return this.#parts.activity.findOnsets().some((ms) => ms > atMs && ms < untilMs);
   }
 
   /**
@@ -69,18 +69,20 @@ export class VoiceTurn {
   }
 
   #isHeard(): boolean {
-    return this.#parts.ear.loudAtMs > Math.min(this.#beganMs, this.#said.atMs);
+    return this.#parts.activity.lastSpeechAtMs > Math.min(this.#beganMs, this.#said.atMs);
   }
 
   /** Since its last sound, its last text and our last word. */
   #quietForMs(): number {
-    const { clock, ear, updates } = this.#parts;
-    return clock.monotonicMs() - Math.max(ear.loudAtMs, updates.lastAtMs, this.#said.untilMs);
+    const { clock, activity, updates } = this.#parts;
+    return (
+      clock.monotonicMs() - Math.max(activity.lastSpeechAtMs, updates.lastAtMs, this.#said.untilMs)
+    );
   }
 
   #latencyMs(): number {
     const { untilMs } = this.#said;
-    const onsetMs = this.#parts.ear.onsetsMs().find((ms) => ms >= untilMs);
+    const onsetMs = this.#parts.activity.findOnsets().find((ms) => ms >= untilMs);
     return onsetMs === undefined ? 0 : onsetMs - untilMs;
   }
 
@@ -105,9 +107,10 @@ export class VoiceTurn {
   }
 
   #late(): string {
-    const { ear } = this.#parts;
+    const { activity } = this.#parts;
     if (this.#isHeard()) return 'The agent did not come to an end of its answer';
-    if (ear.lastAtMs === -Infinity) return 'No answer came, nor any packet of audio in this call,';
+    if (activity.lastPacketAtMs === -Infinity)
+      return 'No answer came, nor any packet of audio in this call,';
     return 'No answer came, neither sound nor conversation_update,';
   }
 }

@@ -1,7 +1,6 @@
 /** How late audio is: arithmetic for whoever places calls, without IO. The door to the room. */
 export { withoutBacklog } from './backlog.ts';
 export { kitLimitOf, watchKit, type KitShare } from './kit-share.ts';
-export { onsetsOf, soundThresholdDb, type SoundWindow } from './onsets.ts';
 export { audioPathLatencyMs, type AudioPath } from './path.ts';
 export { percentileOf } from './percentile.ts';
 export { ReceivedStream, type Arrival, type StreamFigures } from './received-stream.ts';

@@ -1,6 +1,7 @@
 import { Application, createEncoder, Signal, type OpusEncoderHandle } from 'libopus-wasm';
-import { createDecoder, levelDb, ticksOfFrame, type ClipFacts } from '../opus/index.ts';
-import { lineSound, silenceDb } from './line-sound.ts';
+import { measurePackets, SPEECH_LEVEL_DB } from '../activity/index.ts';
+import type { ClipFacts } from '../opus/index.ts';
+import { lineSound } from './line-sound.ts';
 import { resampled } from './resample.ts';
 import { SpeechFailed } from './speech-failed.ts';
 import type { Sound } from './wav.ts';
@@ -23,7 +24,8 @@ const bitsPerSecond = 24_000;
 const silentFramesBefore = 1;
 const silentFramesBehind = 3;
 
-const windowTicks = ticksOfFrame / 2;
+const FRAME_MS = 20;
+const TICKS_PER_MS = 48;
 
 /**
  * Sound as packets of Opus of 20 ms; undefined where nothing is to be heard.
@@ -47,7 +49,7 @@ export async function lineClip(sound: Sound): Promise<SpokenLine | undefined> {
     bitrate: bitsPerSecond,
   });
   const packets = encode(encoder, line.samples, frameSize);
-  const ends = await speechIn(packets);
+  const ends = await findSpeech(packets);
   return ends && { packets, ...ends };
 }
 
@@ -67,21 +69,18 @@ function encode(encoder: OpusEncoderHandle, line: Float32Array, frameSize: numbe
   );
 }
 
-/** Read from what a listener gets, not from what was put in: the codec moves sound by some ms. */
-async function speechIn(
+/** Measured on the decoded packets, as a listener hears them: the codec shifts audio by some ms. */
+async function findSpeech(
   packets: readonly Uint8Array[],
 ): Promise<Omit<SpokenLine, 'packets'> | undefined> {
-  const decoder = await createDecoder();
-  let [first, last] = [-1, -1];
-  packets.forEach((packet, nth) => {
-    const samples = decoder.decode(packet);
-    if (!samples) return;
-    for (let at = 0; at < samples.length; at += windowTicks) {
-      if (levelDb(samples, at, at + windowTicks) <= silenceDb) continue;
-      last = nth * ticksOfFrame + at;
-      if (first < 0) first = last;
-    }
-  });
-  decoder.free();
-  return first < 0 ? undefined : { speechStartTicks: first, speechEndTicks: last + windowTicks };
+  const windows = await measurePackets(
+    packets.map((payload, nth) => ({ payload, arrivedAtMs: nth * FRAME_MS })),
+  );
+  const speech = windows.filter(({ levelDb }) => levelDb > SPEECH_LEVEL_DB);
+  const [first, last] = [speech[0], speech.at(-1)];
+  if (!first || !last) return undefined;
+  return {
+    speechStartTicks: first.atMs * TICKS_PER_MS,
+    speechEndTicks: (last.atMs + last.ms) * TICKS_PER_MS,
+  };
 }

@@ -1,8 +1,5 @@
-import { levelDb } from '../opus/index.ts';
+import { measureLevelDb, SPEECH_LEVEL_DB } from '../activity/index.ts';
 import type { Sound } from './wav.ts';
-
-/** Below this a window of 10 ms is silence; for the ear of the reference agent, too. */
-export const silenceDb = -50;
 
 const windowsPerSecond = 100;
 
@@ -23,7 +20,7 @@ export function lineSound({ samples, rate }: Sound): Sound {
   const louder = amplified(samples, size);
   const isLoud: boolean[] = [];
   for (let at = 0; at < louder.length; at += size) {
-    isLoud.push(levelDb(louder, at, Math.min(louder.length, at + size)) > silenceDb);
+    isLoud.push(measureLevelDb(louder, at, Math.min(louder.length, at + size)) > SPEECH_LEVEL_DB);
   }
   const kept = keptWindows(isLoud);
   const line = new Float32Array(kept.length * size);
@@ -39,9 +36,11 @@ function amplified(samples: Float32Array, size: number): Float32Array {
   let peak = 0;
   for (const sample of samples) peak = Math.max(peak, Math.abs(sample));
   for (let at = 0; at + size <= samples.length; at += size) {
-    levels.push(levelDb(samples, at, at + size));
+    levels.push(measureLevelDb(samples, at, at + size));
   }
-  const loud = levels.filter((level) => level > silenceDb - 20).sort((one, other) => one - other);
+  const loud = levels
+    .filter((level) => level > SPEECH_LEVEL_DB - 20)
+    .sort((one, other) => one - other);
   const usual = loud[Math.floor(loud.length * 0.75)];
   if (usual === undefined || peak === 0) return samples;
   const gain = Math.min(10 ** ((speechDb - usual) / 20), peakMax / peak);

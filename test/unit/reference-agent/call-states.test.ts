@@ -8,7 +8,11 @@ import {
   type CallState,
   type Ending,
 } from '../../../reference-agent/voice/call-states.ts';
-import { TurnFinder, windowTicks, type Heard } from '../../../reference-agent/voice/turn-finder.ts';
+import {
+  EndOfTurnDetector,
+  LEVEL_WINDOW_TICKS,
+  type TurnEvent,
+} from '../../../src/voice/activity/index.ts';
 
 const states: CallState[] = ['waiting', 'preparing', 'offered', 'connecting', 'talking', 'over'];
 const endings = Object.keys(farewells) as Ending[];
@@ -70,14 +74,14 @@ const hangOverMs = 140;
 
 /** Plays windows of 10 ms, `#` loud and `.` silent, and tells what was heard at which of them. */
 function play(pattern: string, lateMs: (nth: number) => number = () => 0) {
-  const finder = new TurnFinder(hangOverMs);
-  const heard: [number, Heard][] = [];
+  const detector = new EndOfTurnDetector(hangOverMs);
+  const heard: [number, TurnEvent][] = [];
   pattern.split('').forEach((sign, nth) => {
     const atMs = nth * 10 + lateMs(nth);
-    const here = finder.hear({ isLoud: sign === '#', atTicks: nth * windowTicks, atMs });
+    const here = detector.hear({ isLoud: sign === '#', atTicks: nth * LEVEL_WINDOW_TICKS, atMs });
     if (here) heard.push([nth, here]);
   });
-  return { finder, heard };
+  return { detector, heard };
 }
 
 void t.test('speech ends where its last sound ends, once the silence was long enough', (t) => {
@@ -111,27 +115,27 @@ void t.test('packets that come late make no pause', (t) => {
 });
 
 void t.test('a sender that stops where it would be silent has ended its turn too', (t) => {
-  const { finder } = play('#'.repeat(20));
+  const { detector } = play('#'.repeat(20));
   const lastMs = 190;
-  const asked: Heard[] = [];
+  const asked: TurnEvent[] = [];
   // Asked with every frame of 20 ms, as the agent does.
-  for (let ms = 20; ms <= hangOverMs + 120; ms += 20) asked.push(finder.idle(lastMs + ms));
+  for (let ms = 20; ms <= hangOverMs + 120; ms += 20) asked.push(detector.checkIdle(lastMs + ms));
   t.match(asked.at(-1), { kind: 'ended', speech: { endMs: 200 } });
   t.ok(
     asked.slice(0, -1).every((one) => one === undefined),
     `not before ${hangOverMs + 100} ms`,
   );
-  t.equal(finder.idle(10_000), undefined, 'once');
+  t.equal(detector.checkIdle(10_000), undefined, 'once');
   t.end();
 });
 
 void t.test('a standstill of the agent itself is no silence of the caller', (t) => {
-  const { finder } = play('#'.repeat(20));
-  t.equal(finder.idle(200), undefined);
-  t.equal(finder.idle(900), undefined, 'what came meanwhile is not read yet');
+  const { detector } = play('#'.repeat(20));
+  t.equal(detector.checkIdle(200), undefined);
+  t.equal(detector.checkIdle(900), undefined, 'what came meanwhile is not read yet');
   for (let nth = 20; nth < 90; nth += 1) {
-    const window = { isLoud: true, atTicks: nth * windowTicks, atMs: nth * 10 };
-    t.equal(finder.hear(window), undefined, 'the turn goes on');
+    const window = { isLoud: true, atTicks: nth * LEVEL_WINDOW_TICKS, atMs: nth * 10 };
+    t.equal(detector.hear(window), undefined, 'the turn goes on');
   }
   t.end();
 });

@@ -1,10 +1,10 @@
 /** The arithmetic of how late audio is: streams, onsets, turns and the verdict. */
 import t from 'tap';
+import { findOnsets } from '../../../src/voice/activity/index.ts';
 import {
   audioPathLatencyMs,
   judgeAudioLatency,
   kitLimitOf,
-  onsetsOf,
   percentileOf,
   ReceivedStream,
   transitVariations,
@@ -164,23 +164,23 @@ const windowsOf = (...parts: [levelDb: number, count: number][]) =>
     .map((levelDb, nth) => ({ atMs: nth * 10, levelDb, ms: 10 }));
 
 void t.test('an onset is the first of 20 ms of sound after 200 ms of silence', (t) => {
-  t.same(onsetsOf([]), []);
-  t.same(onsetsOf(windowsOf([silent, 30], [-20, 10], [silent, 30], [-20, 2])), [300, 700]);
-  t.same(onsetsOf(windowsOf([silent, 30], [-20, 10], [silent, 10], [-20, 10])), [300], 'a pause');
-  t.same(onsetsOf(windowsOf([silent, 30], [-20, 1], [silent, 30])), [], 'a click');
+  t.same(findOnsets([]), []);
+  t.same(findOnsets(windowsOf([silent, 30], [-20, 10], [silent, 30], [-20, 2])), [300, 700]);
+  t.same(findOnsets(windowsOf([silent, 30], [-20, 10], [silent, 10], [-20, 10])), [300], 'a pause');
+  t.same(findOnsets(windowsOf([silent, 30], [-20, 1], [silent, 30])), [], 'a click');
   t.same(
-    onsetsOf(windowsOf([silent, 15], [-20, 1], [silent, 15], [-20, 10])),
+    findOnsets(windowsOf([silent, 15], [-20, 1], [silent, 15], [-20, 10])),
     [310],
     'a click does not break the silence',
   );
-  t.same(onsetsOf(windowsOf([-20, 10])), [0], 'before the first there was silence');
+  t.same(findOnsets(windowsOf([-20, 10])), [0], 'before the first there was silence');
   t.end();
 });
 
 void t.test('a noisy line has its onsets above the noise, a loud one is never silent', (t) => {
-  t.same(onsetsOf(windowsOf([-47, 50], [-25, 20], [-47, 50])), [500]);
-  t.same(onsetsOf(windowsOf([-70, 50], [-55, 20], [-70, 50])), [], 'softer than sound can be');
-  t.same(onsetsOf(windowsOf([-20, 100], [silent, 5])), [0], 'speech is not taken for noise');
+  t.same(findOnsets(windowsOf([-47, 50], [-25, 20], [-47, 50])), [500]);
+  t.same(findOnsets(windowsOf([-70, 50], [-55, 20], [-70, 50])), [], 'softer than sound can be');
+  t.same(findOnsets(windowsOf([-20, 100], [silent, 5])), [0], 'speech is not taken for noise');
   t.end();
 });
 

@@ -1,10 +1,10 @@
 /** Recorded speech: the clips are what their facts say, and Ogg files come back as they were. */
 import { statSync } from 'node:fs';
 import t from 'tap';
+import { measureLevelDb } from '../../../src/voice/activity/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import {
   createDecoder,
-  levelDb,
   OggError,
   readClips,
   readOgg,
@@ -36,7 +36,7 @@ void t.test('each clip speaks from its start to its end, without a pause', async
     const loud = (from: number, to: number): number => {
       let windows = 0;
       for (let at = from; at < to; at += windowTicks) {
-        if (levelDb(samples, at, Math.min(to, at + windowTicks)) > -50) windows += 1;
+        if (measureLevelDb(samples, at, Math.min(to, at + windowTicks)) > -50) windows += 1;
       }
       return windows;
     };
@@ -95,5 +95,5 @@ void t.test('a packet that is not Opus is no sound, and the next one is', async 
   }
   t.equal(decoder.decode(Buffer.alloc(9_000)), undefined);
   t.equal(decoder.decode(silentFrame)?.length, ticksOfFrame);
-  t.equal(levelDb(new Float32Array(10)), -Infinity);
+  t.equal(measureLevelDb(new Float32Array(10)), -Infinity);
 });

@@ -3,7 +3,6 @@ import {
   audioLatencyMsMax,
   audioPathLatencyMs,
   judgeAudioLatency,
-  onsetsOf,
   percentileOf,
   ReceivedStream,
   turnResponses,
@@ -11,6 +10,7 @@ import {
   type LatencyVerdict,
   type StreamFigures,
 } from '../../../../src/voice/latency/index.ts';
+import { findOnsets } from '../../../../src/voice/activity/index.ts';
 import type { voiceRequirements } from '../requirements.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import {
@@ -111,7 +111,7 @@ function responsesOf(one: Exchange, packets: readonly CallPacket[]): number[] {
     startMs: atMs,
     endMs: untilMs,
   }));
-  return turnResponses(turns, onsetsOf(windows)).filter((ms) => ms !== undefined);
+  return turnResponses(turns, findOnsets(windows)).filter((ms) => ms !== undefined);
 }
 
 const spokenCalls = ({ exchanges }: Transcript): Exchange[] =>

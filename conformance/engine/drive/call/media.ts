@@ -12,7 +12,7 @@ import {
   type CallAudio,
   type Said,
 } from '../../../../src/voice/call/index.ts';
-import { Ear, type Sound } from './received-audio.ts';
+import { ReceivedAudio, type Sound } from './received-audio.ts';
 
 /** What the kit's end of the media is made of. */
 export interface MediaParts {
@@ -35,7 +35,7 @@ export class MediaEnd {
   readonly #roundTripsMs: number[] = [];
   readonly #audio = new CallRecording();
   readonly #lateMs: number[] = [];
-  #ear: Ear | undefined;
+  #received: ReceivedAudio | undefined;
   #microphone: Microphone | undefined;
   #payloadType = -1;
   #hasPath = false;
@@ -55,7 +55,12 @@ export class MediaEnd {
     this.#payloadType = opusTypeIn(answer) ?? -1;
     const { clock, sinceRunMs } = this.#parts;
     const decoder = await createDecoder();
-    this.#ear = new Ear({ clock, decoder, sinceRunMs, payloadType: this.#payloadType });
+    this.#received = new ReceivedAudio({
+      clock,
+      decoder,
+      sinceRunMs,
+      payloadType: this.#payloadType,
+    });
     return answer;
   }
 
@@ -95,12 +100,12 @@ export class MediaEnd {
 
   /** Whether the sandbox can be heard, or could a moment ago. */
   get isLoud(): boolean {
-    return this.#ear?.isLoud ?? false;
+    return this.#received?.isLoud ?? false;
   }
 
   /** The stretches in which it could be heard. */
   get sounds(): readonly Sound[] {
-    return this.#ear?.sounds ?? [];
+    return this.#received?.sounds ?? [];
   }
 
   /** Says no more; what comes is still heard. */
@@ -112,7 +117,7 @@ export class MediaEnd {
     this.#life.abort(new Error('the call is over'));
     this.hush();
     await this.#peer.close();
-    this.#ear?.close();
+    this.#received?.close();
   }
 
   /** What there is to record. */
@@ -120,7 +125,7 @@ export class MediaEnd {
     return {
       payloadType: this.#payloadType,
       hasPath: this.#hasPath,
-      packets: this.#ear?.packets ?? [],
+      packets: this.#received?.packets ?? [],
       roundTripsMs: this.#roundTripsMs.map((ms) => Math.round(ms * 100) / 100),
       sent: this.#lateMs.length,
       lateMs: Math.round((percentileOf(this.#lateMs, 99) ?? 0) * 100) / 100,
@@ -132,7 +137,7 @@ export class MediaEnd {
   }
 
   #hear(packet: AudioPacket): void {
-    this.#ear?.hear(packet);
+    this.#received?.hear(packet);
     if (packet.payloadType === this.#payloadType) this.#audio.heard(packet);
     this.#parts.onPacket();
   }

@@ -1,6 +1,7 @@
 import type { CallPacket } from '../../../../src/contract/index.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
-import { levelDb, ticksOfPacket, type Decoder } from '../../../../src/voice/opus/index.ts';
+import { measureLevels, SPEECH_LEVEL_DB } from '../../../../src/voice/activity/index.ts';
+import { ticksOfPacket, type Decoder } from '../../../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../../../src/voice/peer/index.ts';
 
 /** A stretch in which the sandbox could be heard; times since the run began. */
@@ -9,8 +10,8 @@ export interface Sound {
   untilMs: number;
 }
 
-/** What an ear hears with. */
-export interface EarParts {
+/** What received audio is recorded with. */
+export interface ReceivedAudioOptions {
   clock: Clock;
   decoder: Decoder;
   /** Milliseconds since the run began, of a time of the clock. */
@@ -20,23 +21,22 @@ export interface EarParts {
 }
 
 const PACKETS_MAX = 20_000;
-const WINDOW_TICKS = 480;
 const SILENCE_DB = -127;
 
-/** Louder than this is sound; the exact onset is for the checks, from the levels. */
-const LOUD_DB = -50;
-
-/** What follows within this is still the same sound: pauses inside speech are shorter. */
+/**
+ * Sound after less silence than this continues the same sound. The probes only need to know whether
+ * the sandbox still speaks, so this is longer than the pause that separates two onsets: the checks
+ * find the exact onsets in the recorded levels.
+ */
 const PAUSE_MS = 300;
 
-/** Hears a call: notes every packet, and knows at once whether there is sound. */
-export class Ear {
+/** Records every packet of a call with its levels, and knows whether the sandbox can be heard now. */
+export class ReceivedAudio {
   readonly packets: CallPacket[] = [];
   readonly sounds: Sound[] = [];
-  readonly #parts: EarParts;
-  readonly #waiting = new Set<() => void>();
+  readonly #parts: ReceivedAudioOptions;
 
-  constructor(parts: EarParts) {
+  constructor(parts: ReceivedAudioOptions) {
     this.#parts = parts;
   }
 
@@ -51,9 +51,8 @@ export class Ear {
     const header = { atMs, sequence, timestamp, payloadType, ssrc, bytes: payload.length, ticks };
     this.packets.push({ ...header, ...(levelsDb && { levelsDb }) });
     for (const [nth, level] of (levelsDb ?? []).entries()) {
-      if (level > LOUD_DB) this.#sound(atMs + nth * 10);
+      if (level > SPEECH_LEVEL_DB) this.#sound(atMs + nth * 10);
     }
-    for (const wake of this.#waiting) wake();
   }
 
   /** Whether the sandbox can be heard, or could a moment ago. */
@@ -61,12 +60,6 @@ export class Ear {
     const { clock, sinceRunMs } = this.#parts;
     const untilMs = this.sounds.at(-1)?.untilMs ?? -Infinity;
     return sinceRunMs(clock.monotonicMs()) - untilMs < PAUSE_MS;
-  }
-
-  /** Calls `wake` after every packet, until what it gives is called. */
-  onPacket(wake: () => void): () => void {
-    this.#waiting.add(wake);
-    return () => void this.#waiting.delete(wake);
   }
 
   close(): void {
@@ -80,13 +73,8 @@ export class Ear {
   }
 }
 
-function levelsOf(samples: Float32Array): number[] {
-  const levels: number[] = [];
-  for (let at = 0; at < samples.length; at += WINDOW_TICKS) {
-    const level = levelDb(samples, at, Math.min(samples.length, at + WINDOW_TICKS));
-    levels.push(Math.max(SILENCE_DB, Math.round(level)));
-  }
-  return levels;
-}
+/** Rounded to whole dB to keep recordings small. */
+const levelsOf = (samples: Float32Array): number[] =>
+  measureLevels(samples).map((level) => Math.max(SILENCE_DB, Math.round(level)));
 
 const rounded = (ms: number): number => Math.round(ms * 100) / 100;

@@ -1,0 +1,13 @@
+/** Voice activity detection: level meter, speech onsets and the end of a turn. */
+export { EndOfTurnDetector, type Speech, type TurnEvent } from './end-of-turn-detector.ts';
+export {
+  LEVEL_WINDOW_TICKS,
+  LevelMeter,
+  measureLevelDb,
+  measureLevels,
+  measurePackets,
+  SPEECH_LEVEL_DB,
+  type LevelWindow,
+} from './level-meter.ts';
+export { findOnsets, speechThresholdDb } from './speech-onsets.ts';
+export { VoiceActivityDetector, type VoiceActivityOptions } from './voice-activity-detector.ts';

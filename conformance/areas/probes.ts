@@ -1,7 +1,7 @@
-import { chatScenarios } from './chat/probes.ts';
-import { healthScenarios } from './health/probes.ts';
+import { chatProbes } from './chat/probes.ts';
+import { healthProbes } from './health/probes.ts';
 import type { Probe } from '../engine/probe.ts';
-import { usersScenarios } from './users/probes.ts';
+import { usersProbes } from './users/probes.ts';
 import { voiceScenarios } from './voice/probes/index.ts';
 
 export { serviceProbes } from './service/probes.ts';
@@ -22,8 +22,8 @@ export type { Cost, Phase, Probe } from '../engine/probe.ts';
 
 /** Every scenario, in the order in which those of a phase are started. */
 export const probes: readonly Probe[] = [
-  ...healthScenarios,
-  ...usersScenarios,
-  ...chatScenarios,
+  ...healthProbes,
+  ...usersProbes,
+  ...chatProbes,
   ...voiceScenarios,
 ];

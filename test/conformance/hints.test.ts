@@ -1,4 +1,4 @@
-/** A hint fits the failure that it stands beside: it says what helps there, and not what helps elsewhere. */
+/** Each finding has the hint for its own cause. */
 import t, { type Test } from 'tap';
 import { check, serviceArea } from '../../conformance/index.ts';
 import { onHealth, set } from '../../conformance/engine/mutants/combinators.ts';
@@ -37,46 +37,46 @@ const rowOf = (report: CheckReport, id: string): RequirementVerdict | undefined 
 
 const rows: readonly (readonly [mutant: string, requirement: string, hint: RegExp | undefined])[] =
   [
-    ['users/accepts-duplicates', 'USERS-066', /refuse one that exists: 409/],
+    ['users/accepts-duplicates', 'USERS-066', /^Look up the id before .* respond with 409/],
     ['users/duplicate-500', 'USERS-066', /Catch the conflict of ids/],
-    ['users/accepts-line-break', 'USERS-062', /\$ also matches before a line break/],
-    ['users/accepts-dot', 'USERS-062', /^Letters, digits and _/],
-    ['users/accepts-65-characters', 'USERS-063', /64 characters at most/],
-    ['users/accepts-empty-id', 'USERS-064', /one character at least/],
+    ['users/accepts-line-break', 'USERS-062', /\$ also matches before a final line break/],
+    ['users/accepts-dot', 'USERS-062', /letters, digits, and underscores/],
+    ['users/accepts-65-characters', 'USERS-063', /at most 64 characters/],
+    ['users/accepts-empty-id', 'USERS-064', /at least one character/],
     ['users/accepts-user-id-null', 'USERS-061', /is a string/],
-    ['users/accepts-body-empty', 'USERS-065', /is JSON and an object/],
+    ['users/accepts-body-empty', 'USERS-065', /body is a JSON object/],
     ['users/no-object-500', 'USERS-065', /error of the JSON parser/],
     ['users/error-empty', 'USERS-070', /^The shape is/],
-    ['chat/accepts-message-a-string', 'CHAT-061', /array of objects/],
-    ['chat/accepts-messages-null', 'CHAT-061', /messages is there and is an array/],
-    ['chat/accepts-role-tool', 'CHAT-063', /^Check the role/],
+    ['chat/accepts-message-a-string', 'CHAT-061', /`messages` is an array of objects/],
+    ['chat/accepts-messages-null', 'CHAT-061', /`messages` is an array of objects/],
+    ['chat/accepts-role-tool', 'CHAT-063', /^Check that the role/],
     ['chat/accepts-content-null', 'CHAT-065', /^Check that the content/],
-    ['chat/content-null-500', 'CHAT-065', /answer 400/],
+    ['chat/content-null-500', 'CHAT-065', /respond with 400/],
     ['chat/content-parts', 'CHAT-024', /^Join the parts/],
-    ['chat/content-null', 'CHAT-024', /"" if there is nothing/],
+    ['chat/content-null', 'CHAT-024', /Send "" if there is no text/],
     ['chat/confidence-percentage', 'CHAT-034', /not a percentage/],
     ['chat/confidence-a-string', 'CHAT-034', undefined],
-    ['chat/tool-calls-null', 'CHAT-040', /^Leave tool_calls out/],
+    ['chat/tool-calls-null', 'CHAT-040', /^Omit `tool_calls`/],
     ['chat/tool-call-a-string', 'CHAT-040', /array of objects/],
-    ['chat/waits-for-tools', 'CHAT-046', /^Put what the tool gave/],
-    ['chat/session-id-upper-case', 'CHAT-030', /letter for letter/],
-    ['chat/session-id-cut', 'CHAT-030', /whole/],
-    ['chat/session-id-prefixed', 'CHAT-030', /nothing added/],
-    ['chat/session-id-its-own', 'CHAT-030', /request at hand/],
-    ['service/traces-without-key', 'SERVICE-029', /^Check the key/],
-    ['service/end-any-key', 'SERVICE-030', /^Check the key/],
-    ['service/any-type-taken', 'SERVICE-022', /^Look at Content-Type/],
+    ['chat/waits-for-tools', 'CHAT-046', /^Add the result of the tool/],
+    ['chat/session-id-upper-case', 'CHAT-030', /uppercase or lowercase/],
+    ['chat/session-id-cut', 'CHAT-030', /^Echo the whole session id/],
+    ['chat/session-id-prefixed', 'CHAT-030', /without a prefix/],
+    ['chat/session-id-its-own', 'CHAT-030', /^Echo the session id of this request/],
+    ['service/traces-without-key', 'SERVICE-029', /^Check the API key/],
+    ['service/end-any-key', 'SERVICE-030', /^Check the API key/],
+    ['service/any-type-taken', 'SERVICE-022', /^Check Content-Type first/],
   ];
 
-void t.test('each failure has the hint that fits it', async (t) => {
+void t.test('each failure has the hint for its cause', async (t) => {
   const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const service = await withCheckedService(t);
   for (const [id, requirement, hint] of rows) {
     const mutant = [...mutants, ...serviceMutants].find((one) => one.id === id);
-    if (!mutant) throw new Error(`there is no mutant ${id}`);
-    const isOfService = mutant.areas === serviceArea || mutant.areas.includes('service');
-    const upstream = isOfService ? service : { url: agent.url };
+    if (!mutant) throw new Error(`Unknown mutant ${id}`);
+    const isServiceMutant = mutant.areas === serviceArea || mutant.areas.includes('service');
+    const upstream = isServiceMutant ? service : { url: agent.url };
     const report = await reportThrough(t, mutant.transform, upstream, mutant.areas);
     const row = rowOf(report, requirement);
     t.equal(row?.verdict, 'fail', `${id} breaks ${requirement}`);
@@ -93,7 +93,7 @@ const skews: readonly (readonly [offMs: number, received: RegExp, hint: RegExp])
   [-40 * 86_400_000, /^(40 d|39 d 23 h) behind$/, /NTP/],
 ];
 
-void t.test('a clock that is off is told in units that people use', async (t) => {
+void t.test('a clock skew is reported in readable units, with the likely cause', async (t) => {
   const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   for (const [offMs, received, hint] of skews) {

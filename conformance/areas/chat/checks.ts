@@ -1,5 +1,5 @@
 import { brief, chatResponseMsTarget } from '../../../src/contract/index.ts';
-import type { chatRequirements } from './requirements.ts';
+import type { ChatRequirementId } from './requirements.ts';
 import {
   answered,
   errorPair,
@@ -18,226 +18,173 @@ import {
   type Check,
   type Finding,
 } from '../../engine/checks/check.ts';
-import { echoHint, hintAgainst } from './hints.ts';
-import { leaks, sharedChatIds } from './session-checks.ts';
+import { chatRefusalHints, replyHints } from './hints.ts';
+import {
+  checkChatIds,
+  checkLeaks,
+  checkSessionIdEcho,
+  checkSessionIdPresence,
+  checkSessionIdType,
+} from './session-checks.ts';
+import { malformedChatSteps, validChatSteps, type ValidChatStep } from './steps.ts';
 import { answersOf, shape, type Hint } from '../../engine/checks/shape.ts';
 import { overHttps, typical, usualTime, worstTime } from '../../engine/checks/targets.ts';
-import { argumentsAreJson, callsForToolsUsed, toolsAreRun } from './tool-checks.ts';
+import { checkArguments, checkToolsRun, checkToolsUsed } from './tool-checks.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange } from '../../engine/transcript/reading.ts';
 
-const unanswered = noValidResponse('chat');
 const replies = answersOf('chat');
-const leftOut = notJudged('not_applicable', 'No reply carries it.');
-const noTools = notJudged(
+const noReply = noValidResponse('chat');
+const noReplyHasField = notJudged('not_applicable', 'No reply has this field.');
+const noToolCalls = notJudged(
   'not_observed',
-  'No reply carries tool_calls. Give a message that makes the agent use a tool with --prompt.',
+  'No reply has tool calls. Use --prompt to send a message that makes the agent call a tool.',
 );
-const neverSeen = (status: number): Check['unjudged'] =>
-  notJudged('not_observed', `No request was answered with ${status}.`);
+const noErrorResponse = notJudged('not_observed', 'No chat request got an error response.');
+const noResponseWith = (status: number): Check['unjudged'] =>
+  notJudged('not_observed', `No chat request got a ${status} response.`);
 
-/** The steps that a requirement of their own is about; every other valid one is of CHAT-001. */
-const ownSteps = {
-  minimal: 'CHAT-002',
-  'without user_id': 'CHAT-003',
-  'without session_id': 'CHAT-004',
-  'without metadata': 'CHAT-005',
-  'only user_id': 'CHAT-006',
-  'only session_id': 'CHAT-007',
-  'known metadata': 'CHAT-008',
-  'other metadata': 'CHAT-009',
-  'only other metadata': 'CHAT-009',
-  history: 'CHAT-010',
-  unicode: 'CHAT-011',
-  turn: 'CHAT-012',
-  'long history': 'CHAT-015',
-  '64-character user_id': 'CHAT-006',
-  'after refusals': 'CHAT-013',
-  overlap: 'CHAT-014',
-} as const;
+const isValidStep = (step: string): step is ValidChatStep => Object.hasOwn(validChatSteps, step);
 
-/** A request with one part alone is held against the minimal one, any other against the full one. */
-const plainOf = (name: string): string => (/^(only|known)/.test(name) ? 'minimal' : 'full');
+/** Returns the requirement that says that the valid request of a step succeeds. */
+const requirementOf = (step: string): ChatRequirementId =>
+  // CHAT-001 also covers steps of recordings that these probes didn't make.
+  isValidStep(step) ? validChatSteps[step] : 'CHAT-001';
 
-const stepOncePlain = (...names: (keyof typeof ownSteps)[]): Check =>
+/** The valid requests of a requirement succeed. */
+const succeeds = (id: ChatRequirementId): Check =>
+  answered('chat', (step) => requirementOf(step) === id, noReply);
+
+/** The steps that add one part to the minimal request; all other steps vary the full one. */
+const minimalVariations: readonly string[] = [
+  'only user_id',
+  'only session_id',
+  'known metadata',
+  'only other metadata',
+] satisfies ValidChatStep[];
+
+const baselineOf = (step: string): ValidChatStep =>
+  minimalVariations.includes(step) ? 'minimal' : 'full';
+
+/** The valid requests of a requirement succeed. Judged only where the request that they vary succeeds. */
+const succeedsLikeBaseline = (id: ChatRequirementId): Check =>
   oncePlain(
-    (plain, one) => plain.endpoint === 'chat' && plain.step === plainOf(one.step),
+    (baseline, one) => baseline.endpoint === 'chat' && baseline.step === baselineOf(one.step),
     replies,
-    answered('chat', (step) => names.some((name) => name === step), unanswered),
+    succeeds(id),
   );
 
-const field = (place: string, hint?: Hint): Check =>
+/** The malformed requests of a requirement get a 400 response. */
+const refuses = (id: ChatRequirementId): Check => {
+  const steps = Object.entries(malformedChatSteps).filter(([, requirement]) => requirement === id);
+  return refused(
+    'chat',
+    steps.map(([step]) => step),
+    400,
+    noReply,
+    chatRefusalHints,
+  );
+};
+
+/** The fields at some places of a reply match the schema, if present. */
+const field = (places: readonly string[], hint?: Hint): Check =>
   shape({
     message: 'ChatResponse',
     answers: replies,
-    at: [place],
-    absent: leftOut,
+    at: places,
+    absent: noReplyHasField,
     ...(hint ? { hint } : {}),
   });
 
-/** A place that must be there once its parent is. */
-const part = (place: string, hint?: Hint): Check => ({
-  ...field(place, hint),
+/** A field that is required wherever the object around it is present. */
+const requiredField = (place: string, hint?: Hint): Check => ({
+  ...field([place], hint),
   unjudged: (transcript) =>
     transcript.exchanges.some(replies)
-      ? { verdict: 'blocked', reason: 'What it is part of is missing.' }
-      : unanswered(transcript),
+      ? { verdict: 'blocked', reason: 'The field that contains it is missing.' }
+      : noReply(transcript),
 });
 
 const CALL = '/choices/*/message/tool_calls/*';
-const toolField = (place: string, hint?: Hint): Check => ({
-  ...field(place, hint),
-  unjudged: noTools,
+const toolField = (places: readonly string[], hint?: Hint): Check => ({
+  ...field(places, hint),
+  unjudged: noToolCalls,
 });
 
-const refuses = (...steps: string[]): Check => refused('chat', steps, 400, unanswered);
-
-const errors = (one: Exchange): boolean => one.endpoint === 'chat' && isErrorAnswer(one);
-const withStatus =
+const isError = (one: Exchange): boolean => one.endpoint === 'chat' && isErrorAnswer(one);
+const isErrorWith =
   (status: number) =>
   (one: Exchange): boolean =>
-    one.endpoint === 'chat' && isErrorAnswer(one) && one.response?.status === status;
+    isError(one) && one.response?.status === status;
 
-/** The checks of `POST /v1/chat/completions`, one for each requirement. */
+/** The checks for `POST /v1/chat/completions`, by requirement. */
 export const chatChecks = {
-  'CHAT-001': answered('chat', (name) => !Object.hasOwn(ownSteps, name), unanswered),
-  'CHAT-002': answered('chat', (name) => name === 'minimal', unanswered),
-  'CHAT-003': stepOncePlain('without user_id'),
-  'CHAT-004': stepOncePlain('without session_id'),
-  'CHAT-005': stepOncePlain('without metadata'),
-  'CHAT-006': stepOncePlain('only user_id', '64-character user_id'),
-  'CHAT-007': stepOncePlain('only session_id'),
-  'CHAT-008': stepOncePlain('known metadata'),
-  'CHAT-009': stepOncePlain('other metadata', 'only other metadata'),
-  'CHAT-010': stepOncePlain('history'),
-  'CHAT-011': stepOncePlain('unicode'),
-  'CHAT-012': stepOncePlain('turn'),
-  'CHAT-013': stepOncePlain('after refusals'),
-  'CHAT-014': stepOncePlain('overlap'),
-  'CHAT-015': stepOncePlain('long history'),
-  'CHAT-016': neverBroken((one) => one.endpoint === 'chat', unanswered),
-  'CHAT-020': part('/choices'),
-  'CHAT-021': part('/choices/*'),
-  'CHAT-022': part('/choices/*/message'),
-  'CHAT-023': part('/choices/*/message/role'),
-  'CHAT-024': part('/choices/*/message/content', hintAgainst.content),
-  'CHAT-025': field('/choices/*/index'),
-  'CHAT-026': typical(replies, '/choices/*/index', 0, leftOut),
-  'CHAT-027': field('/choices/*/finish_reason'),
-  'CHAT-028': typical(replies, '/choices/*/finish_reason', 'stop', leftOut),
-  'CHAT-029': sessionIdIsString(),
-  'CHAT-030': sessionIdIsEcho(),
-  'CHAT-031': sessionIdIsThere(),
-  'CHAT-032': field('/chat_id'),
-  'CHAT-033': field('/metadata'),
-  'CHAT-034': field('/metadata/agent_confidence', hintAgainst.confidence),
-  'CHAT-035': field('/metadata/response_time_ms', hintAgainst.milliseconds),
-  'CHAT-036': {
-    ...shape({
-      message: 'ChatResponse',
-      answers: replies,
-      at: ['/metadata/tools_used', '/metadata/tools_used/*'],
-      absent: leftOut,
-    }),
-  },
-  'CHAT-037': field('/evaluation_metadata'),
-  'CHAT-038': hintsAsSeen(),
-  'CHAT-040': {
-    ...shape({
-      message: 'ChatResponse',
-      answers: replies,
-      at: ['/choices/*/message/tool_calls', CALL],
-      absent: noTools,
-      hint: hintAgainst.toolCalls,
-    }),
-  },
-  'CHAT-041': toolField(`${CALL}/id`),
-  'CHAT-042': toolField(`${CALL}/type`),
-  'CHAT-043': toolField(`${CALL}/function`),
-  'CHAT-044': toolField(`${CALL}/function/name`),
-  'CHAT-045': argumentsAreJson(toolField(`${CALL}/function/arguments`, hintAgainst.arguments)),
-  'CHAT-046': toolField(`${CALL}/function/result`, hintAgainst.result),
-  'CHAT-047': callsForToolsUsed(replies, noTools),
-  'CHAT-048': toolsAreRun(replies, noTools),
-  'CHAT-050': leaks(unanswered),
-  'CHAT-051': sharedChatIds(leftOut),
-  'CHAT-060': refuses('messages missing'),
-  'CHAT-061': refuses(
-    'messages a string',
-    'messages an object',
-    'messages null',
-    'message a string',
-  ),
-  'CHAT-062': refuses('role missing', 'role a number'),
-  'CHAT-063': refuses('role tool', 'role unknown', 'role unknown in the last of two'),
-  'CHAT-064': refuses('content missing', 'content missing in the first of two'),
-  'CHAT-065': refuses('content a number', 'content an object', 'content null'),
-  'CHAT-066': refuses('body not JSON', 'body empty', 'body an array'),
-  'CHAT-070': errorShape(errors, notJudged('not_observed', 'No error answer was seen.')),
-  'CHAT-071': errorStrings(errors, notJudged('not_observed', 'No error answer was seen.')),
-  'CHAT-072': errorPair('bad_request', withStatus(400), neverSeen(400)),
-  'CHAT-073': errorPair('rate_limit_exceeded', withStatus(429), neverSeen(429)),
-  'CHAT-074': errorPair('server_error', withStatus(500), neverSeen(500)),
-  'CHAT-080': usualTime('chat', chatResponseMsTarget, unanswered),
-  'CHAT-081': worstTime('chat', chatResponseMsTarget, unanswered),
+  'CHAT-001': succeeds('CHAT-001'),
+  'CHAT-002': succeeds('CHAT-002'),
+  'CHAT-003': succeedsLikeBaseline('CHAT-003'),
+  'CHAT-004': succeedsLikeBaseline('CHAT-004'),
+  'CHAT-005': succeedsLikeBaseline('CHAT-005'),
+  'CHAT-006': succeedsLikeBaseline('CHAT-006'),
+  'CHAT-007': succeedsLikeBaseline('CHAT-007'),
+  'CHAT-008': succeedsLikeBaseline('CHAT-008'),
+  'CHAT-009': succeedsLikeBaseline('CHAT-009'),
+  'CHAT-010': succeedsLikeBaseline('CHAT-010'),
+  'CHAT-011': succeedsLikeBaseline('CHAT-011'),
+  'CHAT-012': succeedsLikeBaseline('CHAT-012'),
+  'CHAT-013': succeedsLikeBaseline('CHAT-013'),
+  'CHAT-014': succeedsLikeBaseline('CHAT-014'),
+  'CHAT-015': succeedsLikeBaseline('CHAT-015'),
+  'CHAT-016': neverBroken((one) => one.endpoint === 'chat', noReply),
+  'CHAT-020': requiredField('/choices'),
+  'CHAT-021': requiredField('/choices/*'),
+  'CHAT-022': requiredField('/choices/*/message'),
+  'CHAT-023': requiredField('/choices/*/message/role'),
+  'CHAT-024': requiredField('/choices/*/message/content', replyHints.content),
+  'CHAT-025': field(['/choices/*/index']),
+  'CHAT-026': typical(replies, '/choices/*/index', 0, noReplyHasField),
+  'CHAT-027': field(['/choices/*/finish_reason']),
+  'CHAT-028': typical(replies, '/choices/*/finish_reason', 'stop', noReplyHasField),
+  'CHAT-029': checkSessionIdType(field(['/session_id'])),
+  'CHAT-030': checkSessionIdEcho(noReplyHasField),
+  'CHAT-031': checkSessionIdPresence(noReply),
+  'CHAT-032': field(['/chat_id']),
+  'CHAT-033': field(['/metadata']),
+  'CHAT-034': field(['/metadata/agent_confidence'], replyHints.confidence),
+  'CHAT-035': field(['/metadata/response_time_ms'], replyHints.milliseconds),
+  'CHAT-036': field(['/metadata/tools_used', '/metadata/tools_used/*']),
+  'CHAT-037': field(['/evaluation_metadata']),
+  'CHAT-038': checkEvaluationMetadataTypes(),
+  'CHAT-040': toolField(['/choices/*/message/tool_calls', CALL], replyHints.toolCalls),
+  'CHAT-041': toolField([`${CALL}/id`]),
+  'CHAT-042': toolField([`${CALL}/type`]),
+  'CHAT-043': toolField([`${CALL}/function`]),
+  'CHAT-044': toolField([`${CALL}/function/name`]),
+  'CHAT-045': checkArguments(toolField([`${CALL}/function/arguments`], replyHints.arguments)),
+  'CHAT-046': toolField([`${CALL}/function/result`], replyHints.result),
+  'CHAT-047': checkToolsUsed(replies, noToolCalls),
+  'CHAT-048': checkToolsRun(replies, noToolCalls),
+  'CHAT-050': checkLeaks(noReply),
+  'CHAT-051': checkChatIds(noReplyHasField),
+  'CHAT-060': refuses('CHAT-060'),
+  'CHAT-061': refuses('CHAT-061'),
+  'CHAT-062': refuses('CHAT-062'),
+  'CHAT-063': refuses('CHAT-063'),
+  'CHAT-064': refuses('CHAT-064'),
+  'CHAT-065': refuses('CHAT-065'),
+  'CHAT-066': refuses('CHAT-066'),
+  'CHAT-070': errorShape(isError, noErrorResponse),
+  'CHAT-071': errorStrings(isError, noErrorResponse),
+  'CHAT-072': errorPair('bad_request', isErrorWith(400), noResponseWith(400)),
+  'CHAT-073': errorPair('rate_limit_exceeded', isErrorWith(429), noResponseWith(429)),
+  'CHAT-074': errorPair('server_error', isErrorWith(500), noResponseWith(500)),
+  'CHAT-080': usualTime('chat', chatResponseMsTarget, noReply),
+  'CHAT-081': worstTime('chat', chatResponseMsTarget, noReply),
   'CHAT-082': overHttps(),
   'CHAT-083': wrongKeyRefused('chat'),
-} satisfies Record<keyof typeof chatRequirements, Check>;
+} satisfies Record<ChatRequirementId, Check>;
 
-/** The session id that a request carried. */
-function sentSession(one: Exchange): string | undefined {
-  const id = isObject(one.sent) ? one.sent['session_id'] : undefined;
-  return typeof id === 'string' ? id : undefined;
-}
-
-function replySession(one: Exchange): unknown {
-  return isObject(one.json) ? one.json['session_id'] : undefined;
-}
-
-function sessionIdIsString(): Check {
-  const judged = field('/session_id');
-  return {
-    ...judged,
-    // null where no session was sent is an echo of nothing: neither asked for nor forbidden.
-    evidence: (transcript) =>
-      judged
-        .evidence(transcript)
-        .filter((one) => replySession(one) !== null || sentSession(one) !== undefined),
-  };
-}
-
-function sessionIdIsEcho(): Check {
-  return checkEach(
-    (one) =>
-      replies(one) && sentSession(one) !== undefined && typeof replySession(one) === 'string',
-    (one) =>
-      replySession(one) === sentSession(one)
-        ? []
-        : [
-            {
-              exchange: one.id,
-              pointer: '/session_id',
-              expected: brief(sentSession(one)),
-              received: brief(replySession(one)),
-              hint: echoHint(String(sentSession(one)), String(replySession(one))),
-            },
-          ],
-    leftOut,
-  );
-}
-
-function sessionIdIsThere(): Check {
-  return checkEach(
-    (one) => replies(one) && sentSession(one) !== undefined,
-    (one) =>
-      replySession(one) === undefined
-        ? [{ exchange: one.id, pointer: '/session_id', expected: 'the echo', received: 'nothing' }]
-        : [],
-    unanswered,
-  );
-}
-
-const hintTypes: Record<string, string> = {
+/** The types of the keys of `evaluation_metadata` that the specification shows (spec 2.8). */
+const metadataTypes: Readonly<Record<string, string>> = {
   order_found: 'boolean',
   tone: 'string',
   resolution_step: 'integer',
@@ -248,24 +195,24 @@ const hintTypes: Record<string, string> = {
   customer_informed: 'boolean',
 };
 
-function hintsAsSeen(): Check {
-  const hintsOf = (one: Exchange): [string, unknown][] => {
-    const hints = isObject(one.json) ? one.json['evaluation_metadata'] : undefined;
-    return isObject(hints) ? Object.entries(hints).filter(([key]) => hintTypes[key]) : [];
+function checkEvaluationMetadataTypes(): Check {
+  const knownEntriesOf = (one: Exchange): [string, unknown][] => {
+    const metadata = isObject(one.json) ? one.json['evaluation_metadata'] : undefined;
+    return isObject(metadata) ? Object.entries(metadata).filter(([key]) => metadataTypes[key]) : [];
   };
-  const fits = (value: unknown, type: string | undefined): boolean =>
+  const hasType = (value: unknown, type: string | undefined): boolean =>
     type === 'integer' ? Number.isInteger(value) : typeof value === type;
   return checkEach(
-    (one) => replies(one) && hintsOf(one).length > 0,
+    (one) => replies(one) && knownEntriesOf(one).length > 0,
     (one): Finding[] =>
-      hintsOf(one)
-        .filter(([key, value]) => !fits(value, hintTypes[key]))
+      knownEntriesOf(one)
+        .filter(([key, value]) => !hasType(value, metadataTypes[key]))
         .map(([key, value]) => ({
           exchange: one.id,
           pointer: `/evaluation_metadata/${key}`,
-          expected: `typically ${hintTypes[key] ?? ''}`,
+          expected: `typically ${metadataTypes[key] ?? ''}`,
           received: brief(value),
         })),
-    leftOut,
+    noReplyHasField,
   );
 }

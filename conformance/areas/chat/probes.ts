@@ -1,11 +1,17 @@
-import { userIdLengthMax, valueAt, type ChatMessage } from '../../../src/contract/index.ts';
-import type { ProbeContext } from '../../engine/probe-context.ts';
-import { refusals, silences } from './refusal-probes.ts';
+import {
+  userIdLengthMax,
+  valueAt,
+  type ChatMessage,
+  type ChatRequest,
+} from '../../../src/contract/index.ts';
+import type { ProbeContext, Step } from '../../engine/probe-context.ts';
 import {
   fullRequest,
   GREETING,
   knownMetadata,
+  open,
   otherMetadata,
+  REFERENCE_PHRASE,
   sessionId,
   user,
   valid,
@@ -13,8 +19,12 @@ import {
 } from './requests.ts';
 import { cost, type Probe } from '../../engine/probe.ts';
 import { PREFLIGHT } from '../../engine/transcript/reading.ts';
+import type { ChatRequirementId } from './requirements.ts';
+import type { MalformedChatStep } from './steps.ts';
 
-const probe: Probe = {
+type ChatProbe = Probe & { exercises: readonly ChatRequirementId[] };
+
+const probe: ChatProbe = {
   id: PREFLIGHT,
   area: 'chat',
   phase: 'preflight',
@@ -25,14 +35,27 @@ const probe: Probe = {
   },
 };
 
-const forms: Probe = {
+const forms: ChatProbe = {
   id: 'chat/forms',
   area: 'chat',
   phase: 'accepted',
   exercises: [
-    ...(['CHAT-001', 'CHAT-003', 'CHAT-004', 'CHAT-005', 'CHAT-006', 'CHAT-007'] as const),
-    ...(['CHAT-008', 'CHAT-009', 'CHAT-020', 'CHAT-021', 'CHAT-022', 'CHAT-023'] as const),
-    ...(['CHAT-024', 'CHAT-030', 'CHAT-050', 'CHAT-080'] as const),
+    'CHAT-001',
+    'CHAT-003',
+    'CHAT-004',
+    'CHAT-005',
+    'CHAT-006',
+    'CHAT-007',
+    'CHAT-008',
+    'CHAT-009',
+    'CHAT-020',
+    'CHAT-021',
+    'CHAT-022',
+    'CHAT-023',
+    'CHAT-024',
+    'CHAT-030',
+    'CHAT-050',
+    'CHAT-080',
   ],
   cost: cost(9, 9),
   async run(context) {
@@ -57,7 +80,7 @@ const forms: Probe = {
   },
 };
 
-const contents: Probe = {
+const contents: ChatProbe = {
   id: 'chat/contents',
   area: 'chat',
   phase: 'accepted',
@@ -91,8 +114,8 @@ const lines = [
   'Thank you, that is all.',
 ];
 
-/** One session, turn after turn, with what the agent really answered as its history. */
-const conversation: Probe = {
+/** One session of several turns, with the actual replies of the agent as its history. */
+const conversation: ChatProbe = {
   id: 'chat/conversation',
   area: 'chat',
   phase: 'accepted',
@@ -111,15 +134,15 @@ const conversation: Probe = {
   },
 };
 
-/** Two sessions after each other on one connection, as a client with keep-alive sends them. */
-const connection: Probe = {
+/** Two sessions in sequence on one keep-alive connection. */
+const connection: ChatProbe = {
   id: 'chat/connection',
   area: 'chat',
   phase: 'accepted',
   exercises: ['CHAT-001', 'CHAT-030'],
   cost: cost(2, 2),
   async run(context) {
-    for (const step of ['first on a connection', 'second on a connection']) {
+    for (const step of ['first on a connection', 'second on a connection'] as const) {
       await context.send({ ...valid(step, fullRequest(context)), connection: 'kept' });
     }
   },
@@ -127,8 +150,8 @@ const connection: Probe = {
 
 const OVERLAPPING = 8;
 
-/** Sessions of their own at once, each with a reference number that no other session says. */
-const overlap: Probe = {
+/** Concurrent sessions, each with a reference number that no other session sends. */
+const overlap: ChatProbe = {
   id: 'chat/overlap',
   area: 'chat',
   phase: 'accepted',
@@ -137,11 +160,11 @@ const overlap: Probe = {
   async run(context) {
     const requests = Array.from({ length: OVERLAPPING }, (_, index) => {
       const marker = `SK${context.random.id(10).toUpperCase()}`;
-      const opening = user(`My reference number is ${marker}.`);
+      const opening = user(`${REFERENCE_PHRASE} ${marker}.`);
       const thanks: ChatMessage = { role: 'assistant', content: 'Thank you.' };
       const messages =
         index % 2 === 0
-          ? [user(`My reference number is ${marker}. Where is my order?`)]
+          ? [user(`${REFERENCE_PHRASE} ${marker}. Where is my order?`)]
           : [opening, thanks, user(`And where is my order, ${marker}?`)];
       return { ...fullRequest(context), messages };
     });
@@ -149,13 +172,20 @@ const overlap: Probe = {
   },
 };
 
-const prompts: Probe = {
+const prompts: ChatProbe = {
   id: 'chat/prompts',
   area: 'chat',
   phase: 'accepted',
   exercises: [
-    ...(['CHAT-040', 'CHAT-041', 'CHAT-042', 'CHAT-043', 'CHAT-044'] as const),
-    ...(['CHAT-045', 'CHAT-046', 'CHAT-047', 'CHAT-048'] as const),
+    'CHAT-040',
+    'CHAT-041',
+    'CHAT-042',
+    'CHAT-043',
+    'CHAT-044',
+    'CHAT-045',
+    'CHAT-046',
+    'CHAT-047',
+    'CHAT-048',
   ],
   cost: (texts) => ({ requests: texts.length, modelCalls: texts.length, users: 0, calls: 0 }),
   async run(context) {
@@ -167,7 +197,93 @@ const prompts: Probe = {
   },
 };
 
-const after: Probe = {
+/** Returns the malformed bodies by step, each one edit away from the control request. */
+function malformedBodies(
+  request: ChatRequest,
+): Record<MalformedChatStep, NonNullable<Step['body']>> {
+  const { messages: _messages, ...rest } = request;
+  const messages = (value: unknown): { json: unknown } => ({ json: { ...rest, messages: value } });
+  const message = (value: object): { json: unknown } => messages([value]);
+  return {
+    'messages missing': { json: rest },
+    'messages a string': messages(GREETING),
+    'messages an object': messages(user(GREETING)),
+    'messages null': messages(null),
+    'message a string': messages([GREETING]),
+    'role missing': message({ content: GREETING }),
+    'role a number': message({ role: 1, content: GREETING }),
+    'role tool': message({ role: 'tool', content: GREETING }),
+    'role unknown': message({ role: 'customer', content: GREETING }),
+    'content missing': message({ role: 'user' }),
+    'role unknown in the last of two': messages([
+      user(GREETING),
+      { role: 'customer', content: GREETING },
+    ]),
+    'content missing in the first of two': messages([{ role: 'user' }, user(GREETING)]),
+    'content a number': message({ role: 'user', content: 42 }),
+    'content an object': message({ role: 'user', content: { text: GREETING } }),
+    'content null': message({ role: 'user', content: null }),
+    'body not JSON': { text: JSON.stringify(request).slice(0, -1) },
+    'body empty': { text: '' },
+    'body an array': { json: [request] },
+  };
+}
+
+/** Malformed requests, each one edit away from a valid one. */
+const refusals: ChatProbe = {
+  id: 'chat/refusals',
+  area: 'chat',
+  phase: 'refused',
+  exercises: [
+    'CHAT-060',
+    'CHAT-061',
+    'CHAT-062',
+    'CHAT-063',
+    'CHAT-064',
+    'CHAT-065',
+    'CHAT-066',
+    'CHAT-070',
+    'CHAT-071',
+    'CHAT-072',
+  ],
+  cost: cost(19, 1),
+  async run(context) {
+    const request = fullRequest(context);
+    const control = await context.send(valid('control', request));
+    if (!control) return;
+    await Promise.all(
+      Object.entries(malformedBodies(request)).map(([step, body]) =>
+        context.send({ endpoint: 'chat', step, intent: 'refuse', control, body }),
+      ),
+    );
+  },
+};
+
+/** Requests for which the specification defines no response; the report lists the observed behavior. */
+const silences: ChatProbe = {
+  id: 'chat/silences',
+  area: 'chat',
+  phase: 'refused',
+  exercises: ['CHAT-083'],
+  cost: cost(7, 7),
+  async run(context) {
+    const request = fullRequest(context);
+    const parts = [{ role: 'user', content: [{ type: 'text', text: GREETING }] }];
+    await Promise.all(
+      [
+        open('wrong key', request, { key: 'wrong' }),
+        open('no key', request, { key: 'none' }),
+        open('no messages', { ...request, messages: [] }),
+        open('content in parts', { ...request, messages: parts }),
+        open('user_id a number', { ...request, user_id: 7 }),
+        open('metadata a string', { ...request, metadata: 'evening' }),
+        open('content type text/plain', request, { headers: { 'content-type': 'text/plain' } }),
+      ].map((step) => context.send(step)),
+    );
+  },
+};
+
+const after: ChatProbe = {
   id: 'chat/after',
   area: 'chat',
   phase: 'after',
@@ -188,14 +304,14 @@ const after: Probe = {
   },
 };
 
-/** The longest user id there is: of a user that exists, or any where users are not created. */
+/** Returns the longest legal user id: of an existing user, or any where users can't be created. */
 function longId({ users, random }: ProbeContext): string | undefined {
   if (users.isUnsupported) return random.id(userIdLengthMax);
   return [...users.existing].find((id) => id.length === userIdLengthMax);
 }
 
-/** The scenarios of `POST /v1/chat/completions`. */
-export const chatScenarios: readonly Probe[] = [
+/** The probes of `POST /v1/chat/completions`. */
+export const chatProbes: readonly ChatProbe[] = [
   probe,
   forms,
   contents,

@@ -1,23 +1,28 @@
 import type { ChatMessage, ChatRequest } from '../../../src/contract/index.ts';
 import type { Step, ProbeContext } from '../../engine/probe-context.ts';
+import type { OpenChatStep, ValidChatStep } from './steps.ts';
 
-/** A message of the user. */
+/** Returns a user message. */
 export const user = (content: string): ChatMessage => ({ role: 'user', content });
-/** What is said where nothing depends on it. */
+
+/** The text of a message whose content doesn't matter. */
 export const GREETING = 'Hello, what can you help me with?';
 
-/** Both cases, a hyphen and some length: an echo that folds or cuts the id shows. */
+/** What a message of the overlapping requests contains; mutants recognize them by it. */
+export const REFERENCE_PHRASE = 'My reference number is';
+
+/** Returns a session id in mixed case, with hyphens, and long, so that a changed echo is detected. */
 export const sessionId = ({ random }: ProbeContext): string =>
   `sk_${random.id(6)}${random.id(6).toUpperCase()}-Conformance-Check-Session`;
 
-/** The keys that the specification names. */
+/** The metadata keys that the specification names. */
 export const knownMetadata = {
   scenario_id: 'late-parcel',
   persona: 'friendly',
   time_of_day: 'evening',
 };
 
-/** Keys that a scenario may bring, one nested and one of mixed types. */
+/** Metadata keys that a scenario may add, one of them nested and one with mixed types. */
 export const otherMetadata = {
   session_type: 'support',
   stress_level: 3,
@@ -25,7 +30,7 @@ export const otherMetadata = {
   tags: ['first', null, true],
 };
 
-/** A request with every optional part, in a session of its own. */
+/** Returns a request with every optional field, in a new session. */
 export function fullRequest(context: ProbeContext): ChatRequest {
   return {
     messages: [user(GREETING)],
@@ -35,15 +40,24 @@ export function fullRequest(context: ProbeContext): ChatRequest {
   };
 }
 
-/** A request that must be accepted. */
-export const valid = (step: string, json: ChatRequest): Step => ({
+/** Returns a step whose request must succeed. */
+export const valid = (step: ValidChatStep, json: ChatRequest): Step => ({
   endpoint: 'chat',
   step,
   intent: 'valid',
   body: { json },
 });
 
-/** The request without one of its parts. */
+/** Returns a step for whose request the specification defines no response. */
+export const open = (step: OpenChatStep, json: unknown, more: Partial<Step> = {}): Step => ({
+  endpoint: 'chat',
+  step,
+  intent: 'open',
+  body: { json },
+  ...more,
+});
+
+/** Returns the request without one of its fields. */
 export function without(request: ChatRequest, key: keyof ChatRequest): ChatRequest {
   const rest = { ...request };
   Reflect.deleteProperty(rest, key);

@@ -4,13 +4,15 @@ import type { Answers } from '../../engine/checks/shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange } from '../../engine/transcript/reading.ts';
 
-/** A tool call as it stands in a reply, whatever its shape, with the pointer to it. */
-interface SeenCall {
+/** A tool call in a reply, well-formed or not. */
+interface ToolCall {
+  /** JSON pointer into the reply. */
   pointer: string;
   call: Record<string, unknown>;
   function: Record<string, unknown> | undefined;
 }
 
+/** The messages of a reply, each with its JSON pointer. */
 function messagesOf(one: Exchange): [string, Record<string, unknown>][] {
   const choices = isObject(one.json) ? one.json['choices'] : undefined;
   if (!Array.isArray(choices)) return [];
@@ -22,39 +24,39 @@ function messagesOf(one: Exchange): [string, Record<string, unknown>][] {
   });
 }
 
-function callsOf(one: Exchange): SeenCall[] {
+function callsOf(one: Exchange): ToolCall[] {
   return messagesOf(one).flatMap(([place, message]) => {
     const calls = message['tool_calls'];
     if (!Array.isArray(calls)) return [];
     return calls.flatMap((call: unknown, index) => {
       if (!isObject(call)) return [];
-      const ran = call['function'];
+      const target = call['function'];
       return [
         {
           pointer: `${place}/tool_calls/${index}`,
           call,
-          function: isObject(ran) ? ran : undefined,
+          function: isObject(target) ? target : undefined,
         },
       ];
     });
   });
 }
 
-/** On top of the arguments being a string: the string must be JSON. */
-export function argumentsAreJson(isString: Check): Check {
+/** Extends a check for the type of `function.arguments`: the string must contain JSON. */
+export function checkArguments(typeCheck: Check): Check {
   return {
-    ...isString,
+    ...typeCheck,
     judge: (evidence, transcript) => [
-      ...isString.judge(evidence, transcript),
+      ...typeCheck.judge(evidence, transcript),
       ...evidence.flatMap((one) =>
-        callsOf(one).flatMap(({ pointer, function: ran }): Finding[] => {
-          const text = ran?.['arguments'];
+        callsOf(one).flatMap(({ pointer, function: target }): Finding[] => {
+          const text = target?.['arguments'];
           if (typeof text !== 'string' || isJson(text)) return [];
           return [
             {
               exchange: one.id,
               pointer: `${pointer}/function/arguments`,
-              expected: 'JSON, encoded as a string',
+              expected: 'a string that contains JSON',
               received: brief(text),
             },
           ];
@@ -74,10 +76,11 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Each name in `tools_used` must have a call. Judged on the first turn of a conversation alone:
- * later the list may cover the turns before, since the specification does not say which it means.
+ * Each name in `metadata.tools_used` must have a tool call. Judges only the first turn of a
+ * conversation: on later turns the list may include earlier ones, because the specification does
+ * not say which turns it covers.
  */
-export function callsForToolsUsed(replies: Answers, unjudged: Check['unjudged']): Check {
+export function checkToolsUsed(replies: Answers, unjudged: Check['unjudged']): Check {
   const namesOf = (one: Exchange): string[] => {
     const metadata = isObject(one.json) ? one.json['metadata'] : undefined;
     const names = isObject(metadata) ? metadata['tools_used'] : undefined;
@@ -86,7 +89,7 @@ export function callsForToolsUsed(replies: Answers, unjudged: Check['unjudged'])
   return checkEach(
     (one) => replies(one) && isFirstTurn(one) && hasNamedCalls(one) && namesOf(one).length > 0,
     (one) => {
-      const called = new Set(callsOf(one).map(({ function: ran }) => ran?.['name']));
+      const called = new Set(callsOf(one).map(({ function: target }) => target?.['name']));
       return namesOf(one).flatMap((name, index): Finding[] =>
         called.has(name)
           ? []
@@ -94,9 +97,10 @@ export function callsForToolsUsed(replies: Answers, unjudged: Check['unjudged'])
               {
                 exchange: one.id,
                 pointer: `/metadata/tools_used/${index}`,
-                expected: `a call of ${name} in tool_calls`,
-                received: called.size === 0 ? 'no call' : `calls of ${[...called].join(', ')}`,
-                hint: 'Put every call with its result into choices[].message.tool_calls.',
+                expected: `a tool call of ${name}`,
+                received:
+                  called.size === 0 ? 'no tool call' : `tool calls of ${[...called].join(', ')}`,
+                hint: 'Add every tool call with its result to choices[].message.tool_calls.',
               },
             ],
       );
@@ -105,7 +109,7 @@ export function callsForToolsUsed(replies: Answers, unjudged: Check['unjudged'])
   );
 }
 
-/** Whether all calls of a reply can be read: a list that is broken is not one that lacks a call. */
+/** Whether every tool call of a reply has a name; otherwise it is unknown which calls are missing. */
 function hasNamedCalls(one: Exchange): boolean {
   const messages = messagesOf(one);
   const isList = ([, message]: (typeof messages)[number]): boolean =>
@@ -113,7 +117,7 @@ function hasNamedCalls(one: Exchange): boolean {
   return (
     messages.length > 0 &&
     messages.every(isList) &&
-    callsOf(one).every(({ function: ran }) => typeof ran?.['name'] === 'string')
+    callsOf(one).every(({ function: target }) => typeof target?.['name'] === 'string')
   );
 }
 
@@ -125,27 +129,27 @@ function isFirstTurn(one: Exchange): boolean {
   );
 }
 
-/** A reply that holds a call without a result, and nothing to say, waits for the service to run it. */
-export function toolsAreRun(replies: Answers, unjudged: Check['unjudged']): Check {
+/** A reply that has a tool call without a result, and no text, waits for the service to run the tool. */
+export function checkToolsRun(replies: Answers, unjudged: Check['unjudged']): Check {
   return checkEach(
     (one) => replies(one) && callsOf(one).length > 0,
     (one) =>
       messagesOf(one).flatMap(([pointer, message]): Finding[] => {
         const waiting = callsOf(one).find(
-          (seen) =>
-            seen.pointer.startsWith(pointer) &&
-            seen.function !== undefined &&
-            !Object.hasOwn(seen.function, 'result'),
+          (call) =>
+            call.pointer.startsWith(pointer) &&
+            call.function !== undefined &&
+            !Object.hasOwn(call.function, 'result'),
         );
-        const silent = (message['content'] ?? '') === '';
-        if (!waiting || !silent) return [];
+        const hasText = (message['content'] ?? '') !== '';
+        if (!waiting || hasText) return [];
         return [
           {
             exchange: one.id,
             pointer: waiting.pointer,
-            expected: 'the result, and an answer made from it',
-            received: 'a call that waits to be run',
-            hint: 'Run the tool in the sandbox; the service has none.',
+            expected: 'the result of the tool and a reply that uses it',
+            received: 'a tool call without a result, and no text',
+            hint: "Run the tool in the sandbox; the service can't run it.",
           },
         ];
       }),

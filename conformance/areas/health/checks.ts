@@ -1,6 +1,7 @@
 import { healthResponseMsTarget, healthTimeoutMs } from '../../../src/contract/index.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
-import type { healthRequirements } from './requirements.ts';
+import type { HealthRequirementId } from './requirements.ts';
+import type { HealthStep } from './steps.ts';
 import { oncePlain } from '../../engine/checks/responses.ts';
 import {
   notJudged,
@@ -22,27 +23,30 @@ import {
 
 const isHealth = (one: Exchange): boolean => one.endpoint === 'health';
 const statusOf = (one: Exchange): number => one.response?.status ?? 0;
+const isStep = (step: string, ...names: HealthStep[]): boolean =>
+  names.some((name) => name === step);
+const noResponse = notJudged('blocked', 'GET /health got no response.');
 
-/** Answers that speak of health: 2xx or 503 with a JSON object. */
-const bodies = (one: Exchange): boolean =>
+/** A response that states the health of the agent: 2xx or 503 with a JSON object. */
+const isHealthReport = (one: Exchange): boolean =>
   isHealth(one) && (isAccepted(one) || statusOf(one) === 503) && isObject(one.json);
 
-/** A health check that failed says nothing of health; that is legal (spec 4.6). */
-const noBody: Check['unjudged'] = ({ exchanges }) =>
+/** Why there is no health report. A health check may fail with 500, which is legal (spec 4.6). */
+const noReport: Check['unjudged'] = ({ exchanges }) =>
   exchanges.some((one) => isHealth(one) && statusOf(one) === 500)
-    ? { verdict: 'not_applicable', reason: 'The health check itself failed with 500.' }
-    : { verdict: 'blocked', reason: 'GET /health was never answered with a JSON object.' };
+    ? { verdict: 'not_applicable', reason: 'The health check of the sandbox failed with 500.' }
+    : { verdict: 'blocked', reason: 'GET /health never responded with a JSON object.' };
 
-const leftOut: Check['unjudged'] = (transcript) =>
-  transcript.exchanges.some(bodies)
-    ? { verdict: 'not_applicable', reason: 'No health answer carries it.' }
-    : noBody(transcript);
+const noReportHasField: Check['unjudged'] = (transcript) =>
+  transcript.exchanges.some(isHealthReport)
+    ? { verdict: 'not_applicable', reason: 'No health response has this field.' }
+    : noReport(transcript);
 
 const field = (...at: string[]): Check =>
-  shape({ message: 'Health', answers: bodies, at, absent: leftOut });
+  shape({ message: 'Health', answers: isHealthReport, at, absent: noReportHasField });
 
-/** A body status must come with its HTTP status (spec 3.3). */
-function comesWith(status: string, http: number): Check {
+/** A status in the body implies an HTTP status (spec 3.3). */
+function checkHttpStatus(status: string, http: number): Check {
   return checkEach(
     (one) => isHealth(one) && hasStatus(one, status),
     (one) =>
@@ -52,70 +56,72 @@ function comesWith(status: string, http: number): Check {
             {
               exchange: one.id,
               pointer: '/status',
-              expected: `HTTP ${http} with "${status}"`,
+              expected: `HTTP ${http} for the status "${status}"`,
               received: `HTTP ${statusOf(one)}`,
             },
           ],
-    notJudged('not_observed', `The sandbox was never ${status}.`),
+    notJudged('not_observed', `The sandbox never reported the status ${status}.`),
   );
 }
 
-/** 200, 503 or 500 with an object; what a 500 must look like is HEALTH-032. */
-const inOrder = (one: Exchange): boolean => bodies(one) || statusOf(one) === 500;
+/** A health report or a failed health check, whose body is up to HEALTH-032. */
+const isHealthResponse = (one: Exchange): boolean => isHealthReport(one) || statusOf(one) === 500;
 
-function answersStep(judged: (step: string) => boolean, expected: string): Check {
+/** Each response of some steps reports health, or that the health check failed. */
+function checkResponse(isJudged: (step: string) => boolean, expected: string): Check {
   return checkEach(
     (one) =>
       isHealth(one) &&
-      judged(one.step) &&
+      isJudged(one.step) &&
       !isRateLimited(one) &&
       ![401, 403].includes(statusOf(one)) &&
       one.failure?.kind !== 'timeout',
-    (one) => (inOrder(one) ? [] : [notHealth(one, expected)]),
-    notJudged('blocked', 'GET /health was not answered.'),
+    (one) => (isHealthResponse(one) ? [] : [notHealth(one, expected)]),
+    noResponse,
   );
 }
 
-/** Judged where the plain request is answered at all: else that is the cause, and HEALTH-001. */
-function comparedToPlain(step: string, expected: string): Check {
+/** Checks the response of a step. Judged only where the plain request works; else HEALTH-001 fails. */
+function checkResponseIfPlainWorks(step: HealthStep, expected: string): Check {
   return oncePlain(
-    (one) => isHealth(one) && one.step === 'plain',
-    inOrder,
-    answersStep((name) => name === step, expected),
+    (one) => isStep(one.step, 'plain') && isHealth(one),
+    isHealthResponse,
+    checkResponse((name) => name === step, expected),
   );
 }
 
+/** A finding about a response that reports no health; shows how a successful one starts. */
 function notHealth(one: Exchange, expected: string): Finding {
   const start = JSON.stringify((one.response?.body ?? '').slice(0, 40));
   const finding = wrongOutcome(one, expected);
   return isAccepted(one) ? { ...finding, received: `${finding.received} with ${start}` } : finding;
 }
 
-/** The checks of `GET /health`, one for each requirement. */
+/** The checks for `GET /health`, by requirement. */
 export const healthChecks = {
-  'HEALTH-001': answersStep(
-    (step) => step !== 'with Accept' && step !== 'after refusals',
+  'HEALTH-001': checkResponse(
+    (step) => !isStep(step, 'with Accept', 'after refusals'),
     '200 or 503 with a JSON object',
   ),
-  'HEALTH-002': comesWith('healthy', 200),
-  'HEALTH-003': comesWith('degraded', 200),
-  'HEALTH-004': comesWith('unhealthy', 503),
+  'HEALTH-002': checkHttpStatus('healthy', 200),
+  'HEALTH-003': checkHttpStatus('degraded', 200),
+  'HEALTH-004': checkHttpStatus('unhealthy', 503),
   'HEALTH-005': checkEach(
     (one) => isHealth(one) && one.response !== undefined && !isRateLimited(one),
     (one) =>
       [401, 403].includes(statusOf(one))
-        ? [wrongOutcome(one, 'an answer without a key', 'Leave /health out of authentication.')]
+        ? [wrongOutcome(one, 'a response without a key', 'Exclude /health from authentication.')]
         : [],
-    notJudged('blocked', 'GET /health was not answered.'),
+    noResponse,
   ),
-  'HEALTH-006': comparedToPlain('with Accept', 'the answer that comes without Accept'),
-  'HEALTH-007': comparedToPlain('after refusals', 'an answer as before'),
+  'HEALTH-006': checkResponseIfPlainWorks('with Accept', 'the same response as without Accept'),
+  'HEALTH-007': checkResponseIfPlainWorks('after refusals', 'the same response as before'),
   'HEALTH-010': field('/status'),
   'HEALTH-011': field('/timestamp'),
   'HEALTH-012': field('/version'),
   'HEALTH-013': field('/uptime'),
   'HEALTH-014': field('/webrtc_status'),
-  'HEALTH-015': typical(bodies, '/webrtc_status', 'operational', leftOut),
+  'HEALTH-015': typical(isHealthReport, '/webrtc_status', 'operational', noReportHasField),
   'HEALTH-016': field('/dependencies'),
   'HEALTH-017': field(
     '/dependencies/database',
@@ -125,32 +131,36 @@ export const healthChecks = {
   'HEALTH-018': field('/metrics'),
   'HEALTH-019': field('/metrics/response_time_avg'),
   'HEALTH-020': field('/metrics/error_rate', '/metrics/memory_usage', '/metrics/cpu_usage'),
-  'HEALTH-021': errorOnlyWhenUnhealthy(),
+  'HEALTH-021': checkError(),
   'HEALTH-022': {
     ...field('/error/message', '/error/details'),
-    unjudged: notJudged('not_observed', 'No unhealthy answer with an error was seen.'),
+    unjudged: notJudged('not_observed', 'No unhealthy response had an error.'),
   },
   'HEALTH-023': checkEach(
-    (one) => bodies(one) && hasStatus(one, 'unhealthy'),
+    (one) => isHealthReport(one) && hasStatus(one, 'unhealthy'),
     (one) =>
       isObject(one.json) && one.json['error'] === undefined
-        ? [{ exchange: one.id, pointer: '/error', expected: 'an error', received: 'nothing' }]
+        ? [{ exchange: one.id, pointer: '/error', expected: 'an error', received: 'no error' }]
         : [],
     notJudged('not_observed', 'The sandbox was never unhealthy.'),
   ),
-  'HEALTH-030': usualTime('health', healthResponseMsTarget, noBody),
-  'HEALTH-031': inTime(),
-  'HEALTH-032': failedCheck(),
-  'HEALTH-033': clockSkew(),
-} satisfies Record<keyof typeof healthRequirements, Check>;
+  'HEALTH-030': usualTime('health', healthResponseMsTarget, noReport),
+  'HEALTH-031': checkTimeout(),
+  'HEALTH-032': checkFailedHealthCheck(),
+  'HEALTH-033': checkClockSkew(),
+} satisfies Record<HealthRequirementId, Check>;
 
-/** An `error` is evidence where it stands; every answer with a good status is evidence of its absence. */
-function errorOnlyWhenUnhealthy(): Check {
-  const judged = field('/error');
-  return { ...judged, evidence: ({ exchanges }) => exchanges.filter(bodies), unjudged: noBody };
+/** Every health report is evidence: it has an `error` that must be legal, or has none. */
+function checkError(): Check {
+  const errorField = field('/error');
+  return {
+    ...errorField,
+    evidence: ({ exchanges }) => exchanges.filter(isHealthReport),
+    unjudged: noReport,
+  };
 }
 
-function inTime(): Check {
+function checkTimeout(): Check {
   return checkEach(
     (one) => isHealth(one) && (one.response !== undefined || one.failure?.kind === 'timeout'),
     (one) =>
@@ -160,15 +170,17 @@ function inTime(): Check {
             {
               exchange: one.id,
               pointer: '',
-              expected: `an answer within ${healthTimeoutMs / 1000} s`,
-              received: one.response ? `one after ${Math.round(durationMs(one))} ms` : 'none',
+              expected: `a response within ${healthTimeoutMs / 1000} s`,
+              received: one.response
+                ? `a response after ${Math.round(durationMs(one))} ms`
+                : 'no response',
             },
           ],
-    notJudged('blocked', 'GET /health was not answered.'),
+    noResponse,
   );
 }
 
-function failedCheck(): Check {
+function checkFailedHealthCheck(): Check {
   return checkEach(
     (one) => isHealth(one) && statusOf(one) === 500,
     (one) => {
@@ -185,40 +197,39 @@ function failedCheck(): Check {
         },
       ];
     },
-    notJudged('not_observed', 'The health check never failed.'),
+    notJudged('not_observed', 'The health check of the sandbox never failed.'),
   );
 }
 
-function clockSkew(): Check {
-  const startedAt = (iso: string): number => instantMs(iso) ?? 0;
+function checkClockSkew(): Check {
   const timestampOf = (one: Exchange): number | undefined => {
     const timestamp = isObject(one.json) ? one.json['timestamp'] : undefined;
     return typeof timestamp === 'string' ? instantMs(timestamp) : undefined;
   };
   return checkEach(
-    (one) => bodies(one) && timestampOf(one) !== undefined,
+    (one) => isHealthReport(one) && timestampOf(one) !== undefined,
     (one, { run }) => {
-      const oursMs = startedAt(run.startedAt) + one.endedMs;
-      const skewMs = (timestampOf(one) ?? oursMs) - oursMs;
+      const kitMs = (instantMs(run.startedAt) ?? 0) + one.endedMs;
+      const skewMs = (timestampOf(one) ?? kitMs) - kitMs;
       if (Math.abs(skewMs) < 60_000) return [];
       return [
         {
           exchange: one.id,
           pointer: '/timestamp',
-          expected: 'within 60 s of our clock',
-          received: skewText(skewMs),
+          expected: 'within 60 s of the clock of this machine',
+          received: formatSkew(skewMs),
           hint: skewHint(skewMs),
         },
       ];
     },
-    leftOut,
+    noReportHasField,
   );
 }
 
 const HOUR_MS = 3_600_000;
 
-/** "3 min 20 s ahead": the two largest units. */
-function skewText(skewMs: number): string {
+/** Returns the skew in its two largest units, e.g. "3 min 20 s ahead". */
+function formatSkew(skewMs: number): string {
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   const units = [
     [Math.floor(seconds / 86_400), 'd'],
@@ -232,11 +243,12 @@ function skewText(skewMs: number): string {
   return `${words} ${skewMs > 0 ? 'ahead' : 'behind'}`;
 }
 
-/** Zones differ by quarters of an hour, and clocks that drift do not. */
+/** Returns the likely cause: time zones differ by quarters of an hour, drifting clocks don't. */
 function skewHint(skewMs: number): string {
-  const offMs = Math.abs(skewMs) % (HOUR_MS / 4);
-  const isZone = Math.min(offMs, HOUR_MS / 4 - offMs) < 30_000 && Math.abs(skewMs) < 15 * HOUR_MS;
+  const remainderMs = Math.abs(skewMs) % (HOUR_MS / 4);
+  const isZone =
+    Math.min(remainderMs, HOUR_MS / 4 - remainderMs) < 30_000 && Math.abs(skewMs) < 15 * HOUR_MS;
   return isZone
-    ? 'It looks like local time that is marked as UTC: write UTC with Z, or the offset.'
-    : 'Set the clock of the sandbox by NTP; a timestamp that stands still is cached.';
+    ? 'This looks like local time marked as UTC. Send UTC with Z, or the offset of the time zone.'
+    : "Synchronize the clock of the sandbox with NTP, and don't cache the response.";
 }

@@ -1,16 +1,20 @@
+import type { HealthRequirementId } from './requirements.ts';
+import type { HealthStep } from './steps.ts';
 import type { Step } from '../../engine/probe-context.ts';
 import { cost, type Probe } from '../../engine/probe.ts';
 import { PREFLIGHT } from '../../engine/transcript/reading.ts';
 import { claimsVoice } from '../../engine/transcript/call-messages.ts';
 
-const get = (step: string, headers: Record<string, string> = {}): Step => ({
+type HealthProbe = Probe & { exercises: readonly HealthRequirementId[] };
+
+const get = (step: HealthStep, headers: Record<string, string> = {}): Step => ({
   endpoint: 'health',
   step,
   intent: 'valid',
   headers,
 });
 
-const probe: Probe = {
+const probe: HealthProbe = {
   id: PREFLIGHT,
   area: 'health',
   phase: 'preflight',
@@ -22,7 +26,7 @@ const probe: Probe = {
   },
 };
 
-const forms: Probe = {
+const forms: HealthProbe = {
   id: 'health/forms',
   area: 'health',
   phase: 'accepted',
@@ -31,12 +35,12 @@ const forms: Probe = {
   async run(context) {
     await Promise.all([
       context.send(get('with Accept', { accept: 'application/json' })),
-      context.send(get('beside chat')),
+      context.send(get('during chat')),
     ]);
   },
 };
 
-const after: Probe = {
+const after: HealthProbe = {
   id: 'health/after',
   area: 'health',
   phase: 'after',
@@ -47,5 +51,5 @@ const after: Probe = {
   },
 };
 
-/** The scenarios of `GET /health`. */
-export const healthScenarios: readonly Probe[] = [probe, forms, after];
+/** The probes of `GET /health`. */
+export const healthProbes: readonly HealthProbe[] = [probe, forms, after];

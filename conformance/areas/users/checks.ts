@@ -1,5 +1,13 @@
 import { brief, valueAt, type Endpoint } from '../../../src/contract/index.ts';
-import type { usersRequirements } from './requirements.ts';
+import { createRefusalHints } from './hints.ts';
+import type { UsersRequirementId } from './requirements.ts';
+import {
+  refusedCreateSteps,
+  validCreateSteps,
+  type CreateStep,
+  type DeleteStep,
+  type ValidCreateStep,
+} from './steps.ts';
 import {
   answered,
   errorPair,
@@ -30,11 +38,14 @@ import {
 const statusOf = (one: Exchange): number => one.response?.status ?? 0;
 const isUsers = (one: Exchange): boolean => one.endpoint === 'create' || one.endpoint === 'delete';
 
-/** Whether a deleted id may be had again is open; that the request for it is answered is not. */
+/** A deleted user may or may not be created again, but the request must get a response. */
 const isWellFormed = ({ intent, step }: Exchange): boolean =>
-  intent === 'valid' || step === 'created again';
+  intent === 'valid' || isStep(step, 'created again');
 
-/** Whether a sandbox leaves an optional endpoint out: every valid request says so. */
+const isStep = (step: string, ...names: (CreateStep | DeleteStep)[]): boolean =>
+  names.some((name) => name === step);
+
+/** Whether an optional endpoint is missing: every valid request gets a 404, 405, or 501. */
 export function isAbsent(endpoint: Endpoint, { exchanges }: Transcript): boolean {
   const valid = exchanges.filter((one) => one.endpoint === endpoint && one.intent === 'valid');
   return valid.length > 0 && valid.every(isNotFound);
@@ -47,10 +58,16 @@ function unlessAbsent(endpoint: 'create' | 'delete', check: Check): Check {
     evidence: (transcript) => (isAbsent(endpoint, transcript) ? [] : check.evidence(transcript)),
     unjudged(transcript) {
       if (isAbsent(endpoint, transcript)) {
-        return { verdict: 'not_applicable', reason: `${path} is optional, and absent here.` };
+        return {
+          verdict: 'not_applicable',
+          reason: `The sandbox doesn't implement ${path}, which is optional.`,
+        };
       }
       if (isAbsent('create', transcript)) {
-        return { verdict: 'not_applicable', reason: 'Without POST /users there is no user.' };
+        return {
+          verdict: 'not_applicable',
+          reason: "The sandbox doesn't implement POST /users, so there are no users.",
+        };
       }
       return check.unjudged(transcript);
     },
@@ -61,125 +78,133 @@ const created = answersOf('create');
 const deleted = answersOf('delete');
 const notCreated = noValidResponse('create');
 const notDeleted = noValidResponse('delete');
-const leftOut = notJudged('not_applicable', 'No answer carries it.');
+const noResponseHasField = notJudged('not_applicable', 'No create response has this field.');
+const noErrorResponse = notJudged('not_observed', 'No request about users got an error response.');
+const noResponseWith = (status: number): Check['unjudged'] =>
+  notJudged('not_observed', `No request about users got a ${status} response.`);
 
-const ownSteps = [
-  'minimal',
-  'with profile',
-  'with metadata',
-  'with a name',
-  'with a persona',
-  '64 characters',
-  'capitals',
-  'leading digit',
-  'leading underscore',
-  'after refusals',
-];
+const isValidStep = (step: string): step is ValidCreateStep =>
+  Object.hasOwn(validCreateSteps, step);
 
-/** Requests of some steps, judged where the plain one was taken. */
-const step = (plain: string, ...names: string[]): Check =>
+/** Returns the requirement that says that the valid create request of a step succeeds. */
+const requirementOf = (step: string): UsersRequirementId =>
+  // USERS-001 also covers steps of recordings that these probes didn't make.
+  isValidStep(step) ? validCreateSteps[step] : 'USERS-001';
+
+/** The valid create requests of a requirement succeed. */
+const succeeds = (id: UsersRequirementId): Check =>
+  unlessAbsent(
+    'create',
+    answered('create', (step) => requirementOf(step) === id, notCreated),
+  );
+
+/** The valid create requests of a requirement succeed. Judged only where the baseline succeeds. */
+const succeedsLikeBaseline = (id: UsersRequirementId, baseline: ValidCreateStep): Check =>
   unlessAbsent(
     'create',
     oncePlain(
-      (one) => one.endpoint === 'create' && one.step === plain,
+      (one) => one.endpoint === 'create' && one.step === baseline,
       created,
-      answered('create', (name) => names.includes(name), notCreated),
+      answered('create', (step) => requirementOf(step) === id, notCreated),
     ),
   );
 
-const createdField = (place: string, absent: Check['unjudged'], ...more: string[]): Check =>
+/** The create requests to refuse of a requirement get this status; any 4xx if it is undefined. */
+const refuses = (id: UsersRequirementId, status: number | undefined): Check => {
+  const steps = Object.entries(refusedCreateSteps).filter(([, requirement]) => requirement === id);
+  return unlessAbsent(
+    'create',
+    refused(
+      'create',
+      steps.map(([step]) => step),
+      status,
+      notCreated,
+      createRefusalHints,
+    ),
+  );
+};
+
+/** The fields at some places of a create response match the schema. */
+const createdField = (unjudged: Check['unjudged'], ...places: string[]): Check =>
   unlessAbsent(
     'create',
-    shape({ message: 'UserCreated', answers: created, at: [place, ...more], absent }),
+    shape({ message: 'UserCreated', answers: created, at: places, absent: unjudged }),
   );
 
+/** The field at a place of a delete response matches the schema. */
 const deletedField = (place: string): Check =>
   unlessAbsent(
     'delete',
     shape({ message: 'UserDeleted', answers: deleted, at: [place], absent: notDeleted }),
   );
 
-const refuses = (...steps: string[]): Check =>
-  unlessAbsent('create', refused('create', steps, 400, notCreated));
-
-const isDuplicate = (one: Exchange): boolean =>
-  one.endpoint === 'create' && one.step === 'duplicate' && statusOf(one) >= 400;
-const errors = (one: Exchange): boolean => isUsers(one) && (isErrorAnswer(one) || isDuplicate(one));
-const withStatus =
+const isRefusedDuplicate = (one: Exchange): boolean =>
+  one.endpoint === 'create' && isStep(one.step, 'duplicate') && statusOf(one) >= 400;
+const isError = (one: Exchange): boolean =>
+  isUsers(one) && (isErrorAnswer(one) || isRefusedDuplicate(one));
+const isErrorWith =
   (status: number) =>
   (one: Exchange): boolean =>
-    isUsers(one) && isErrorAnswer(one) && statusOf(one) === status && !isDuplicate(one);
-const neverSeen = (status: number): Check['unjudged'] =>
-  notJudged('not_observed', `No request was answered with ${status}.`);
-const noError = notJudged('not_observed', 'No error answer was seen.');
+    isUsers(one) && isErrorAnswer(one) && statusOf(one) === status && !isRefusedDuplicate(one);
 
-/** The checks of `POST /users` and `DELETE /users/{user_id}`, one for each requirement. */
+/** The checks for `POST /users` and `DELETE /users/{user_id}`, by requirement. */
 export const usersChecks = {
-  'USERS-001': unlessAbsent(
-    'create',
-    answered('create', (name) => !ownSteps.includes(name), notCreated),
-  ),
-  'USERS-002': unlessAbsent(
-    'create',
-    answered('create', (name) => name === 'minimal', notCreated),
-  ),
-  'USERS-003': step('minimal', 'with profile', 'with a name'),
-  'USERS-004': step('minimal', 'with metadata', 'with a persona'),
-  'USERS-007': step('minimal', '64 characters'),
-  'USERS-008': step('minimal', 'capitals', 'leading digit', 'leading underscore'),
-  'USERS-009': step('full', 'after refusals'),
+  'USERS-001': succeeds('USERS-001'),
+  'USERS-002': succeeds('USERS-002'),
+  'USERS-003': succeedsLikeBaseline('USERS-003', 'minimal'),
+  'USERS-004': succeedsLikeBaseline('USERS-004', 'minimal'),
+  'USERS-007': succeedsLikeBaseline('USERS-007', 'minimal'),
+  'USERS-008': succeedsLikeBaseline('USERS-008', 'minimal'),
+  'USERS-009': succeedsLikeBaseline('USERS-009', 'full'),
   'USERS-010': unlessAbsent('create', neverBroken(isUsers, notCreated, isWellFormed)),
-  'USERS-020': createdField('/user_id', notCreated),
-  'USERS-021': unlessAbsent('create', echoes()),
-  'USERS-022': createdField('/created_at', notCreated),
-  'USERS-023': createdField('/status', notCreated),
-  'USERS-024': createdField('/session_id', leftOut),
-  'USERS-025': createdField('/profile_id', leftOut),
-  'USERS-026': createdField('/capabilities', leftOut, '/capabilities/*'),
+  'USERS-020': createdField(notCreated, '/user_id'),
+  'USERS-021': unlessAbsent('create', checkUserIdEcho()),
+  'USERS-022': createdField(notCreated, '/created_at'),
+  'USERS-023': createdField(notCreated, '/status'),
+  'USERS-024': createdField(noResponseHasField, '/session_id'),
+  'USERS-025': createdField(noResponseHasField, '/profile_id'),
+  'USERS-026': createdField(noResponseHasField, '/capabilities', '/capabilities/*'),
   'USERS-030': unlessAbsent(
     'delete',
     answered('delete', () => true, notDeleted),
   ),
-  'USERS-031': unlessAbsent('delete', deletesTheRightOne()),
+  'USERS-031': unlessAbsent('delete', checkDeletedUserId()),
   'USERS-032': deletedField('/deleted_at'),
   'USERS-033': deletedField('/status'),
-  'USERS-034': unlessAbsent('delete', survivesUnknown()),
-  'USERS-060': refuses('user_id missing'),
-  'USERS-061': refuses('user_id a number', 'user_id null'),
-  'USERS-062': refuses(
-    'user_id with a hyphen',
-    'user_id with a space',
-    'user_id with a dot',
-    'user_id with a slash',
-    'user_id with a line break',
+  'USERS-034': unlessAbsent('delete', checkUnknownUser()),
+  'USERS-060': refuses('USERS-060', 400),
+  'USERS-061': refuses('USERS-061', 400),
+  'USERS-062': refuses('USERS-062', 400),
+  'USERS-063': refuses('USERS-063', 400),
+  'USERS-064': refuses('USERS-064', 400),
+  'USERS-065': refuses('USERS-065', 400),
+  'USERS-066': refuses('USERS-066', undefined),
+  'USERS-070': unlessAbsent('create', errorShape(isError, noErrorResponse)),
+  'USERS-071': unlessAbsent('create', errorStrings(isError, noErrorResponse)),
+  'USERS-072': unlessAbsent(
+    'create',
+    errorPair('bad_request', isErrorWith(400), noResponseWith(400)),
   ),
-  'USERS-063': refuses('user_id of 65 characters'),
-  'USERS-064': refuses('user_id empty'),
-  'USERS-065': refuses('body not JSON', 'body empty', 'body an array'),
-  'USERS-066': unlessAbsent('create', refused('create', ['duplicate'], undefined, notCreated)),
-  'USERS-070': unlessAbsent('create', errorShape(errors, noError)),
-  'USERS-071': unlessAbsent('create', errorStrings(errors, noError)),
-  'USERS-072': unlessAbsent('create', errorPair('bad_request', withStatus(400), neverSeen(400))),
-  'USERS-073': errorPair('rate_limit_exceeded', withStatus(429), neverSeen(429)),
-  'USERS-074': errorPair('server_error', withStatus(500), neverSeen(500)),
+  'USERS-073': errorPair('rate_limit_exceeded', isErrorWith(429), noResponseWith(429)),
+  'USERS-074': errorPair('server_error', isErrorWith(500), noResponseWith(500)),
   'USERS-075': unlessAbsent(
     'create',
     onceControl(
       errorPair(
         'user_exists',
-        isDuplicate,
-        notJudged('blocked', 'The duplicate was not refused.'),
+        isRefusedDuplicate,
+        notJudged('blocked', 'The sandbox did not refuse the duplicate.'),
         'judge what has no error object',
       ),
     ),
   ),
-  'USERS-080': recorded('create'),
-  'USERS-081': recorded('delete'),
-  'USERS-082': leftBehind(),
+  'USERS-080': reportStatus('create'),
+  'USERS-081': reportStatus('delete'),
+  'USERS-082': checkLeftoverUsers(),
   'USERS-083': unlessAbsent('create', wrongKeyRefused('create')),
-} satisfies Record<keyof typeof usersRequirements, Check>;
+} satisfies Record<UsersRequirementId, Check>;
 
-function echoes(): Check {
+function checkUserIdEcho(): Check {
   return checkEach(
     (one) =>
       created(one) && one.intent === 'valid' && typeof valueAt(one.json, '/user_id') === 'string',
@@ -201,7 +226,7 @@ function echoes(): Check {
   );
 }
 
-function deletesTheRightOne(): Check {
+function checkDeletedUserId(): Check {
   return checkEach(
     (one) => deleted(one) && one.intent === 'valid',
     (one) => {
@@ -222,7 +247,7 @@ function deletesTheRightOne(): Check {
   );
 }
 
-/** The user id in a path; as it stands there, where a recording has a path that no request has. */
+/** Returns the user id of a path. A recording may have a path that can't be decoded; it stays as is. */
 function userOf(path: string): string {
   const last = path.slice(path.lastIndexOf('/') + 1);
   try {
@@ -232,19 +257,25 @@ function userOf(path: string): string {
   }
 }
 
-function survivesUnknown(): Check {
+function checkUnknownUser(): Check {
   return checkEach(
-    (one) => one.endpoint === 'delete' && one.step === 'unknown user',
+    (one) => one.endpoint === 'delete' && isStep(one.step, 'unknown user'),
     (one) =>
       (statusOf(one) >= 500 && !isNotFound(one)) || !one.response
-        ? [wrongOutcome(one, 'any answer but a server error', 'Answer an unknown id with 404.')]
+        ? [
+            wrongOutcome(
+              one,
+              'a response without a server error',
+              'Respond to an unknown id with 404.',
+            ),
+          ]
         : [],
     notDeleted,
   );
 }
 
-/** Statuses that the specification leaves open: what came is the finding, and a note. */
-function recorded(endpoint: 'create' | 'delete'): Check {
+/** Reports the success status of an endpoint, which the specification leaves open. */
+function reportStatus(endpoint: 'create' | 'delete'): Check {
   return unlessAbsent(endpoint, {
     evidence: ({ exchanges }) =>
       exchanges.filter(
@@ -270,8 +301,8 @@ function recorded(endpoint: 'create' | 'delete'): Check {
   });
 }
 
-/** Users that the kit created and that are still there. */
-function leftBehind(): Check {
+/** Reports the users that the check created and didn't delete. */
+function checkLeftoverUsers(): Check {
   const isCreated = (one: Exchange): boolean => one.endpoint === 'create' && isAccepted(one);
   const idOf = (one: Exchange): unknown => valueAt(one.sent, '/user_id');
   return {
@@ -288,9 +319,16 @@ function leftBehind(): Check {
       const [first, ...more] = evidence.filter((one) => !isDeleted(one));
       if (!first) return [];
       const others = more.length === 0 ? '' : ` and ${more.length} more`;
-      const received = `${brief(idOf(first))}${others} left behind`;
-      return [{ exchange: first.id, pointer: '', expected: 'deleted at the end', received }];
+      const received = `${brief(idOf(first))}${others} not deleted`;
+      return [
+        {
+          exchange: first.id,
+          pointer: '',
+          expected: 'every created user is deleted at the end',
+          received,
+        },
+      ];
     },
-    unjudged: notJudged('not_applicable', 'No user was created.'),
+    unjudged: notJudged('not_applicable', 'The check created no user.'),
   };
 }

@@ -1,4 +1,12 @@
 import { userIdLengthMax, valueAt, type UserCreateRequest } from '../../../src/contract/index.ts';
+import type { UsersRequirementId } from './requirements.ts';
+import type {
+  CreateStep,
+  DeleteStep,
+  OpenCreateStep,
+  RefusedCreateStep,
+  ValidCreateStep,
+} from './steps.ts';
 import type { Step, ProbeContext } from '../../engine/probe-context.ts';
 import { cost, type Probe } from '../../engine/probe.ts';
 import {
@@ -8,6 +16,8 @@ import {
   errorOf,
   isNotFound,
 } from '../../engine/transcript/reading.ts';
+
+type UsersProbe = Probe & { exercises: readonly UsersRequirementId[] };
 
 const metadata = {
   scenario_id: 'late-parcel',
@@ -25,10 +35,10 @@ const profile = {
 
 const newId = ({ random }: ProbeContext): string => `sim_user_${random.id(12)}`;
 
-/** Creates a user that must be accepted; one left over from an earlier run is deleted first. */
+/** Creates a user; if it exists from an earlier run, deletes it first. The request must succeed. */
 async function create(
   context: ProbeContext,
-  step: string,
+  step: ValidCreateStep,
   request: UserCreateRequest,
 ): Promise<Exchange | undefined> {
   const sent: Step = { endpoint: 'create', step, intent: 'valid', body: { json: request } };
@@ -41,11 +51,11 @@ async function create(
   return answer;
 }
 
-function deletion(step: string, intent: Step['intent'], userId: string): Step {
+function deletion(step: DeleteStep, intent: Step['intent'], userId: string): Step {
   return { endpoint: 'delete', step, intent, userId };
 }
 
-const probe: Probe = {
+const probe: UsersProbe = {
   id: PREFLIGHT,
   area: 'users',
   phase: 'preflight',
@@ -60,16 +70,21 @@ const probe: Probe = {
 };
 
 /**
- * The forms of a creation one after another, so that a sandbox that fails now and then does so in
- * the same place in every run; then the odd ids all at once, where users could be mixed up.
+ * The optional fields in sequence, so that a sandbox that fails every nth time fails at the same
+ * step in every run; then unusual ids concurrently, where a sandbox could mix up users.
  */
-const forms: Probe = {
+const forms: UsersProbe = {
   id: 'users/forms',
   area: 'users',
   phase: 'accepted',
   exercises: [
-    ...(['USERS-002', 'USERS-003', 'USERS-004', 'USERS-007', 'USERS-008'] as const),
-    ...(['USERS-030', 'USERS-082'] as const),
+    'USERS-002',
+    'USERS-003',
+    'USERS-004',
+    'USERS-007',
+    'USERS-008',
+    'USERS-030',
+    'USERS-082',
   ],
   cost: cost(13, 0, 11),
   async run(context) {
@@ -92,7 +107,7 @@ const forms: Probe = {
   },
 };
 
-/** What deleting means: again, and what becomes of the id. */
+/** Deletes a user twice and creates it again. */
 async function deleteAndCreateAgain(context: ProbeContext): Promise<void> {
   const request = { user_id: newId(context), metadata, profile };
   const created = await create(context, 'to be deleted', request);
@@ -103,15 +118,17 @@ async function deleteAndCreateAgain(context: ProbeContext): Promise<void> {
   await context.send(deletion('deleted again', 'open', request.user_id));
   const answer = await context.send({
     endpoint: 'create',
-    step: 'created again',
+    step: 'created again' satisfies CreateStep,
     intent: 'open',
     body: { json: request },
   });
   if (answer && isAccepted(answer)) existing.add(request.user_id);
 }
 
-/** Each edit of the control request, by the name of its step. */
-function editsOf(request: UserCreateRequest): Record<string, NonNullable<Step['body']>> {
+/** Returns the bodies to refuse by step, each one edit away from the control request. */
+function refusedBodies(
+  request: UserCreateRequest,
+): Record<RefusedCreateStep, NonNullable<Step['body']>> {
   const { user_id: id, ...rest } = request;
   const withId = (userId: unknown): { json: unknown } => ({ json: { ...rest, user_id: userId } });
   const half = id.slice(0, 12);
@@ -133,19 +150,28 @@ function editsOf(request: UserCreateRequest): Record<string, NonNullable<Step['b
   };
 }
 
-/** Remembers a user that should not have come to be, to delete it all the same. */
+/** Remembers a user that should not have been created, so that cleanup deletes it. */
 function remember(context: ProbeContext, answer: Exchange | undefined): void {
   const id = answer && isAccepted(answer) ? valueAt(answer.json, '/user_id') : undefined;
   if (typeof id === 'string' && id !== '') context.users.wronglyAccepted.add(id);
 }
 
-const refusals: Probe = {
+const refusals: UsersProbe = {
   id: 'users/refusals',
   area: 'users',
   phase: 'refused',
   exercises: [
-    ...(['USERS-060', 'USERS-061', 'USERS-062', 'USERS-063', 'USERS-064', 'USERS-065'] as const),
-    ...(['USERS-066', 'USERS-070', 'USERS-071', 'USERS-072', 'USERS-075'] as const),
+    'USERS-060',
+    'USERS-061',
+    'USERS-062',
+    'USERS-063',
+    'USERS-064',
+    'USERS-065',
+    'USERS-066',
+    'USERS-070',
+    'USERS-071',
+    'USERS-072',
+    'USERS-075',
   ],
   cost: cost(15, 0, 1),
   async run(context) {
@@ -154,7 +180,7 @@ const refusals: Probe = {
     const control = await create(context, 'control', request);
     if (!control) return;
     await Promise.all(
-      Object.entries(editsOf(request)).map(async ([step, body]) => {
+      Object.entries(refusedBodies(request)).map(async ([step, body]) => {
         const sent: Step = { endpoint: 'create', step, intent: 'refuse', control, body };
         const answer = await context.send(sent);
         if (step !== 'duplicate') remember(context, answer);
@@ -163,8 +189,8 @@ const refusals: Probe = {
   },
 };
 
-/** Requests about which the specification is silent: their answers make the dialect. */
-const silences: Probe = {
+/** Requests for which the specification defines no response; the report lists the observed behavior. */
+const silences: UsersProbe = {
   id: 'users/silences',
   area: 'users',
   phase: 'refused',
@@ -173,7 +199,7 @@ const silences: Probe = {
   async run(context) {
     await context.send(deletion('unknown user', 'open', newId(context)));
     if (context.users.isUnsupported) return;
-    const open = (step: string, json: unknown, key?: 'wrong'): Step => ({
+    const open = (step: OpenCreateStep, json: unknown, key?: 'wrong'): Step => ({
       endpoint: 'create',
       step,
       intent: 'open',
@@ -189,7 +215,7 @@ const silences: Probe = {
   },
 };
 
-const after: Probe = {
+const after: UsersProbe = {
   id: 'users/after',
   area: 'users',
   phase: 'after',
@@ -201,8 +227,8 @@ const after: Probe = {
   },
 };
 
-/** Deletes whatever the run created. */
-export const cleanup: Probe = {
+/** Deletes every user that the run created. */
+export const cleanup: UsersProbe = {
   id: 'users/cleanup',
   area: 'users',
   phase: 'cleanup',
@@ -219,5 +245,12 @@ export const cleanup: Probe = {
   },
 };
 
-/** The scenarios of `POST /users` and `DELETE /users/{user_id}`. */
-export const usersScenarios: readonly Probe[] = [probe, forms, refusals, silences, after, cleanup];
+/** The probes of `POST /users` and `DELETE /users/{user_id}`. */
+export const usersProbes: readonly UsersProbe[] = [
+  probe,
+  forms,
+  refusals,
+  silences,
+  after,
+  cleanup,
+];

@@ -12,7 +12,7 @@ import {
   type Finding,
   type Repair,
 } from './check.ts';
-import { refusalHint } from './refusal-hints.ts';
+import { refusalHint, type RefusalHints } from './refusal-hints.ts';
 import { shape } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
@@ -133,6 +133,7 @@ export function refused(
   steps: readonly string[],
   status: number | undefined,
   unjudged: Check['unjudged'],
+  hints: RefusalHints,
 ): Check {
   const edited = (one: Exchange): boolean =>
     one.endpoint === endpoint && one.intent === 'refuse' && steps.includes(one.step);
@@ -146,7 +147,7 @@ export function refused(
       const got = one.response?.status ?? 0;
       const right = status === undefined ? got >= 400 && got < 500 : got === status;
       if (right) return [];
-      const finding = wrongOutcome(one, `${refusal}, for ${one.step}`, refusalHint(one));
+      const finding = wrongOutcome(one, `${refusal}, for ${one.step}`, refusalHint(one, hints));
       return got >= 400 && status !== undefined
         ? [{ ...finding, repair: statusRepair(endpoint, status) }]
         : [finding];

@@ -1,3 +1,4 @@
+import { serviceRefusalHints } from '../refusal-hints.ts';
 import { brief, liveEvalsMax, valueAt } from '../../../../src/contract/index.ts';
 import type { serviceCloseRequirements } from './requirements.ts';
 import { answered, refused } from '../../../engine/checks/responses.ts';
@@ -237,7 +238,7 @@ export const serviceCloseChecks = {
     notClosed,
   ),
   'SERVICE-047': scoredOnce(),
-  'SERVICE-048': refused('end', ['unknown'], 404, notClosed),
+  'SERVICE-048': refused('end', ['unknown'], 404, notClosed, serviceRefusalHints),
   'SERVICE-049': queuesAll(),
   'SERVICE-050': checkEach(
     (one) => isFirst(one) && typeof queuedOf(one) === 'number',

@@ -1,3 +1,4 @@
+import { serviceRefusalHints } from '../refusal-hints.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
   isAccepted,
@@ -118,7 +119,7 @@ function messageOf400(): Check {
 /** Requests without the right key are refused, where they are taken with it. */
 function keyWanted(step: string): Check {
   const checks = (['traces', 'end', 'production', 'simulations'] as const).map((endpoint) =>
-    refused(endpoint, [step], undefined, noValidResponse(endpoint)),
+    refused(endpoint, [step], undefined, noValidResponse(endpoint), serviceRefusalHints),
   );
   return {
     evidence: (transcript) => checks.flatMap((check) => check.evidence(transcript)),
@@ -166,15 +167,16 @@ export const serviceIngestChecks = {
   'SERVICE-010': unbroken('valid', notJudged('blocked', 'No request was answered.')),
   'SERVICE-011': unbroken('open', notJudged('blocked', 'No odd request was answered.')),
   'SERVICE-012': besidePlain(CHARSET, ['control']),
-  'SERVICE-020': refused('traces', ['no id'], 400, unsent),
+  'SERVICE-020': refused('traces', ['no id'], 400, unsent, serviceRefusalHints),
   'SERVICE-021': messageOf400(),
   'SERVICE-022': refused(
     'traces',
     ['text/plain', 'application/octet-stream', 'application/xml'],
     415,
     unsent,
+    serviceRefusalHints,
   ),
-  'SERVICE-023': refused('traces', ['over 10 MB'], 413, needsIntrusion(unsent)),
+  'SERVICE-023': refused('traces', ['over 10 MB'], 413, needsIntrusion(unsent), serviceRefusalHints),
   'SERVICE-024': taken((step) => LARGE.includes(step), needsIntrusion(unsent)),
   'SERVICE-026': putsOff(),
   'SERVICE-027': saysWhen(),

@@ -1,0 +1,2 @@
+/** A step of the health probes. */
+export type HealthStep = 'plain' | 'with Accept' | 'during chat' | 'after refusals';

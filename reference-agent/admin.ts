@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import { toFault, toFaults, type Faults } from './faults.ts';
-import type { Gate } from './authentication.ts';
+import { toFault, toFaults, type FaultInjector } from './faults.ts';
+import type { Authentication } from './authentication.ts';
 import type { Journal } from './journal.ts';
 import type { Voice } from './voice/voice-server.ts';
 
 /** What `/__admin` works on. */
 export interface AdminDeps {
-  gate: Gate;
-  faults: Faults;
+  authentication: Authentication;
+  faults: FaultInjector;
   journal: Journal;
   voice: Voice | undefined;
   /** Back to the state at the start: no users, no requests seen, the faults of the options. */
@@ -19,9 +19,9 @@ export interface AdminDeps {
  * see and set. They are not journalled, so that looking changes nothing.
  */
 export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
-  const { gate, faults, journal, voice } = deps;
+  const { authentication, faults, journal, voice } = deps;
   app.addHook('onRequest', (request, _reply, done) => {
-    gate.checkAdmin(request);
+    authentication.checkAdmin(request);
     done();
   });
   const listFaults = (): object => ({ faults: faults.list() });

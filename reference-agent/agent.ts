@@ -5,10 +5,10 @@ import type { Clock } from '../src/platform/clock.ts';
 import type { Log } from '../src/platform/log.ts';
 import { adminRoutes } from './admin.ts';
 import { chat } from './chat.ts';
-import { Refusal, toRefusal } from './errors.ts';
+import { RequestError, toRequestError } from './errors.ts';
 import { faultHook } from './fault-hook.ts';
-import type { FaultRoute, Faults } from './faults.ts';
-import type { Gate } from './authentication.ts';
+import type { FaultRoute, FaultInjector } from './faults.ts';
+import type { Authentication } from './authentication.ts';
 import type { HealthCheck } from './health.ts';
 import { journalBody, type Journal, type JournalEntry } from './journal.ts';
 import type { Prompter } from './script.ts';
@@ -32,9 +32,9 @@ export interface AgentParts {
   clock: Clock;
   log: Log;
   seed: string;
-  gate: Gate;
+  authentication: Authentication;
   users: Users;
-  faults: Faults;
+  faults: FaultInjector;
   journal: Journal;
   journalBodies: boolean;
   health: HealthCheck;
@@ -53,7 +53,7 @@ const pathPartLengthMax = 16_384;
 
 /** The HTTP side of the agent: every route on one screen (spec 4.5 to 4.8), and the way to voice. */
 export function buildAgent(parts: AgentParts): FastifyInstance {
-  const { users, health, clock, pause, faults, journal, prompter, gate, voice } = parts;
+  const { users, health, clock, pause, faults, journal, prompter, authentication, voice } = parts;
   const app = createApp(parts);
   const faultDeps = {
     ...parts,
@@ -62,7 +62,7 @@ export function buildAgent(parts: AgentParts): FastifyInstance {
   const keyed = (route: FaultRoute): onRequestHookHandler => {
     const suffer = faultHook(faultDeps, route);
     return (request, reply, done) => {
-      gate.checkKey(request);
+      authentication.checkKey(request);
       suffer(request, reply, done);
     };
   };
@@ -70,7 +70,10 @@ export function buildAgent(parts: AgentParts): FastifyInstance {
   void app.register((api, _options, registered) => {
     keepJournal(api, parts);
     api.setNotFoundHandler((request) => {
-      throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
+      throw new RequestError(
+        'not_found',
+        `there is no ${request.method} ${request.url.slice(0, 200)}`,
+      );
     });
 
     const chatDeps = { seed: parts.seed, customerName: users.nameOf, prompter };
@@ -114,7 +117,7 @@ export function buildAgent(parts: AgentParts): FastifyInstance {
   };
   void app.register(
     (admin, _options, registered) => {
-      adminRoutes(admin, { gate, faults, journal, voice, reset });
+      adminRoutes(admin, { authentication, faults, journal, voice, reset });
       registered();
     },
     { prefix: '/__admin' },
@@ -134,7 +137,7 @@ function createApp({ keyPair, log }: AgentParts): FastifyInstance {
     https: keyPair ?? null,
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error, _request, reply) => {
-      void answerRefusal(reply, toRefusal(error));
+      void answerRefusal(reply, toRequestError(error));
     },
   });
   app.decorateRequest('startedMs', 0);
@@ -183,7 +186,10 @@ function record(parts: AgentParts, request: FastifyRequest, reply: FastifyReply)
 function onlyByUpgrade(api: FastifyInstance, url: string): void {
   api.get(url, () => {
     const message = 'this is a WebSocket: ask for an upgrade, with the subprotocol voice-agent';
-    throw new Refusal('upgrade_required', message, { upgrade: 'websocket', connection: 'Upgrade' });
+    throw new RequestError('upgrade_required', message, {
+      upgrade: 'websocket',
+      connection: 'Upgrade',
+    });
   });
   refuseOtherMethods(api, url, ['GET', 'HEAD']);
 }
@@ -195,7 +201,7 @@ function refuseOtherMethods(api: FastifyInstance, url: string, allowed: string[]
     url,
     onRequest(request) {
       const message = `there is no ${request.method} here, only ${allowed.join(', ')}`;
-      throw new Refusal('method_not_allowed', message, { allow: allowed.join(', ') });
+      throw new RequestError('method_not_allowed', message, { allow: allowed.join(', ') });
     },
     handler: () => undefined,
   });

@@ -1,23 +1,26 @@
 import { isLoopbackHost } from '../src/platform/loopback.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Refusal } from './errors.ts';
+import { RequestError } from './errors.ts';
 
 /** A request, of which its headers say who sent it. */
 type Request = Pick<IncomingMessage, 'headers'>;
 
 /** Who may do what. */
-export interface Gate {
-  /** @throws Refusal `unauthorized` when the agent has a key and the request does not carry it. */
+export interface Authentication {
+  /** @throws RequestError `unauthorized` when the agent has a key and the request does not carry it. */
   checkKey(request: Request): void;
-  /** @throws Refusal `forbidden` or `unauthorized` for a request that may not use `/__admin`. */
+  /** @throws RequestError `forbidden` or `unauthorized` for a request that may not use `/__admin`. */
   checkAdmin(request: Request): void;
   /** Whether the request may choose its own fault; where not, its fault header means nothing. */
-  mayBringFault(request: Request): boolean;
+  mayInjectFault(request: Request): boolean;
 }
 
 /** A gate for an agent that listens on `host`, with the key it wants, or null for none. */
-export function gate(options: { host: string; apiKey: string | null }): Gate {
+export function createAuthentication(options: {
+  host: string;
+  apiKey: string | null;
+}): Authentication {
   const { host, apiKey } = options;
   const wanted = apiKey === null ? null : digest(`Bearer ${apiKey}`);
   // Digests have one length whatever was sent, so the comparison tells nothing by its time.
@@ -28,9 +31,13 @@ export function gate(options: { host: string; apiKey: string | null }): Gate {
 
   const checkKey = (request: Request): void => {
     if (wanted === null || holdsKey(request)) return;
-    throw new Refusal('unauthorized', 'Authorization must be Bearer with the key of this agent', {
-      'www-authenticate': 'Bearer',
-    });
+    throw new RequestError(
+      'unauthorized',
+      'Authorization must be Bearer with the key of this agent',
+      {
+        'www-authenticate': 'Bearer',
+      },
+    );
   };
   return {
     checkKey,
@@ -40,11 +47,14 @@ export function gate(options: { host: string; apiKey: string | null }): Gate {
         return;
       }
       if (wanted === null) {
-        throw new Refusal('forbidden', '/__admin needs an agent on loopback or one with a key');
+        throw new RequestError(
+          'forbidden',
+          '/__admin needs an agent on loopback or one with a key',
+        );
       }
       checkKey(request);
     },
-    mayBringFault: (request) => (local && isLocalHost(request.headers.host)) || holdsKey(request),
+    mayInjectFault: (request) => (local && isLocalHost(request.headers.host)) || holdsKey(request),
   };
 }
 
@@ -54,11 +64,14 @@ export function gate(options: { host: string; apiKey: string | null }): Gate {
  */
 function checkLocal({ headers }: Request): void {
   if (!isLocalHost(headers.host)) {
-    throw new Refusal('forbidden', 'Host must name this machine: localhost or a loopback address');
+    throw new RequestError(
+      'forbidden',
+      'Host must name this machine: localhost or a loopback address',
+    );
   }
   const { origin } = headers;
   if (origin !== undefined && !origin.endsWith(`://${headers.host ?? ''}`)) {
-    throw new Refusal('forbidden', 'a page of another origin may not use /__admin');
+    throw new RequestError('forbidden', 'a page of another origin may not use /__admin');
   }
 }
 

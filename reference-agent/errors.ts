@@ -4,7 +4,7 @@ import { sandboxErrors, type SandboxError } from '../src/contract/index.ts';
  * Every way in which the agent refuses or fails, by code: the rows of the interface (spec 7, area
  * B) and, where it is silent, ours. No other file names a status of a refusal.
  */
-export const agentErrors = {
+export const AGENT_ERRORS = {
   ...sandboxErrors,
   // The interface names the pair and leaves the status open.
   user_exists: { ...sandboxErrors.user_exists, status: 409 },
@@ -18,10 +18,10 @@ export const agentErrors = {
 } as const satisfies Record<string, { status: number; type: string }>;
 
 /** A code of the agent's error table. */
-export type AgentErrorCode = keyof typeof agentErrors;
+export type AgentErrorCode = keyof typeof AGENT_ERRORS;
 
 /** A request that is answered with a row of the error table. Thrown; one handler writes it. */
-export class Refusal extends Error {
+export class RequestError extends Error {
   override name = 'Refusal';
   readonly code: AgentErrorCode;
   /** Headers that belong to the refusal, by lower-case name. */
@@ -35,13 +35,13 @@ export class Refusal extends Error {
 
   /** The HTTP status of the answer. */
   get status(): number {
-    return agentErrors[this.code].status;
+    return AGENT_ERRORS[this.code].status;
   }
 
   /** The body of the answer, in the sandbox error shape (spec 7, area B). */
   get body(): SandboxError {
     const { message, code } = this;
-    return { error: { message, type: agentErrors[code].type, code } };
+    return { error: { message, type: AGENT_ERRORS[code].type, code } };
   }
 }
 
@@ -49,16 +49,16 @@ export class Refusal extends Error {
  * The agent can't start as it was told to; the message says what to change. For the one who starts
  * it, and never on the wire.
  */
-export class CannotStart extends Error {
-  override name = 'CannotStart';
+export class StartError extends Error {
+  override name = 'StartError';
 }
 
-/** Runs what refuses a caller on behalf of the one who starts the agent. @throws CannotStart. */
-export function orCannotStart<Made>(make: () => Made): Made {
+/** Runs what refuses a caller on behalf of the one who starts the agent. @throws StartError. */
+export function withStartError<Made>(make: () => Made): Made {
   try {
     return make();
   } catch (error) {
-    if (error instanceof Refusal) throw new CannotStart(error.message, { cause: error });
+    if (error instanceof RequestError) throw new StartError(error.message, { cause: error });
     throw error;
   }
 }
@@ -72,12 +72,12 @@ const ownCodes: Record<string, AgentErrorCode> = {
  * The refusal that an error is answered with. A caller's mistake that fastify found keeps its
  * message; whatever else went wrong becomes `server_error`, and says nothing of how.
  */
-export function toRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
+export function toRequestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
   if (error instanceof Error && 'statusCode' in error && 'code' in error) {
     const { statusCode, code, message } = error;
     const isCallersMistake = typeof statusCode === 'number' && statusCode < 500;
-    if (isCallersMistake) return new Refusal(ownCodes[String(code)] ?? 'bad_request', message);
+    if (isCallersMistake) return new RequestError(ownCodes[String(code)] ?? 'bad_request', message);
   }
-  return new Refusal('server_error', 'The agent failed to answer this request.');
+  return new RequestError('server_error', 'The agent failed to answer this request.');
 }

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentFault, Health } from '../src/contract/index.ts';
-import { Refusal } from './errors.ts';
-import { faultFromText, type FaultRoute, type Faults } from './faults.ts';
-import type { Gate } from './authentication.ts';
-import { jsonType } from './wire.ts';
+import { RequestError } from './errors.ts';
+import { parseFault, type FaultRoute, type FaultInjector } from './faults.ts';
+import type { Authentication } from './authentication.ts';
+import { JSON_CONTENT_TYPE } from './wire.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,7 +13,7 @@ declare module 'fastify' {
 }
 
 /** The request header that brings a fault of its own, as JSON or in the short form. */
-export const faultHeader = 'x-sandbox-kit-fault';
+export const FAULT_HEADER = 'x-sandbox-kit-fault';
 
 // A Retry-After that a client can wait for in a test.
 const retryAfterSecondsDefault = 1;
@@ -27,8 +27,8 @@ export type FaultHook = (
 
 /** What the hook needs. */
 export interface FaultHookDeps {
-  faults: Faults;
-  gate: Gate;
+  faults: FaultInjector;
+  authentication: Authentication;
   /** Waits so many milliseconds, or until the agent stops. */
   pause: (ms: number) => Promise<void>;
   /** Told of a request whose connection was dropped: fastify holds it for unanswered. */
@@ -37,16 +37,16 @@ export interface FaultHookDeps {
 
 /** Makes the requests to a route suffer its faults, before their body is read. */
 export function faultHook(deps: FaultHookDeps, route: FaultRoute): FaultHook {
-  const { faults, gate, pause, dropped } = deps;
+  const { faults, authentication, pause, dropped } = deps;
   return (request, reply, done) => {
-    const header = request.headers[faultHeader];
+    const header = request.headers[FAULT_HEADER];
     if (header === undefined && faults.isEmpty()) {
       done();
       return;
     }
-    const isHeeded = header !== undefined && gate.mayBringFault(request);
-    const brought = isHeeded ? faultFromText(String(header)) : undefined;
-    const { waitMs, fault } = faults.suffer(route, brought);
+    const isHeeded = header !== undefined && authentication.mayInjectFault(request);
+    const brought = isHeeded ? parseFault(String(header)) : undefined;
+    const { waitMs, fault } = faults.inject(route, brought);
     const showIt = (): void => {
       if (fault?.kind === 'dropped_connection') dropConnection(request, reply);
       else done(fault && show(fault, request, reply));
@@ -67,24 +67,24 @@ function show(
   fault: AgentFault,
   request: FastifyRequest,
   reply: FastifyReply,
-): Refusal | undefined {
+): RequestError | undefined {
   if (fault.kind === 'degraded' || fault.kind === 'unhealthy') request.healthStatus = fault.kind;
-  if (fault.kind === 'malformed_body') reply.type(jsonType).serializer(firstHalf);
-  return refusalOf(fault);
+  if (fault.kind === 'malformed_body') reply.type(JSON_CONTENT_TYPE).serializer(firstHalf);
+  return requestErrorOf(fault);
 }
 
 /** The refusal that a fault is; undefined for one that shows in another way. */
-export function refusalOf(fault: AgentFault): Refusal | undefined {
+export function requestErrorOf(fault: AgentFault): RequestError | undefined {
   const { kind, retry_after_s: seconds = retryAfterSecondsDefault } = fault;
   if (kind === 'rate_limit') {
     const message = `too many requests; try again in ${seconds} s`;
-    return new Refusal('rate_limit_exceeded', message, { 'retry-after': String(seconds) });
+    return new RequestError('rate_limit_exceeded', message, { 'retry-after': String(seconds) });
   }
   if (kind === 'server_error') {
-    return new Refusal('server_error', 'a server_error fault is set on this agent');
+    return new RequestError('server_error', 'a server_error fault is set on this agent');
   }
   if (kind === 'health_check_failed') {
-    return new Refusal('health_check_failed', 'the health check itself failed');
+    return new RequestError('health_check_failed', 'the health check itself failed');
   }
   return undefined;
 }

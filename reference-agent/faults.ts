@@ -1,7 +1,7 @@
 import { explain, violations, isMessage, type AgentFault } from '../src/contract/index.ts';
 import type { Random } from '../src/platform/random.ts';
 import type { Clock } from '../src/platform/clock.ts';
-import { Refusal } from './errors.ts';
+import { RequestError } from './errors.ts';
 
 /** Where faults show. */
 export type FaultRoute = NonNullable<AgentFault['route']>;
@@ -10,7 +10,7 @@ export type FaultRoute = NonNullable<AgentFault['route']>;
 export type FaultSource = 'admin' | 'options';
 
 /** What a request has to suffer. */
-export interface Suffering {
+export interface InjectedFaults {
   /** Milliseconds to wait first. */
   waitMs: number;
   /** What it shows then instead of the right answer; never a latency. */
@@ -27,22 +27,22 @@ export interface SetFault {
 }
 
 /** The faults that the agent shows on demand. */
-export interface Faults {
+export interface FaultInjector {
   /** Whether nothing is set; the usual case, asked on every request. */
   isEmpty(): boolean;
   /**
    * What a request to `route` suffers; counts as shown. One latency and one other fault at most:
    * of each the first, by precedence: the request's own header, then admin, then options.
    */
-  suffer(route: FaultRoute, fromHeader: AgentFault | undefined): Suffering;
+  inject(route: FaultRoute, fromHeader: AgentFault | undefined): InjectedFaults;
   /**
    * What a call suffers, from its WebSocket to its last packet: of each kind the first, by the same
    * precedence. Counts as shown.
    */
-  sufferCall(fromHeader: AgentFault | undefined): AgentFault[];
+  injectIntoCall(fromHeader: AgentFault | undefined): AgentFault[];
   /** Replaces all that was set by admin. */
   setAdmin(faults: AgentFault[]): void;
-  /** @throws Refusal `bad_request` when there are too many. */
+  /** @throws RequestError `bad_request` when there are too many. */
   addAdmin(fault: AgentFault): void;
   list(): SetFault[];
   /** Takes away what was set by admin and winds the options' faults up again. */
@@ -88,7 +88,11 @@ interface Armed {
 }
 
 /** Keeps the faults that are set. Waits are drawn from `chance` in the order in which they show. */
-export function faultBoard(deps: { clock: Clock; chance: Random; options: AgentFault[] }): Faults {
+export function createFaultInjector(deps: {
+  clock: Clock;
+  chance: Random;
+  options: AgentFault[];
+}): FaultInjector {
   const { clock, chance } = deps;
   const arm = (fault: AgentFault, source: FaultSource): Armed => ({
     fault,
@@ -108,7 +112,7 @@ export function faultBoard(deps: { clock: Clock; chance: Random; options: AgentF
     return candidates.filter(({ fault }) => showsOn(fault, route));
   };
   return {
-    sufferCall(fromHeader) {
+    injectIntoCall(fromHeader) {
       const here = candidatesFor('voice', fromHeader);
       const kinds = new Set(here.map(({ fault }) => fault.kind));
       return [...kinds].flatMap((kind) => {
@@ -118,7 +122,7 @@ export function faultBoard(deps: { clock: Clock; chance: Random; options: AgentF
       });
     },
     isEmpty: () => admin.length === 0 && options.length === 0,
-    suffer(route, fromHeader) {
+    inject(route, fromHeader) {
       const here = candidatesFor(route, fromHeader);
       const late = here.find(({ fault }) => fault.kind === 'latency');
       const wrong = here.find(({ fault }) => fault.kind !== 'latency');
@@ -132,7 +136,7 @@ export function faultBoard(deps: { clock: Clock; chance: Random; options: AgentF
     addAdmin(fault) {
       admin = admin.filter((armed) => isActive(armed));
       if (admin.length >= faultsMax) {
-        throw new Refusal('bad_request', `at most ${faultsMax} faults can be set at a time`);
+        throw new RequestError('bad_request', `at most ${faultsMax} faults can be set at a time`);
       }
       admin.push(arm(fault, 'admin'));
     },
@@ -156,32 +160,35 @@ function showsOn(fault: AgentFault, route: FaultRoute): boolean {
 
 /**
  * A value as a fault.
- * @throws Refusal `bad_request` that says what is wrong, also where the schema is content: a
+ * @throws RequestError `bad_request` that says what is wrong, also where the schema is content: a
  * latency without its bounds, or an unhealthy chat.
  */
 export function toFault(value: unknown): AgentFault {
   if (!isMessage('AgentFault', value)) {
-    throw new Refusal('bad_request', `not a fault: ${explain(violations('AgentFault', value))}`);
+    throw new RequestError(
+      'bad_request',
+      `not a fault: ${explain(violations('AgentFault', value))}`,
+    );
   }
   const { kind, route, latency } = value;
   if (latency ? latency.min_ms > latency.max_ms : needsBounds.has(kind)) {
     const example = `${kind};min_ms=100;max_ms=300`;
-    throw new Refusal(
+    throw new RequestError(
       'bad_request',
       `a ${kind} fault needs /latency with min_ms up to max_ms, in a word ${example}`,
     );
   }
   const home = homeOf[kind];
   if (home !== undefined && route !== undefined && route !== home) {
-    throw new Refusal('bad_request', `a fault ${kind} shows on ${home} only, not on ${route}`);
+    throw new RequestError('bad_request', `a fault ${kind} shows on ${home} only, not on ${route}`);
   }
   return value;
 }
 
-/** A list of faults. @throws Refusal `bad_request`. */
+/** A list of faults. @throws RequestError `bad_request`. */
 export function toFaults(value: unknown): AgentFault[] {
   if (!Array.isArray(value) || value.length > faultsMax) {
-    throw new Refusal('bad_request', `the body must be a list of at most ${faultsMax} faults`);
+    throw new RequestError('bad_request', `the body must be a list of at most ${faultsMax} faults`);
   }
   return value.map(toFault);
 }
@@ -189,16 +196,16 @@ export function toFaults(value: unknown): AgentFault[] {
 /**
  * A fault from text: JSON of an AgentFault, or its short form such as
  * `rate_limit;route=chat;retry_after_s=1` or `latency;min_ms=100;max_ms=300`.
- * @throws Refusal `bad_request` that says what is wrong.
+ * @throws RequestError `bad_request` that says what is wrong.
  */
-export function faultFromText(text: string): AgentFault {
+export function parseFault(text: string): AgentFault {
   const trimmed = text.trim();
   if (!trimmed.startsWith('{')) return toFault(fromShortForm(trimmed));
   let value: unknown;
   try {
     value = JSON.parse(trimmed);
   } catch {
-    throw new Refusal('bad_request', 'not a fault: it starts like JSON and is not JSON');
+    throw new RequestError('bad_request', 'not a fault: it starts like JSON and is not JSON');
   }
   return toFault(value);
 }
@@ -221,5 +228,5 @@ function fromShortForm(text: string): unknown {
   return Object.fromEntries(fault);
 }
 
-const twice = (key: string): Refusal =>
-  new Refusal('bad_request', `not a fault: ${key} is there twice`);
+const twice = (key: string): RequestError =>
+  new RequestError('bad_request', `not a fault: ${key} is there twice`);

@@ -14,7 +14,7 @@ export type HealthCheck = (status: Health['status']) => Health;
  * A health check that counts its uptime from now. The agent depends on nothing, so it is healthy
  * unless a fault says otherwise; then the named dependency plays the culprit.
  */
-export function healthCheck(deps: {
+export function createHealthCheck(deps: {
   clock: Clock;
   traffic: () => Traffic;
   /** Whether the agent takes calls. */

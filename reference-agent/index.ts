@@ -6,6 +6,6 @@ export {
   type RunningAgent,
   type VoiceOptions,
 } from './start.ts';
-export { CannotStart } from './errors.ts';
+export { StartError } from './errors.ts';
 export { readScript, type Script } from './script.ts';
 export type { TlsOptions } from './tls.ts';

@@ -41,7 +41,7 @@ const pathLengthMax = 200;
 const bodyLengthMax = 16_384;
 
 /** A journal of at most `entriesMax` requests: a ring, so that recording always costs the same. */
-export function requestJournal(entriesMax: number): Journal {
+export function createJournal(entriesMax: number): Journal {
   let ring: JournalEntry[] = [];
   let traffic: Traffic = { answered: 0, failed: 0, totalMs: 0 };
   return {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Conversation } from './dialogue.ts';
-import { CannotStart } from './errors.ts';
+import { StartError } from './errors.ts';
 import { told } from './script-issue.ts';
 
 const patternLengthMax = 200;
@@ -53,7 +53,7 @@ export type ScriptedReply = Script['rules'][number]['reply'];
 
 /**
  * Reads a fixture file of scripted replies.
- * @throws CannotStart that names the file and what is wrong with it.
+ * @throws StartError that names the file and what is wrong with it.
  */
 export function readScript(path: string): Script {
   let text: string;
@@ -62,16 +62,16 @@ export function readScript(path: string): Script {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const why = error instanceof Error ? error.message : '';
-    throw new CannotStart(`can't read the script ${path}: ${why}`, { cause: error });
+    throw new StartError(`can't read the script ${path}: ${why}`, { cause: error });
   }
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new CannotStart(`the script ${path} is not JSON`, { cause: error });
+    throw new StartError(`the script ${path} is not JSON`, { cause: error });
   }
   const parsed = script.safeParse(value);
   if (!parsed.success) {
-    throw new CannotStart(`the script ${path} ${told(value, parsed.error.issues)}`);
+    throw new StartError(`the script ${path} ${told(value, parsed.error.issues)}`);
   }
   return parsed.data;
 }

@@ -9,14 +9,14 @@ import { checkOptions } from '../src/platform/option-kinds.ts';
 import { agentOptionKinds } from './agent-option-kinds.ts';
 import { buildAgent, type AgentParts } from './agent.ts';
 import { chat, type ChatDeps } from './chat.ts';
-import { CannotStart, orCannotStart } from './errors.ts';
-import { faultBoard, faultFromText, toFaults } from './faults.ts';
-import { gate } from './authentication.ts';
-import { healthCheck } from './health.ts';
-import { requestJournal } from './journal.ts';
+import { StartError, withStartError } from './errors.ts';
+import { createFaultInjector, parseFault, toFaults } from './faults.ts';
+import { createAuthentication } from './authentication.ts';
+import { createHealthCheck } from './health.ts';
+import { createJournal } from './journal.ts';
 import { prompter, type Script } from './script.ts';
 import { keyPairFor, type TlsOptions } from './tls.ts';
-import { userRegistry } from './users.ts';
+import { createUsers } from './users.ts';
 import type { VoiceSettings } from './voice/voice-limits.ts';
 import { voicePath } from './voice/upgrade.ts';
 import { voice, type Voice, type VoiceParts } from './voice/voice-server.ts';
@@ -74,7 +74,7 @@ const stopMsMax = 5_000;
 
 /**
  * Starts a sandbox that obeys area B of the interface, or breaks it on demand.
- * @throws CannotStart that says what to change: beyond loopback without a key, a port that is
+ * @throws StartError that says what to change: beyond loopback without a key, a port that is
  * taken, a certificate that can't be read or used, faults that make no sense.
  * @throws TypeError about an option that is unknown or of another type.
  */
@@ -82,23 +82,29 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   checkOptions('startAgent', options, agentOptionKinds);
   const { host = '127.0.0.1', port = 0, apiKey = null, open = false, tls = null } = options;
   const { clock = systemClock, log = silentLog, seed = 'reference', script = null } = options;
-  if (apiKey === '') throw new CannotStart('the API key is empty; leave it out to have none');
+  if (apiKey === '') throw new StartError('the API key is empty; leave it out to have none');
   if (apiKey === null && !isLoopbackHost(host) && !open) {
-    throw new CannotStart(
+    throw new StartError(
       `an agent on ${host} can be reached by others: give it an API key, or say that it is open`,
     );
   }
   const chance = seededRandom(seed);
   const keyPair = tls ? await keyPairFor(tls) : undefined;
-  const journal = requestJournal(options.journalEntriesMax ?? 1000);
+  const journal = createJournal(options.journalEntriesMax ?? 1000);
   const stopping = new AbortController();
-  const faults = faultBoard({
+  const faults = createFaultInjector({
     clock,
     chance: chance.fork('latency'),
-    options: orCannotStart(() => toFaults(options.faults ?? [])),
+    options: withStartError(() => toFaults(options.faults ?? [])),
   });
-  const shared = { clock, log, gate: gate({ host, apiKey }), faults, journal };
-  const users = userRegistry(clock);
+  const shared = {
+    clock,
+    log,
+    authentication: createAuthentication({ host, apiKey }),
+    faults,
+    journal,
+  };
+  const users = createUsers(clock);
   const chatDeps: ChatDeps = {
     seed,
     customerName: users.nameOf,
@@ -114,7 +120,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
     seed,
     users,
     journalBodies: options.journalBodies ?? false,
-    health: healthCheck({ clock, traffic: journal.traffic, hasVoice: calls !== undefined }),
+    health: createHealthCheck({ clock, traffic: journal.traffic, hasVoice: calls !== undefined }),
     prompter: chatDeps.prompter,
     voice: calls,
     keyPair,
@@ -153,7 +159,7 @@ function createAgent(parts: AgentParts): FastifyInstance {
   } catch (error) {
     if (!parts.keyPair) throw error;
     const why = error instanceof Error ? error.message : '';
-    throw new CannotStart(`the certificate can't be used: ${why}`, { cause: error });
+    throw new StartError(`the certificate can't be used: ${why}`, { cause: error });
   }
 }
 
@@ -163,7 +169,7 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   } catch (error) {
     await app.close();
     const why = error instanceof Error ? error.message : '';
-    throw new CannotStart(`can't listen on ${host}, port ${port}: ${why}`, { cause: error });
+    throw new StartError(`can't listen on ${host}, port ${port}: ${why}`, { cause: error });
   }
 }
 
@@ -193,10 +199,10 @@ async function pause(clock: Clock, ms: number, stopping: AbortSignal): Promise<v
 /**
  * A fault from text, as a flag or a file has it: JSON of an AgentFault, or its short form such as
  * `rate_limit;route=chat;retry_after_s=1` or `latency;min_ms=100;max_ms=300`.
- * @throws CannotStart that says what is wrong.
+ * @throws StartError that says what is wrong.
  */
 export function readFault(text: string): AgentFault {
-  return orCannotStart(() => faultFromText(text));
+  return withStartError(() => parseFault(text));
 }
 
 /** An address that a client of this machine can use. */

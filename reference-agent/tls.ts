@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { CannotStart } from './errors.ts';
+import { StartError } from './errors.ts';
 
 /** How the agent comes by a certificate: made for this machine, or read from PEM files. */
 export type TlsOptions = { kind: 'made' } | { kind: 'files'; certFile: string; keyFile: string };
@@ -10,7 +10,7 @@ export interface KeyPair {
   key: string;
 }
 
-/** Loads or makes the certificate. @throws CannotStart that names a file that can't be read. */
+/** Loads or makes the certificate. @throws StartError that names a file that can't be read. */
 export async function keyPairFor(tls: TlsOptions): Promise<KeyPair> {
   switch (tls.kind) {
     case 'made':
@@ -26,7 +26,7 @@ async function readPem(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     const why = error instanceof Error ? error.message : '';
-    throw new CannotStart(`can't read the certificate or key: ${why}`, { cause: error });
+    throw new StartError(`can't read the certificate or key: ${why}`, { cause: error });
   }
 }
 

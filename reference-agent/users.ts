@@ -6,13 +6,13 @@ import {
   type UserDeleted,
 } from '../src/contract/index.ts';
 import { isoTime, type Clock } from '../src/platform/clock.ts';
-import { Refusal } from './errors.ts';
+import { RequestError } from './errors.ts';
 
 /** The simulated users that exist (spec 2.9, 3.2). */
 export interface Users {
-  /** @throws Refusal `user_exists`. */
+  /** @throws RequestError `user_exists`. */
   create(request: UserCreateRequest): UserCreated;
-  /** @throws Refusal `bad_request` for what can't be an id, `user_not_found`. */
+  /** @throws RequestError `bad_request` for what can't be an id, `user_not_found`. */
   delete(userId: string): UserDeleted;
   /** Name in the profile of a user; undefined for one that is unknown or has no name. */
   nameOf: (userId: string) => string | undefined;
@@ -26,12 +26,12 @@ const nameLengthMax = 100;
 const userIdPattern = new RegExp(schemas.UserCreateRequest.properties.user_id.pattern);
 
 /** An empty registry of simulated users. It keeps of each what the dialogue uses, no more. */
-export function userRegistry(clock: Clock): Users {
+export function createUsers(clock: Clock): Users {
   const nameById = new Map<string, string | undefined>();
   return {
     create({ user_id, profile }) {
       if (nameById.has(user_id)) {
-        throw new Refusal('user_exists', `a user ${user_id} exists; delete it first`);
+        throw new RequestError('user_exists', `a user ${user_id} exists; delete it first`);
       }
       const [oldest] = nameById.size >= usersMax ? nameById.keys() : [];
       if (oldest !== undefined) nameById.delete(oldest);
@@ -47,13 +47,13 @@ export function userRegistry(clock: Clock): Users {
     delete(userId) {
       if (!userIdPattern.test(userId)) {
         const received = JSON.stringify(userId.slice(0, 80));
-        throw new Refusal(
+        throw new RequestError(
           'bad_request',
           `the user id must be a string like ${userIdPattern.source}, got ${received}`,
         );
       }
       if (!nameById.delete(userId)) {
-        throw new Refusal('user_not_found', `there is no user ${userId}`);
+        throw new RequestError('user_not_found', `there is no user ${userId}`);
       }
       return { user_id: userId, deleted_at: isoTime(clock.nowMs()), status: 'deleted' };
     },

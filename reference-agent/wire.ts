@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import { explain, isMessage, violations, type MessageName } from '../src/contract/index.ts';
 import type { Log } from '../src/platform/log.ts';
-import { Refusal, toRefusal } from './errors.ts';
+import { RequestError, toRequestError } from './errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,7 +16,7 @@ declare module 'fastify' {
 export const bodyBytesMax = 1_048_576;
 
 /** The type of every answer. */
-export const jsonType = 'application/json; charset=utf-8';
+export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
 /**
  * Makes fastify speak the contract instead of its own: bodies are validated by the contract's
@@ -40,10 +40,10 @@ export function speakTheContract(app: FastifyInstance, log: Log): void {
       return;
     }
     const type = JSON.stringify(request.headers['content-type'] ?? 'nothing');
-    done(new Refusal('bad_request', `Content-Type must be application/json, got ${type}`));
+    done(new RequestError('bad_request', `Content-Type must be application/json, got ${type}`));
   });
   app.setErrorHandler((error, request, reply) => {
-    const refusal = toRefusal(error);
+    const refusal = toRequestError(error);
     if (refusal.code === 'server_error' && error !== refusal) logFailure(log, request, error);
     // Fastify would close the connection after any body it could not parse; this one was read to
     // its end, so the next request may follow on it.
@@ -53,22 +53,26 @@ export function speakTheContract(app: FastifyInstance, log: Log): void {
 }
 
 /** Writes a refusal. */
-export function answerRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
-  return reply.code(refusal.status).headers(refusal.headers).type(jsonType).send(refusal.body);
+export function answerRefusal(reply: FastifyReply, refusal: RequestError): FastifyReply {
+  return reply
+    .code(refusal.status)
+    .headers(refusal.headers)
+    .type(JSON_CONTENT_TYPE)
+    .send(refusal.body);
 }
 
 /** What is sent to a peer whose bytes were not HTTP: there is no request and no reply yet. */
 export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const { body } = new Refusal('bad_request', 'this is not an HTTP request');
+  const { body } = new RequestError('bad_request', 'this is not an HTTP request');
   const text = JSON.stringify(body);
   socket.end(
     'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n' +
-      `Content-Type: ${jsonType}\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
+      `Content-Type: ${JSON_CONTENT_TYPE}\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
   );
 }
 
-/** @throws Refusal `bad_request`. */
+/** @throws RequestError `bad_request`. */
 function parseJson(body: string, method: string): unknown {
   // Clients that name a type on a DELETE without a body are common, and harmless.
   if (body === '' && method === 'DELETE') return undefined;
@@ -76,14 +80,16 @@ function parseJson(body: string, method: string): unknown {
     return JSON.parse(body);
   } catch {
     const what = body === '' ? 'the body is empty' : 'the body is not JSON';
-    throw new Refusal('bad_request', `${what}; it must be a JSON object`);
+    throw new RequestError('bad_request', `${what}; it must be a JSON object`);
   }
 }
 
 /** Turns a message's schema into the contract's own check of it; the schema's title names it. */
 const validator: FastifySchemaCompiler<{ title: MessageName }> = ({ schema: { title } }) => {
   return (value: unknown) =>
-    isMessage(title, value) || { error: new Refusal('bad_request', whatIsWrong(title, value)) };
+    isMessage(title, value) || {
+      error: new RequestError('bad_request', whatIsWrong(title, value)),
+    };
 };
 
 function whatIsWrong(title: MessageName, value: unknown): string {

@@ -5,7 +5,7 @@
  *     const agent = await startAgent();
  *
  * Both reject with a TypeError about an option that is unknown or of another type, and with an error
- * of the name `CannotStart`, which says what to change, where the machine or the options do not allow
+ * of the name `StartError`, which says what to change, where the machine or the options do not allow
  * it: a port that is taken, a folder that can't be used, a seed that makes no sense.
  */
 export {

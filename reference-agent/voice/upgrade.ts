@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import { Refusal } from '../errors.ts';
-import { jsonType } from '../wire.ts';
+import { RequestError } from '../errors.ts';
+import { JSON_CONTENT_TYPE } from '../wire.ts';
 
 /** Where the voice WebSocket is (spec 4.9). */
 export const voicePath = '/voice';
@@ -23,25 +23,25 @@ function isForVoice({ headers, url = '' }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket' && url.split('?', 1)[0] === voicePath;
 }
 
-/** @throws Refusal `bad_request` where the subprotocol is not among those that are named. */
+/** @throws RequestError `bad_request` where the subprotocol is not among those that are named. */
 export function checkProtocol({ headers }: IncomingMessage): void {
   const named = headers['sec-websocket-protocol'] ?? '';
   if (named.split(',').some((name) => name.trim() === voiceProtocol)) return;
   const received = named === '' ? 'nothing' : JSON.stringify(named.slice(0, 80));
-  throw new Refusal(
+  throw new RequestError(
     'bad_request',
     `Sec-WebSocket-Protocol must name ${voiceProtocol}, got ${received}`,
   );
 }
 
 /** Answers a request for an upgrade with a refusal, and ends the connection. */
-export function refuseUpgrade(socket: Duplex, { status, headers, body }: Refusal): void {
+export function refuseUpgrade(socket: Duplex, { status, headers, body }: RequestError): void {
   const text = JSON.stringify(body);
   const lines = [
     // A reason phrase may be empty, but its space may not be missing.
     `HTTP/1.1 ${status} `,
     'Connection: close',
-    `Content-Type: ${jsonType}`,
+    `Content-Type: ${JSON_CONTENT_TYPE}`,
     `Content-Length: ${Buffer.byteLength(text)}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];

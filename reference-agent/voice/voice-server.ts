@@ -13,10 +13,10 @@ import {
 } from '../../src/voice/speech/index.ts';
 import type { ChatRequest } from '../../src/contract/index.ts';
 import type { ReadyReply } from '../chat.ts';
-import { Refusal, toRefusal } from '../errors.ts';
-import { faultHeader, refusalOf } from '../fault-hook.ts';
-import { faultFromText, type Faults } from '../faults.ts';
-import type { Gate } from '../authentication.ts';
+import { RequestError, toRequestError } from '../errors.ts';
+import { FAULT_HEADER, requestErrorOf } from '../fault-hook.ts';
+import { parseFault, type FaultInjector } from '../faults.ts';
+import type { Authentication } from '../authentication.ts';
 import type { Journal } from '../journal.ts';
 import { Call, type CallParts } from './call.ts';
 import { callFaults } from './call-faults.ts';
@@ -38,8 +38,8 @@ export interface VoiceParts {
   clock: Clock;
   log: Log;
   chance: Random;
-  gate: Gate;
-  faults: Faults;
+  authentication: Authentication;
+  faults: FaultInjector;
   journal: Journal;
   settings: VoiceSettings;
   /** Answers what is said in words as a chat request. */
@@ -95,7 +95,7 @@ class VoiceSide implements Voice {
       handleProtocols: () => voiceProtocol,
     });
     this.#sockets.on('wsClientError', (error, socket) => {
-      refuseUpgrade(socket, new Refusal('bad_request', error.message));
+      refuseUpgrade(socket, new RequestError('bad_request', error.message));
     });
   }
 
@@ -151,25 +151,25 @@ class VoiceSide implements Voice {
         this.#begin(webSocket, faults);
       });
     } catch (error) {
-      const refusal = toRefusal(error);
+      const refusal = toRequestError(error);
       refuseUpgrade(socket, refusal);
       this.#note(request, refusal.status, startedMs);
     }
   }
 
-  /** What a call that may come has to suffer. @throws Refusal. */
+  /** What a call that may come has to suffer. @throws RequestError. */
   #check(request: IncomingMessage): AgentFault[] {
-    const { gate, faults } = this.#parts;
-    gate.checkKey(request);
+    const { authentication, faults } = this.#parts;
+    authentication.checkKey(request);
     checkProtocol(request);
-    if (this.#isStopping) throw new Refusal('server_error', 'the agent is about to stop');
+    if (this.#isStopping) throw new RequestError('server_error', 'the agent is about to stop');
     if (this.#calls.size >= this.#callParts.limits.socketsMax) {
-      throw new Refusal('rate_limit_exceeded', 'too many WebSockets are open');
+      throw new RequestError('rate_limit_exceeded', 'too many WebSockets are open');
     }
-    const header = request.headers[faultHeader];
-    const isHeeded = header !== undefined && gate.mayBringFault(request);
-    const suffered = faults.sufferCall(isHeeded ? faultFromText(String(header)) : undefined);
-    const refusal = suffered.map(refusalOf).find((found) => found !== undefined);
+    const header = request.headers[FAULT_HEADER];
+    const isHeeded = header !== undefined && authentication.mayInjectFault(request);
+    const suffered = faults.injectIntoCall(isHeeded ? parseFault(String(header)) : undefined);
+    const refusal = suffered.map(requestErrorOf).find((found) => found !== undefined);
     if (refusal) throw refusal;
     return suffered;
   }

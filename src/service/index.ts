@@ -1,5 +1,5 @@
 /** The service: area A of the interface, with a control API and session pages beside it. */
-export { StartError } from './app/errors.ts';
+export { StartError } from './domain/errors.ts';
 export {
   startService,
   type RunningService,
@@ -8,7 +8,7 @@ export {
 } from './app/start-service.ts';
 export { resolveScenarios } from './domain/resolved-scenario.ts';
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint-traces.ts';
-export { InvalidDocumentError } from './app/errors.ts';
+export { InvalidDocumentError } from './domain/errors.ts';
 export { simulate, type SimulateOptions } from './simulator/simulate.ts';
 export { withComparison } from './simulator/report/comparison.ts';
 export { junitReport } from './simulator/report/junit.ts';

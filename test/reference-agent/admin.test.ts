@@ -282,7 +282,7 @@ void t.test('a script that is wrong is refused with its name and what is wrong',
     const path = `${folder}/${name}.json`;
     writeFileSync(path, text);
     t.throws(() => readScript(path), {
-      name: 'CannotStart',
+      name: 'StartError',
       message: `the script ${path} ${says}`,
     });
   }

@@ -253,15 +253,15 @@ void t.test('a certificate can come from files', async (t) => {
   isAnswer(t, await send('GET /health'), 200, 'Health');
 
   const missing = { kind: 'files', certFile: '/nowhere/cert', keyFile: '/nowhere/key' } as const;
-  await t.rejects(startAgent({ tls: missing }), { name: 'CannotStart', message: /nowhere.cert/ });
+  await t.rejects(startAgent({ tls: missing }), { name: 'StartError', message: /nowhere.cert/ });
   const wrong = { ...files, certFile: files.keyFile, kind: 'files' } as const;
-  await t.rejects(startAgent({ tls: wrong }), { name: 'CannotStart', message: /certificate/ });
+  await t.rejects(startAgent({ tls: wrong }), { name: 'StartError', message: /certificate/ });
 });
 
 void t.test('a port that is taken is told when the agent starts', async (t) => {
   const { agent } = await withAgent(t);
   await t.rejects(startAgent({ port: Number(new URL(agent.url).port) }), {
-    name: 'CannotStart',
+    name: 'StartError',
     message: /EADDRINUSE/,
   });
 });

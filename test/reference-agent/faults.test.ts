@@ -162,7 +162,7 @@ void t.test('a fault that makes no sense is refused, however it comes', async (t
     isRefusal(t, await send(`POST ${faultsRoute}`, { body }), 400, 'bad_request');
     isRefusal(t, await send(`PUT ${faultsRoute}`, { body: [body] }), 400, 'bad_request');
     isRefusal(t, await send('GET /health', bring(JSON.stringify(body))), 400, 'bad_request');
-    await t.rejects(startAgent({ faults: [body as AgentFault] }), { name: 'CannotStart' });
+    await t.rejects(startAgent({ faults: [body as AgentFault] }), { name: 'StartError' });
   }
   for (const body of [{}, Array.from({ length: 101 }, () => ({ kind: 'unhealthy' }))]) {
     isRefusal(t, await send(`PUT ${faultsRoute}`, { body }), 400, 'bad_request');
@@ -193,7 +193,7 @@ void t.test('a fault is read from JSON and from its short form', (t) => {
     route: 'chat',
   });
   for (const text of ['', '{', 'rate_limit;times=many', 'rate_limit;times', 'latency', '[]']) {
-    t.throws(() => readFault(text), { name: 'CannotStart' }, text);
+    t.throws(() => readFault(text), { name: 'StartError' }, text);
   }
   for (const [text, message] of [
     ['unhealthy;__proto__=1', /\/__proto__ must be absent/],
@@ -205,7 +205,7 @@ void t.test('a fault is read from JSON and from its short form', (t) => {
     ['rate_limit;kind=unhealthy', /kind is there twice/],
     ['latency;min_ms=1;max_ms=2;latency=3', /latency is there twice/],
   ] as const) {
-    t.throws(() => readFault(text), { name: 'CannotStart', message }, text);
+    t.throws(() => readFault(text), { name: 'StartError', message }, text);
   }
   t.end();
 });

@@ -197,7 +197,7 @@ async function start(
       voice: given.voice ? voiceOf(given) : null,
     });
   } catch (error) {
-    if (error instanceof UsageError || !(error instanceof wing.CannotStart)) throw error;
+    if (error instanceof UsageError || !(error instanceof wing.StartError)) throw error;
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE') {
       throw new UsageError(`--port: ${port} is in use on ${host}; --port 0 takes a free one.`);
     }

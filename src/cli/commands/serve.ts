@@ -139,7 +139,7 @@ export async function startFrom(given: ServiceFlags): Promise<RunningService> {
   } catch (error) {
     if (!(error instanceof wing.StartError)) throw error;
     if (seed && error.seedPointer !== undefined) {
-      throw seed.misfit(error.seedPointer, error.message, error.seedBesides);
+      throw seed.misfit(error.seedPointer, error.message, error.relatedSeedPointer);
     }
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE') {
       throw new UsageError(

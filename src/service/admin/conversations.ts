@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { brief } from '../../contract/index.ts';
 import { makeScenarioFromConversation } from '../domain/conversation-scenario.ts';
-import { Refusal } from '../app/errors.ts';
+import { RequestError } from '../domain/errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Owners } from './owners.ts';
 
@@ -12,8 +12,11 @@ export function conversationRoutes(
 ): void {
   app.get<{ Params: { id: string } }>('/conversations/:id/scenario', async (request) => {
     const { id } = request.params;
-    const made = await makeScenarioFromConversation(store, await owners.named(request), id);
+    const made = await makeScenarioFromConversation(store, await owners.find(request), id);
     if (made) return made;
-    throw new Refusal('not_found', `there is no conversation ${brief(id)} with words of a user`);
+    throw new RequestError(
+      'not_found',
+      `there is no conversation ${brief(id)} with words of a user`,
+    );
   });
 }

@@ -5,11 +5,11 @@ import {
   type Scenario,
   type TestedAgent,
 } from '../../contract/index.ts';
-import { InvalidDocumentError, Refusal } from '../app/errors.ts';
+import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
 import { makeDocumentId } from '../domain/ids.ts';
 import type { Store } from '../store/store.ts';
 import type { DocumentKind, StoredAgent, NewDocument } from '../store/setup.ts';
-import { asMessage } from '../app/wire.ts';
+import { parseMessage } from '../domain/document-checks.ts';
 import type { Owners } from './owners.ts';
 import { checkScenario } from '../domain/check-scenario.ts';
 
@@ -46,17 +46,17 @@ export function documentRoutes(app: FastifyInstance, deps: Deps): void {
   shelfRoutes(app, deps, {
     path: 'agents',
     kind: 'agent',
-    read: (value, context) => toAgent(asMessage('TestedAgent', value), context),
+    read: (value, context) => toAgent(parseMessage('TestedAgent', value), context),
   });
   shelfRoutes(app, deps, {
     path: 'personas',
     kind: 'persona',
-    read: (value) => ({ kind: 'persona', document: asMessage('Persona', value) }),
+    read: (value) => ({ kind: 'persona', document: parseMessage('Persona', value) }),
   });
   shelfRoutes(app, deps, {
     path: 'scenarios',
     kind: 'scenario',
-    read: (value, context) => toScenario(asMessage('Scenario', value), context),
+    read: (value, context) => toScenario(parseMessage('Scenario', value), context),
   });
 }
 
@@ -68,27 +68,27 @@ interface Shelf {
 
 function shelfRoutes(app: FastifyInstance, deps: Deps, { path, kind, read }: Shelf): void {
   const { owners, store } = deps;
-  const none = (id: string): Refusal =>
-    new Refusal('not_found', `there is no ${kind} ${brief(id)}`);
+  const none = (id: string): RequestError =>
+    new RequestError('not_found', `there is no ${kind} ${brief(id)}`);
   const list = (ownerId: string) => store.documents.list(ownerId, kind, documentsMax);
 
   app.post(`/${path}`, async (request) => {
-    const ownerId = await owners.namedOrNew(request);
+    const ownerId = await owners.findOrCreate(request);
     const added = read(request.body, { ownerId, known: await knownOf(store, ownerId) });
     checkRoom(kind, [...(await list(ownerId)), added.document]);
     await store.documents.put(ownerId, added);
     return added.document;
   });
-  app.get(`/${path}`, async (request) => ({ [path]: await list(await owners.named(request)) }));
+  app.get(`/${path}`, async (request) => ({ [path]: await list(await owners.find(request)) }));
   app.get<{ Params: { id: string } }>(`/${path}/:id`, async (request) => {
     const { id } = request.params;
-    const found = (await list(await owners.named(request))).find((one) => one.id === id);
+    const found = (await list(await owners.find(request))).find((one) => one.id === id);
     if (!found) throw none(id);
     return found;
   });
   app.delete<{ Params: { id: string } }>(`/${path}/:id`, async (request) => {
     const { id } = request.params;
-    if (!(await store.documents.remove(await owners.named(request), kind, id))) throw none(id);
+    if (!(await store.documents.remove(await owners.find(request), kind, id))) throw none(id);
     return { deleted: id };
   });
 }
@@ -105,10 +105,13 @@ export async function knownOf(store: Deps['store'], ownerId: string): Promise<Kn
   return { evals, agents, personaIds, scenarioIds: scenarios.map(({ id }) => id) };
 }
 
-/** @throws Refusal `bad_request` when an owner would have more of a kind than can be kept. */
+/** @throws RequestError `bad_request` when an owner would have more of a kind than can be kept. */
 export function checkRoom(kind: DocumentKind, all: readonly { id: string }[]): void {
   if (new Set(all.map(({ id }) => id)).size <= documentsMax) return;
-  throw new Refusal('bad_request', `there can be at most ${documentsMax} ${kind}s; delete some`);
+  throw new RequestError(
+    'bad_request',
+    `there can be at most ${documentsMax} ${kind}s; delete some`,
+  );
 }
 
 /** An agent as it is kept; one without an id is the one that has its name. */
@@ -123,7 +126,7 @@ export function toAgent(agent: TestedAgent, context: DocumentContext): NewDocume
 
 /**
  * A scenario whose persona and evals are known, and whose steps lead somewhere. `at` is the pointer
- * to where it stands. @throws Misfit.
+ * to where it stands. @throws InvalidDocumentError.
  */
 export function toScenario(scenario: Scenario, { known }: DocumentContext, at = ''): NewDocument {
   const { length } = JSON.stringify(scenario);

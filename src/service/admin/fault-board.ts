@@ -1,6 +1,6 @@
 import type { ServiceFault } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { Refusal } from '../app/errors.ts';
+import { RequestError } from '../domain/errors.ts';
 
 /** Where faults show. */
 export type FaultRoute = NonNullable<ServiceFault['route']>;
@@ -14,15 +14,15 @@ export interface SetFault {
 }
 
 /** The faults that the service shows on demand. */
-export interface FaultBoard {
+export interface FaultInjector {
   /**
    * Lets a request to `route` suffer: waits out the first `slow` that is set there, then throws the
-   * first other fault. Each counts as shown. @throws Refusal.
+   * first other fault. Each counts as shown. @throws RequestError.
    */
-  suffer(route: FaultRoute): Promise<void>;
-  /** Replaces all. @throws Refusal `bad_request` when there are too many. */
+  inject(route: FaultRoute): Promise<void>;
+  /** Replaces all. @throws RequestError `bad_request` when there are too many. */
   set(faults: readonly ServiceFault[]): void;
-  /** @throws Refusal `bad_request` when there are too many. */
+  /** @throws RequestError `bad_request` when there are too many. */
   add(fault: ServiceFault): void;
   list(): SetFault[];
 }
@@ -37,13 +37,13 @@ interface Armed {
 }
 
 /** Keeps the faults that are set. What waits goes on at once when `stopping` aborts. */
-export function faultBoard({
+export function createFaultInjector({
   clock,
   stopping,
 }: {
   clock: Clock;
   stopping: AbortSignal;
-}): FaultBoard {
+}): FaultInjector {
   let board: Armed[] = [];
   const arm = (fault: ServiceFault): Armed => ({
     fault,
@@ -54,10 +54,10 @@ export function faultBoard({
     shown < (fault.times ?? Infinity) && clock.monotonicMs() < endsMs;
   const checkCount = (count: number): void => {
     if (count <= faultsMax) return;
-    throw new Refusal('bad_request', `at most ${faultsMax} faults can be set at a time`);
+    throw new RequestError('bad_request', `at most ${faultsMax} faults can be set at a time`);
   };
   return {
-    async suffer(route) {
+    async inject(route) {
       if (board.length === 0) return;
       const here = board.filter((armed) => isActive(armed) && showsOn(armed.fault, route));
       const slow = here.find(({ fault }) => fault.kind === 'slow');
@@ -94,9 +94,9 @@ function showsOn(fault: ServiceFault, route: FaultRoute): boolean {
 
 const codes = { rate_limit: 'rate_limited', server_error: 'failed', unavailable: 'busy' } as const;
 
-function shownAs({ kind, retry_after_s: retryAfterS = 1 }: ServiceFault): Refusal {
+function shownAs({ kind, retry_after_s: retryAfterS = 1 }: ServiceFault): RequestError {
   const code = codes[kind as keyof typeof codes];
   const headers = code === 'failed' ? {} : { 'retry-after': String(retryAfterS) };
   const article = kind === 'unavailable' ? 'an' : 'a';
-  return new Refusal(code, `${article} ${kind} fault is set on this service`, headers);
+  return new RequestError(code, `${article} ${kind} fault is set on this service`, headers);
 }

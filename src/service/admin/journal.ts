@@ -25,7 +25,7 @@ export interface Journal {
 const pathLengthMax = 200;
 
 /** A journal of at most `entriesMax` requests: a ring, so that recording always costs the same. */
-export function requestJournal(entriesMax: number): Journal {
+export function createJournal(entriesMax: number): Journal {
   let ring: JournalEntry[] = [];
   let seen = 0;
   return {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { KeyGrant } from '../../contract/index.ts';
 import { randomSeed } from '../../platform/random.ts';
-import { Refusal } from '../app/errors.ts';
+import { RequestError } from '../domain/errors.ts';
 import { keyDigestOf } from '../app/authentication.ts';
 import type { OwnerStore } from '../store/store.ts';
-import { asMessage } from '../app/wire.ts';
+import { parseMessage } from '../domain/document-checks.ts';
 import type { Owners } from './owners.ts';
 
 /** A key that nobody can foresee. */
@@ -12,7 +12,7 @@ export function newKey(): string {
   return `sk_${randomSeed()}${randomSeed()}${randomSeed()}`;
 }
 
-/** Gives a key to its owner. @throws Refusal `conflict` when another owner has it. */
+/** Gives a key to its owner. @throws RequestError `conflict` when another owner has it. */
 export async function grantKey(
   owners: OwnerStore,
   grant: { key: string; ownerId: string },
@@ -20,7 +20,7 @@ export async function grantKey(
   const keyDigest = keyDigestOf(grant.key);
   const holder = await owners.findByKey(keyDigest);
   if (holder && holder.ownerId !== grant.ownerId) {
-    throw new Refusal('conflict', 'this key belongs to another owner');
+    throw new RequestError('conflict', 'this key belongs to another owner');
   }
   await owners.addKey(grant.ownerId, keyDigest);
 }
@@ -31,7 +31,7 @@ export function keyRoutes(
   { owners, store }: { owners: Owners; store: OwnerStore },
 ): void {
   app.post('/keys', async (request): Promise<Required<KeyGrant>> => {
-    const { key = newKey(), owner = owners.nameIn(request) } = asMessage(
+    const { key = newKey(), owner = owners.nameIn(request) } = parseMessage(
       'KeyGrant',
       request.body ?? {},
     );
@@ -39,11 +39,11 @@ export function keyRoutes(
     return { key, owner };
   });
   app.delete('/keys', async (request) => {
-    const { key, owner = owners.nameIn(request) } = asMessage('KeyGrant', request.body ?? {});
-    if (key === undefined) throw new Refusal('bad_request', 'the body must hold the key');
+    const { key, owner = owners.nameIn(request) } = parseMessage('KeyGrant', request.body ?? {});
+    if (key === undefined) throw new RequestError('bad_request', 'the body must hold the key');
     const ownerId = await owners.ensure(owner);
     if (!(await store.removeKey(ownerId, keyDigestOf(key)))) {
-      throw new Refusal('not_found', 'this owner has no such key');
+      throw new RequestError('not_found', 'this owner has no such key');
     }
     return { deleted: true };
   });

@@ -2,15 +2,16 @@ import type { FastifyInstance } from 'fastify';
 import type { ServiceFault } from '../../contract/index.ts';
 import { clockEndsMs, type AdjustableClock } from '../../platform/adjustable-clock.ts';
 import { isoTime } from '../../platform/clock.ts';
-import { Refusal } from '../app/errors.ts';
+import { RequestError } from '../domain/errors.ts';
 import type { Authentication } from '../app/authentication.ts';
 import type { SimulationDesk } from '../app/simulation-desk.ts';
 import type { Store } from '../store/store.ts';
-import { asMessage, readJsonBodies } from '../app/wire.ts';
+import { parseMessage } from '../domain/document-checks.ts';
+import { readJsonBodies } from '../app/wire.ts';
 import { conversationRoutes } from './conversations.ts';
 import { documentRoutes } from './documents.ts';
-import { evalRoutes, settingsRoutes } from './evals.ts';
-import type { FaultBoard } from './fault-board.ts';
+import { type FindSettingsWarnings, evalRoutes, settingsRoutes } from './evals.ts';
+import type { FaultInjector } from './fault-board.ts';
 import type { Journal } from './journal.ts';
 import { keyRoutes } from './keys.ts';
 import type { Owners } from './owners.ts';
@@ -19,20 +20,19 @@ import { seedRoutes, type Seeds } from './seed.ts';
 import { sessionRoutes } from './sessions.ts';
 import { simulationRoutes } from './simulations.ts';
 import { transcriptRoutes } from './transcripts.ts';
-import type { Warnings } from './warnings.ts';
 import { workRoutes, type WorkDeps } from './work.ts';
 
 /** What `/__admin` works on. */
 export interface ControlDeps extends WorkDeps {
   store: Store;
   clock: AdjustableClock;
-  gate: Authentication;
+  authentication: Authentication;
   owners: Owners;
   seeds: Seeds;
-  faults: FaultBoard;
+  faults: FaultInjector;
   journal: Journal;
   simulations: SimulationDesk;
-  warnings: Warnings;
+  findWarnings: FindSettingsWarnings;
   /** Base of the deep links; known once the service listens. */
   appUrl: () => string;
   /** Resolves when what a move of the clock set off is done: idle conversations are closed. */
@@ -47,14 +47,14 @@ export interface ControlDeps extends WorkDeps {
  */
 export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    deps.gate.checkAdmin(request.headers);
+    deps.authentication.checkAdmin(request.headers);
     done();
   });
   readJsonBodies(app);
   // Here and not among the routes of the interface, so that strangers are told nothing.
   app.setNotFoundHandler((request) => {
     const what = `there is no ${request.method} ${request.url.slice(0, 200)}`;
-    throw new Refusal('not_found', `${what}; GET ${app.prefix} lists what there is`);
+    throw new RequestError('not_found', `${what}; GET ${app.prefix} lists what there is`);
   });
   const routes = routesOf(app);
   app.get('/health', () => ({ status: 'healthy' }));
@@ -87,14 +87,14 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void
   };
   app.get('/clock', view);
   app.post('/clock', async ({ body }) => {
-    const { advance_ms: advanceMs, set_ms: setMs } = asMessage('ClockChange', body);
+    const { advance_ms: advanceMs, set_ms: setMs } = parseMessage('ClockChange', body);
     if ((advanceMs === undefined) === (setMs === undefined)) {
-      throw new Refusal('bad_request', 'the body must hold either advance_ms or set_ms');
+      throw new RequestError('bad_request', 'the body must hold either advance_ms or set_ms');
     }
     if (advanceMs !== undefined) {
       if (clock.nowMs() + advanceMs > clockEndsMs) {
         const end = `the clock ends at ${isoTime(clockEndsMs)}`;
-        throw new Refusal('bad_request', `/advance_ms must be less: ${end}, the year 9999`);
+        throw new RequestError('bad_request', `/advance_ms must be less: ${end}, the year 9999`);
       }
       clock.advance(advanceMs);
     }
@@ -103,9 +103,9 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void
     return view();
   });
   app.put('/clock', async ({ body }) => {
-    const { advance_ms: advanceMs, set_ms: setMs } = asMessage('ClockChange', body);
+    const { advance_ms: advanceMs, set_ms: setMs } = parseMessage('ClockChange', body);
     if (advanceMs !== undefined || setMs === undefined) {
-      throw new Refusal('bad_request', 'the body must hold set_ms; POST moves the clock on');
+      throw new RequestError('bad_request', 'the body must hold set_ms; POST moves the clock on');
     }
     clock.setNow(setMs);
     await settle();
@@ -117,8 +117,8 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void
 function resetRoute(app: FastifyInstance, deps: ControlDeps): void {
   const { store, owners, seeds, forget, simulations } = deps;
   app.post('/reset', async (request) => {
-    const { to } = asMessage('ResetRequest', request.body);
-    const ownerId = await owners.named(request);
+    const { to } = parseMessage('ResetRequest', request.body);
+    const ownerId = await owners.find(request);
     await simulations.cancelAll(ownerId);
     if (to === 'seed') await seeds.replant(ownerId);
     else await store.deleteOwnerData(ownerId);
@@ -127,12 +127,13 @@ function resetRoute(app: FastifyInstance, deps: ControlDeps): void {
   });
 }
 
-function faultRoutes(app: FastifyInstance, faults: FaultBoard): void {
+function faultRoutes(app: FastifyInstance, faults: FaultInjector): void {
   const view = (): object => ({ faults: faults.list() });
-  const toFault = (value: unknown): ServiceFault => asMessage('ServiceFault', value);
+  const toFault = (value: unknown): ServiceFault => parseMessage('ServiceFault', value);
   app.get('/faults', view);
   app.put('/faults', ({ body }) => {
-    if (!Array.isArray(body)) throw new Refusal('bad_request', 'the body must be a list of faults');
+    if (!Array.isArray(body))
+      throw new RequestError('bad_request', 'the body must be a list of faults');
     faults.set(body.map(toFault));
     return view();
   });
@@ -151,7 +152,7 @@ const logEntriesMax = 1000;
 /** `/ingest-log` and `/requests`: what came in, and what became of it. */
 function lookRoutes(app: FastifyInstance, { store, owners, journal }: ControlDeps): void {
   app.get('/ingest-log', async (request) => {
-    const entries = await store.ingestLog.list(await owners.named(request), logEntriesMax);
+    const entries = await store.ingestLog.list(await owners.find(request), logEntriesMax);
     return {
       entries: entries.map(({ atMs, ...note }) => ({ at: isoTime(atMs), ...note })),
     };

@@ -5,11 +5,11 @@ import type {
   SeedSimulation,
   SeedTurn,
 } from '../../contract/index.ts';
-import { InvalidDocumentError } from '../app/errors.ts';
+import { InvalidDocumentError } from '../domain/errors.ts';
 import { makeDocumentId } from '../domain/ids.ts';
 import type { StoredTurn, NewSession, Outcome } from '../store/store.ts';
-import { checkKnown } from './evals.ts';
-import { readInstant } from './read-instant.ts';
+import { checkEvalIds } from '../domain/evals.ts';
+import { parseInstant } from '../domain/document-checks.ts';
 
 /** What the sessions of a seed are read with. */
 interface SeedContext {
@@ -34,7 +34,7 @@ interface SeededSession {
   at: string;
 }
 
-/** The finished sessions of a seed, of simulations and of runs, one by one. @throws Misfit. */
+/** The finished sessions of a seed, of simulations and of runs, one by one. @throws InvalidDocumentError. */
 export function* sessionsOf(
   document: SeedDocument,
   context: SeedContext,
@@ -93,15 +93,15 @@ function common(
   { ownerId, known }: SeedContext,
   { idParts, at }: { idParts: readonly string[]; at: string },
 ) {
-  const startedAtMs = readInstant(`${at}/started_at`, session.started_at);
+  const startedAtMs = parseInstant(`${at}/started_at`, session.started_at);
   const ids = known.map(({ id }) => id);
-  checkKnown(session.evals ?? [], ids, at);
+  checkEvalIds(session.evals ?? [], ids, at);
   return {
     id: session.id ?? makeDocumentId('ses', [ownerId, ...idParts]),
     ownerId,
     status: session.status ?? ('completed' as const),
     startedAtMs,
-    endedAtMs: readInstant(`${at}/ended_at`, session.ended_at) ?? startedAtMs,
+    endedAtMs: parseInstant(`${at}/ended_at`, session.ended_at) ?? startedAtMs,
     endReason: session.end_reason,
     metadata: session.metadata,
     turns: (session.turns ?? []).map(toTurn),
@@ -122,7 +122,7 @@ function toTurn(turn: SeedTurn, index: number): StoredTurn {
   };
 }
 
-/** @throws Misfit when the outcome does not say of which eval it is. */
+/** @throws InvalidDocumentError when the outcome does not say of which eval it is. */
 function toOutcome(outcome: SeedOutcome, known: readonly EvalDefinition[], at: string): Outcome {
   const definition = known.find(({ id }) => id === outcome.eval);
   const name = outcome.eval_name ?? definition?.name;

@@ -3,29 +3,29 @@ import type { FastifyInstance } from 'fastify';
 import type { EvalDefinition, SeedDocument, TranscriptUpload } from '../../contract/index.ts';
 import { yieldPeriodically } from '../../platform/event-loop.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { InvalidDocumentError, Refusal } from '../app/errors.ts';
+import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
 import { keyDigestOf } from '../app/authentication.ts';
 import { makeDocumentId } from '../domain/ids.ts';
 import type { NewDocument, SeedData, OnSeedProgress } from '../store/setup.ts';
 import type { NewSession } from '../store/store.ts';
-import { asMessage } from '../app/wire.ts';
+import { parseMessage } from '../domain/document-checks.ts';
 import { checkRoom, knownOf, toAgent, toScenario, type Known } from './documents.ts';
-import { checkUnique } from '../domain/check-unique.ts';
-import { checkKnown, toEval } from './evals.ts';
+import { checkUnique } from '../domain/document-checks.ts';
+import { checkEvalIds, parseEval } from '../domain/evals.ts';
 import type { Owners } from './owners.ts';
 import { sessionsOf, simulationsOf } from './seed-sessions.ts';
-import type { Warnings } from './warnings.ts';
+import type { FindSettingsWarnings } from './evals.ts';
 import { toSession, type TranscriptContext, type TranscriptDeps } from './transcripts.ts';
 
 /** The seeds that `reset` goes back to: of each owner the last that was planted. */
 export interface Seeds {
   /**
-   * Checks the document as a whole, then keeps all that is in it, or nothing. @throws Refusal.
+   * Checks the document as a whole, then keeps all that is in it, or nothing. @throws RequestError.
    */
   plant(ownerId: string, document: SeedDocument, onProgress?: OnSeedProgress): Promise<SeedCounts>;
   /**
    * Forgets what the owner has, but its keys, and plants its seed again; nothing more when it has
-   * none. @throws Refusal when the seed cannot stand alone; then nothing is forgotten.
+   * none. @throws RequestError when the seed cannot stand alone; then nothing is forgotten.
    */
   replant(ownerId: string): Promise<void>;
 }
@@ -51,7 +51,7 @@ export function seedBed(deps: TranscriptDeps): Seeds {
     const planting = await readSeed(deps, given);
     const keyTaken = await deps.store.insertSeedData({ ...planting, onProgress });
     if (keyTaken !== undefined) {
-      throw new Refusal('conflict', `/keys/${keyTaken}/key belongs to another owner`);
+      throw new RequestError('conflict', `/keys/${keyTaken}/key belongs to another owner`);
     }
     if (planting.sessions.some(({ evals }) => evals.length > 0)) deps.wake();
   };
@@ -70,14 +70,22 @@ export function seedBed(deps: TranscriptDeps): Seeds {
 /** `POST /seed`. */
 export function seedRoutes(
   app: FastifyInstance,
-  { owners, seeds, warnings }: { owners: Owners; seeds: Seeds; warnings: Warnings },
+  {
+    owners,
+    seeds,
+    findWarnings,
+  }: {
+    owners: Owners;
+    seeds: Seeds;
+    findWarnings: FindSettingsWarnings;
+  },
 ): void {
   app.post('/seed', async (request) => {
-    const document = asMessage('SeedDocument', request.body);
-    const ownerId = await owners.namedOrNew(request);
+    const document = parseMessage('SeedDocument', request.body);
+    const ownerId = await owners.findOrCreate(request);
     const seeded = await seeds.plant(ownerId, document);
-    const said = await warnings(ownerId);
-    return { seeded, ...(said.length > 0 && { warnings: said }) };
+    const warnings = await findWarnings(ownerId);
+    return { seeded, ...(warnings.length > 0 && { warnings }) };
   });
 }
 
@@ -90,17 +98,17 @@ interface Given {
 
 const nothing: Known = { evals: [], agents: [], personaIds: [], scenarioIds: [] };
 
-/** Finds what is wrong before anything is written. @throws Refusal. */
+/** Finds what is wrong before anything is written. @throws RequestError. */
 async function readSeed(deps: TranscriptDeps, given: Given): Promise<SeedData> {
   const { store, clock } = deps;
   const { ownerId, document, afresh } = given;
   const { settings = {} } = document;
   const before = afresh ? nothing : await knownOf(store, ownerId);
-  const evals = (document.evals ?? []).map((value, nth) => toEval(value, `/evals/${nth}`));
+  const evals = (document.evals ?? []).map((value, nth) => parseEval(value, `/evals/${nth}`));
   checkIds(document, ownerId);
   // Those of the document hold, as they do once they are kept.
   const known = [...new Map([...before.evals, ...evals].map((one) => [one.id, one])).values()];
-  checkKnown(
+  checkEvalIds(
     settings.evals ?? [],
     known.map(({ id }) => id),
     '/settings',
@@ -129,7 +137,7 @@ async function readSeed(deps: TranscriptDeps, given: Given): Promise<SeedData> {
 /** How long the reading of a long seed goes on before everything else has its turn. */
 const readMsMax = 10;
 
-/** All sessions that a seed brings. @throws Misfit. */
+/** All sessions that a seed brings. @throws InvalidDocumentError. */
 async function seededSessions(
   document: SeedDocument,
   context: TranscriptContext,
@@ -153,7 +161,7 @@ async function seededSessions(
   return sessions;
 }
 
-/** No two of a kind have one id: of two, the later would silently hold. @throws Misfit. */
+/** No two of a kind have one id: of two, the later would silently hold. @throws InvalidDocumentError. */
 function checkIds(document: SeedDocument, ownerId: string): void {
   for (const kind of ['evals', 'personas', 'scenarios'] as const) {
     const ids = (document[kind] ?? []).map(({ id }) => id);
@@ -197,7 +205,7 @@ const withDigest = (session: NewSession): NewSession => ({
 
 const digestOf = (session: NewSession): string => hash('sha256', JSON.stringify(session), 'hex');
 
-/** The agents, personas and scenarios of a seed. @throws Refusal. */
+/** The agents, personas and scenarios of a seed. @throws RequestError. */
 function documentsOf(
   { ownerId, document }: Given,
   known: Known & { evals: readonly EvalDefinition[] },

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { brief, type SessionVerdict } from '../../contract/index.ts';
-import { makeDeepLink } from '../domain/deep-link.ts';
-import { Refusal } from '../app/errors.ts';
+import { makeDeepLink, decideVerdict } from '../domain/sessions.ts';
+import { RequestError } from '../domain/errors.ts';
 import type { Session, SessionStore } from '../store/store.ts';
-import { decideVerdict } from '../domain/verdict.ts';
 import type { Owners } from './owners.ts';
 
 /** What sessions are shown with. */
@@ -22,15 +21,15 @@ const sessionsMax = 500;
  */
 export function sessionRoutes(app: FastifyInstance, { owners, store, appUrl }: Deps): void {
   app.get('/sessions', async (request) => {
-    const sessions = await store.listNewest(await owners.named(request), sessionsMax);
+    const sessions = await store.listNewest(await owners.find(request), sessionsMax);
     return { sessions: sessions.map((session) => sessionVerdict(session, appUrl())) };
   });
   app.get<{ Params: { id: string } }>('/sessions/:id', async (request) => {
     const { id } = request.params;
-    const session = await store.find(await owners.named(request), id);
+    const session = await store.find(await owners.find(request), id);
     if (session) return sessionVerdict(session, appUrl());
     const cure = 'its id is the sessionId of its deep link, and GET /__admin/sessions lists all';
-    throw new Refusal('not_found', `there is no session ${brief(id)}; ${cure}`);
+    throw new RequestError('not_found', `there is no session ${brief(id)}; ${cure}`);
   });
 }
 

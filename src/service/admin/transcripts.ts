@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { EvalDefinition, TranscriptUpload } from '../../contract/index.ts';
 import { isoTime, type Clock } from '../../platform/clock.ts';
-import { liveEvals } from '../domain/live-evals.ts';
+import { findLiveEvals } from '../domain/evals.ts';
 import type { NewSession, Store } from '../store/store.ts';
-import { asMessage } from '../app/wire.ts';
-import { checkKnown } from './evals.ts';
-import { readInstant } from './read-instant.ts';
+import { parseMessage } from '../domain/document-checks.ts';
+import { checkEvalIds } from '../domain/evals.ts';
+import { parseInstant } from '../domain/document-checks.ts';
 import type { Owners } from './owners.ts';
 import { makeDocumentId } from '../domain/ids.ts';
 
@@ -34,14 +34,14 @@ export function transcriptRoutes(
   deps: TranscriptDeps & { owners: Owners },
 ): void {
   app.post('/transcripts', async (request) => {
-    const upload = asMessage('TranscriptUpload', request.body);
-    return takeTranscript(deps, await deps.owners.namedOrNew(request), upload);
+    const upload = parseMessage('TranscriptUpload', request.body);
+    return takeTranscript(deps, await deps.owners.findOrCreate(request), upload);
   });
 }
 
 /**
  * Keeps a transcript and queues its evals: the ones that it names, else the live set. Given again
- * within the same run, it replaces what was there. @throws Misfit.
+ * within the same run, it replaces what was there. @throws InvalidDocumentError.
  */
 async function takeTranscript(
   deps: TranscriptDeps,
@@ -53,7 +53,7 @@ async function takeTranscript(
     ownerId,
     nowMs: clock.nowMs(),
     known: await store.evals.list(ownerId),
-    live: (await liveEvals(store.evals, ownerId)).evals,
+    live: (await findLiveEvals(store.evals, ownerId)).evals,
   });
   await store.sessions.add(session);
   const { id, evals, runName } = session;
@@ -70,7 +70,7 @@ export interface TranscriptContext {
   live: readonly EvalDefinition[];
 }
 
-/** A transcript as it is kept. `at` is the pointer to where it stands. @throws Misfit. */
+/** A transcript as it is kept. `at` is the pointer to where it stands. @throws InvalidDocumentError. */
 export function toSession(
   upload: TranscriptUpload,
   { ownerId, nowMs, known, live }: TranscriptContext,
@@ -78,9 +78,9 @@ export function toSession(
 ): NewSession & { runName: string } {
   const { evals: evalIds, turns, session_id: sourceSessionId } = upload;
   const knownIds = known.map(({ id }) => id);
-  if (evalIds) checkKnown(evalIds, knownIds, at);
+  if (evalIds) checkEvalIds(evalIds, knownIds, at);
   const evals = evalIds ? known.filter(({ id }) => evalIds.includes(id)) : live;
-  const startedAtMs = readInstant(`${at}/started_at`, upload.started_at) ?? nowMs;
+  const startedAtMs = parseInstant(`${at}/started_at`, upload.started_at) ?? nowMs;
   const runName = upload.run ?? `${runNameDefault} ${isoTime(startedAtMs).slice(0, 10)}`;
   return {
     id: makeDocumentId('ses', ['transcript', ownerId, runName, sourceSessionId]),

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { brief } from '../../contract/index.ts';
 import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
-import { Refusal } from '../app/errors.ts';
-import { liveEvals } from '../domain/live-evals.ts';
+import { RequestError } from '../domain/errors.ts';
+import { findLiveEvals } from '../domain/evals.ts';
 import type { Store } from '../store/store.ts';
 import type { Owners } from './owners.ts';
 
@@ -31,19 +31,19 @@ const drainMsMax = 120_000;
 export function workRoutes(app: FastifyInstance, deps: WorkDeps): void {
   const { owners, store } = deps;
   app.post('/drain', () => drain(deps));
-  app.post('/score-backlog', async (request) => scoreBacklog(deps, await owners.named(request)));
+  app.post('/score-backlog', async (request) => scoreBacklog(deps, await owners.find(request)));
   app.delete<{ Params: { id: string } }>('/simulations/:id', async (request) => {
     const { id } = request.params;
-    const ownerId = await owners.named(request);
+    const ownerId = await owners.find(request);
     await deps.cancelSimulation(ownerId, id);
     if (!(await store.sessions.deleteSimulation(ownerId, id))) {
-      throw new Refusal('not_found', `there is no simulation ${brief(id)}`);
+      throw new RequestError('not_found', `there is no simulation ${brief(id)}`);
     }
     return { deleted: id };
   });
 }
 
-/** Waits for all that is queued or running. @throws Refusal `busy` after two minutes. */
+/** Waits for all that is queued or running. @throws RequestError `busy` after two minutes. */
 export async function drain(
   deps: Pick<WorkDeps, 'clock' | 'machineClock' | 'wake' | 'drain' | 'isTalking'> & {
     store: { jobs: Pick<Store['jobs'], 'getBacklog'> };
@@ -63,7 +63,7 @@ export async function drain(
     nextDueAtMs > clock.nowMs()
       ? `, the next at ${isoTime(nextDueAtMs)} by the clock of the service; move it on with /clock`
       : '';
-  throw new Refusal('busy', `after ${drainMsMax} ms ${left}${due}`);
+  throw new RequestError('busy', `after ${drainMsMax} ms ${left}${due}`);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -74,15 +74,18 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /**
  * Scores every conversation that was closed while no evals were configured, each in the run of its
- * own date (spec 3.1). @throws Refusal `conflict` while there are still none.
+ * own date (spec 3.1). @throws RequestError `conflict` while there are still none.
  */
 async function scoreBacklog(
   { store, clock, sessionIdOf, wake }: WorkDeps,
   ownerId: string,
 ): Promise<{ conversations: number; evaluations_queued: number; runs: string[] }> {
-  const { evals } = await liveEvals(store.evals, ownerId);
+  const { evals } = await findLiveEvals(store.evals, ownerId);
   if (evals.length === 0) {
-    throw new Refusal('conflict', 'no evals are configured; pick some with PUT /__admin/settings');
+    throw new RequestError(
+      'conflict',
+      'no evals are configured; pick some with PUT /__admin/settings',
+    );
   }
   const runs = new Set<string>();
   let [conversations, queued] = [0, 0];

@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { ingestRequestsPerMinuteMax } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { Refusal } from './errors.ts';
+import { RequestError } from '../domain/errors.ts';
 import type { OwnerStore } from '../store/store.ts';
 import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 
@@ -16,16 +16,16 @@ export interface Caller {
 
 /** Who may do what. */
 export interface Authentication {
-  /** Whose key the request carries (spec 5). @throws Refusal `unauthorized`. */
+  /** Whose key the request carries (spec 5). @throws RequestError `unauthorized`. */
   caller(headers: IncomingHttpHeaders): Promise<Caller>;
   /**
    * Lets a request through that may use `/__admin`: on loopback any of this machine's own programs,
-   * elsewhere the holder of the service's key. @throws Refusal `forbidden` or `unauthorized`.
+   * elsewhere the holder of the service's key. @throws RequestError `forbidden` or `unauthorized`.
    */
   checkAdmin(headers: IncomingHttpHeaders): void;
   /**
    * Whose session pages a browser may see: undefined for those of every owner, on loopback; else
-   * those of the key, which is the password of HTTP Basic. @throws Refusal.
+   * those of the key, which is the password of HTTP Basic. @throws RequestError.
    */
   reader(headers: IncomingHttpHeaders): Promise<Caller | undefined>;
 }
@@ -40,12 +40,12 @@ export interface AuthenticationOptions {
   /** The key that opens `/__admin` when others can reach it. */
   apiKey: string;
   /** Told of each who wants to use the interface. */
-  strangers: Pick<UnauthorizedCallers, 'refused' | 'admitted'>;
+  unauthorizedCallers: Pick<UnauthorizedCallers, 'recordRejected' | 'recordAccepted'>;
 }
 
 /** The gate of a service. */
 export function createAuthentication(options: AuthenticationOptions): Authentication {
-  const { host, owners, apiKeyHeader, apiKey, strangers } = options;
+  const { host, owners, apiKeyHeader, apiKey, unauthorizedCallers } = options;
   const local = isLoopbackHost(host);
   const adminDigest = keyDigestOf(apiKey);
 
@@ -57,7 +57,11 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     const digest = keyDigestOf(key);
     const found = key === '' ? undefined : await owners.findByKey(digest);
     if (found && sameDigest(found.keyDigest, digest)) return found;
-    throw new Refusal('unauthorized', `${apiKeyHeader} must hold an API key; ${what}`, headers);
+    throw new RequestError(
+      'unauthorized',
+      `${apiKeyHeader} must hold an API key; ${what}`,
+      headers,
+    );
   };
   const keyIn = (headers: IncomingHttpHeaders): string => {
     const value = headers[apiKeyHeader];
@@ -69,17 +73,17 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
       const what = whatIsWrong(key, headers);
       try {
         const caller = await callerWith(key, what);
-        strangers.admitted();
+        unauthorizedCallers.recordAccepted();
         return caller;
       } catch (error) {
-        if (error instanceof Refusal) await strangers.refused(what);
+        if (error instanceof RequestError) await unauthorizedCallers.recordRejected(what);
         throw error;
       }
     },
     checkAdmin(headers) {
       if (local) checkLocal(headers);
       else if (!sameDigest(keyDigestOf(keyIn(headers)), adminDigest)) {
-        throw new Refusal('unauthorized', `${apiKeyHeader} must hold the key of this service`);
+        throw new RequestError('unauthorized', `${apiKeyHeader} must hold the key of this service`);
       }
     },
     async reader(headers) {
@@ -129,10 +133,13 @@ function passwordIn({ authorization = '' }: IncomingHttpHeaders): string {
 function checkLocal({ host, origin }: IncomingHttpHeaders): void {
   const [, name = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(host ?? '') ?? [];
   if (!isLoopbackHost(name.replace(/^\[|\]$/g, '').toLowerCase())) {
-    throw new Refusal('forbidden', 'Host must name this machine: localhost or a loopback address');
+    throw new RequestError(
+      'forbidden',
+      'Host must name this machine: localhost or a loopback address',
+    );
   }
   if (origin !== undefined && !origin.endsWith(`://${host ?? ''}`)) {
-    throw new Refusal('forbidden', 'a page of another origin may not come in here');
+    throw new RequestError('forbidden', 'a page of another origin may not come in here');
   }
 }
 
@@ -143,9 +150,9 @@ export type Admission =
   | { admitted: false; retryAfterS: number; isFirst: boolean };
 
 /** Counts requests by key in an exact sliding window. */
-export interface RateWindow {
+export interface RateLimiter {
   /** Counts a request, unless it is refused: a refused one makes nobody wait longer. */
-  admit(keyDigest: string): Admission;
+  countRequest(keyDigest: string): Admission;
   clear(): void;
 }
 
@@ -155,7 +162,7 @@ const windowMs = 60_000;
 const keysMax = 10_000;
 
 /** At most 120 requests within any 60 s for a key (spec 5, 8). */
-export function rateWindow(clock: Clock): RateWindow {
+export function createRateLimiter(clock: Clock): RateLimiter {
   const windows = new Map<string, { hitsMs: number[]; refused: boolean }>();
   const forgetUnused = (nowMs: number): void => {
     for (const [key, { hitsMs }] of windows) {
@@ -163,7 +170,7 @@ export function rateWindow(clock: Clock): RateWindow {
     }
   };
   return {
-    admit(keyDigest) {
+    countRequest(keyDigest) {
       const nowMs = clock.monotonicMs();
       if (windows.size >= keysMax) forgetUnused(nowMs);
       const window = windows.get(keyDigest) ?? { hitsMs: [], refused: false };

@@ -7,7 +7,7 @@ import { withFileOf } from './start-failure.ts';
 /**
  * The folder that everything is kept in, made where there is none; without one a folder that is
  * removed in the end.
- * @throws CannotStart.
+ * @throws StartError.
  */
 export async function openDataDir(
   given: string | undefined,

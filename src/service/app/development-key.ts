@@ -1,7 +1,7 @@
 import { randomSeed } from '../../platform/random.ts';
 import { readFile, writeFile, chmod } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StartError } from './errors.ts';
+import { StartError } from '../domain/errors.ts';
 import { isKey } from './authentication.ts';
 import { withFileOf } from './start-failure.ts';
 
@@ -9,7 +9,7 @@ const fileName = 'development-key';
 
 /**
  * The development key of a data folder: made at the first start, the same at each later one. Only
- * the user who made it can read its file. @throws CannotStart when the file can't be used.
+ * the user who made it can read its file. @throws StartError when the file can't be used.
  */
 export async function developmentKey(dataDir: string): Promise<string> {
   const file = join(dataDir, fileName);

@@ -3,7 +3,7 @@ import {
   makeScenarioFromConversation,
   type ConversationScenario,
 } from '../domain/conversation-scenario.ts';
-import { StartError } from './errors.ts';
+import { StartError } from '../domain/errors.ts';
 import { withFileOf } from './start-failure.ts';
 import { openStore } from '../store/open-store.ts';
 
@@ -18,7 +18,7 @@ export interface KeptConversation {
 
 /**
  * A conversation of a data folder as a scenario; undefined where there is none.
- * @throws CannotStart where the folder is no service's, or can't be read.
+ * @throws StartError where the folder is no service's, or can't be read.
  */
 export async function scenarioOfKept(
   kept: KeptConversation,

@@ -10,14 +10,14 @@ import {
 } from '../close/close-conversation.ts';
 import { startIdleCloser, type IdleCloser } from '../close/idle-closer.ts';
 import { addCloseRoute } from '../close/route.ts';
-import { faultBoard, type FaultRoute } from '../admin/fault-board.ts';
-import { requestJournal, type Journal } from '../admin/journal.ts';
-import { ownersByName } from '../admin/owners.ts';
+import { createFaultInjector, type FaultRoute } from '../admin/fault-board.ts';
+import { createJournal, type Journal } from '../admin/journal.ts';
+import { createOwners } from '../admin/owners.ts';
 import { controlRoutes, type ControlDeps } from '../admin/routes.ts';
 import { seedBed, type Seeds } from '../admin/seed.ts';
-import { settingsWarnings, type Warnings } from '../admin/warnings.ts';
-import { Refusal, toRefusal } from './errors.ts';
-import { rateWindow, type Authentication } from './authentication.ts';
+import { createSettingsWarnings, type FindSettingsWarnings } from '../admin/evals.ts';
+import { RequestError, toRequestError } from '../domain/errors.ts';
+import { createRateLimiter, type Authentication } from './authentication.ts';
 import type { MakeId } from '../domain/ids.ts';
 import { createByteBudget, drain } from '../ingest/read-body.ts';
 import { addIngestRoute } from '../ingest/route.ts';
@@ -42,13 +42,13 @@ import {
 export interface ServiceParts {
   clock: AdjustableClock;
   log: Log;
-  gate: Authentication;
+  authentication: Authentication;
   store: Store;
   writer: IngestThread;
   runner: Runner;
   simulator: SimulationRunner;
   errored: ErroredEvals;
-  strangers: UnauthorizedCallers;
+  unauthorizedCallers: UnauthorizedCallers;
   /** Lower-case name of the header that holds the key. */
   apiKeyHeader: string;
   /** Whether a model is configured that evals of kind `judge` can ask. */
@@ -69,7 +69,7 @@ export interface Service {
   app: FastifyInstance;
   idleCloser: IdleCloser;
   seeds: Seeds;
-  warnings: Warnings;
+  findWarnings: FindSettingsWarnings;
 }
 
 // A peer that sends its request slower than this is cut off; Node's own default is 300 s.
@@ -86,14 +86,14 @@ const journalEntriesMax = 1000;
 
 /** The service: every room and every route on one screen (spec 4.1 to 4.4). */
 export function buildService(parts: ServiceParts): Service {
-  const { clock, log, gate, store, writer, runner, makeId, appUrl, stopping } = parts;
+  const { clock, log, authentication, store, writer, runner, makeId, appUrl, stopping } = parts;
   const app = createApp(log);
-  const rate = rateWindow(clock);
-  const faults = faultBoard({ clock, stopping });
-  const journal = requestJournal(journalEntriesMax);
-  const owners = ownersByName(store.owners, parts.ownerName);
+  const rate = createRateLimiter(clock);
+  const faults = createFaultInjector({ clock, stopping });
+  const journal = createJournal(journalEntriesMax);
+  const owners = createOwners(store.owners, parts.ownerName);
   const wake = (): void => runner.wake();
-  const suffer = (route: FaultRoute) => () => faults.suffer(route);
+  const injectInto = (route: FaultRoute) => () => faults.inject(route);
 
   const sessionIdOf: CloseDeps['sessionIdOf'] = (ownerId, conversationId) =>
     makeId('ses', ['conversation', ownerId, conversationId]);
@@ -108,13 +108,16 @@ export function buildService(parts: ServiceParts): Service {
     drainRefused(api);
     const budget = createByteBudget(bytesInFlightMax);
     const { ingestLog } = store;
-    const ingest = { clock, log, gate, rate, budget, writer, ingestLog };
-    addIngestRoute(api, { ...ingest, suffer: suffer('traces') });
-    addCloseRoute(api, { gate, close, ingestLog, suffer: suffer('end') });
-    addResultsRoutes(api, { store, gate, appUrl, suffer: suffer('results') });
+    const ingest = { clock, log, authentication, rate, budget, writer, ingestLog };
+    addIngestRoute(api, { ...ingest, injectFault: injectInto('traces') });
+    addCloseRoute(api, { authentication, close, ingestLog, injectFault: injectInto('end') });
+    addResultsRoutes(api, { store, authentication, appUrl, injectFault: injectInto('results') });
     refuseWrongMethods(api);
     api.setNotFoundHandler((request) => {
-      throw new Refusal('not_found', `there is no ${request.method} ${request.url.slice(0, 200)}`);
+      throw new RequestError(
+        'not_found',
+        `there is no ${request.method} ${request.url.slice(0, 200)}`,
+      );
     });
     registered();
   });
@@ -128,7 +131,7 @@ export function buildService(parts: ServiceParts): Service {
     faults.set([]);
     journal.clear();
     parts.errored.clear();
-    parts.strangers.clear();
+    parts.unauthorizedCallers.clear();
   };
   // What was due by the new time is closed before anybody is told that it has come.
   const settle = async (): Promise<void> => {
@@ -137,9 +140,13 @@ export function buildService(parts: ServiceParts): Service {
   };
   const work = { store, clock, owners, sessionIdOf, wake, ...workUnderWay(parts) };
   const seeds = seedBed(work);
-  const warnings = settingsWarnings({ evals: store.evals, hasJudge: parts.hasJudge, log });
-  const shown = { faults, journal, warnings, appUrl };
-  const control: ControlDeps = { ...work, gate, seeds, ...shown, settle, forget };
+  const findWarnings = createSettingsWarnings({
+    evals: store.evals,
+    hasJudge: parts.hasJudge,
+    log,
+  });
+  const shown = { faults, journal, findWarnings, appUrl };
+  const control: ControlDeps = { ...work, authentication, seeds, ...shown, settle, forget };
   void app.register(
     (admin, _options, registered) => {
       controlRoutes(admin, control);
@@ -147,7 +154,7 @@ export function buildService(parts: ServiceParts): Service {
     },
     { prefix: '/__admin' },
   );
-  return { app, idleCloser, seeds, warnings };
+  return { app, idleCloser, seeds, findWarnings };
 }
 
 /** What is talked and scored, in this order: what is said is scored after. */
@@ -183,7 +190,7 @@ function createApp(log: Log): FastifyInstance {
     return503OnClosing: false,
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error, _request, reply) => {
-      void answerRefusal(reply, toRefusal(error));
+      void answerRefusal(reply, toRequestError(error));
     },
   });
   speakTheContract(app, log);

@@ -10,21 +10,19 @@ import { brief } from '../../contract/index.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { isoTime, type Clock } from '../../platform/clock.ts';
 import { resolveScenario, type ScenarioReferences } from '../domain/resolved-scenario.ts';
-import { makeDeepLink } from '../domain/deep-link.ts';
-import { InvalidDocumentError } from './errors.ts';
-import { judgeWarnings } from '../domain/judge-missing.ts';
+import { makeDeepLink, decideVerdict } from '../domain/sessions.ts';
+import { InvalidDocumentError } from '../domain/errors.ts';
+import { NO_USER_MODEL, missingJudgeWarnings } from '../domain/missing-models.ts';
 import { scenarioResults, verdictOfRun } from '../simulator/report/scenario-results.ts';
 import { countSessions, simulationIdOf, type ResolvedScenario } from '../simulator/session-plan.ts';
 import { sessionsOfRun, type SimulationRunner } from '../simulator/simulation-runner.ts';
 import type { Session, Store } from '../store/store.ts';
 import type { SimulationPlan } from '../store/simulations.ts';
-import { unknownId } from '../domain/unknown-id.ts';
-import { userModelMissing } from '../domain/user-model-missing.ts';
-import { decideVerdict } from '../domain/verdict.ts';
+import { unknownIdError } from '../domain/document-checks.ts';
 
 /** Where simulations are asked for and looked at. */
 export interface SimulationDesk {
-  /** Keeps a run and has it begun. @throws Misfit. */
+  /** Keeps a run and has it begun. @throws InvalidDocumentError. */
   request(ownerId: string, asked: SimulationRequest): Promise<{ id: string; warnings: string[] }>;
   view(ownerId: string, id: string): Promise<Simulation | undefined>;
   /** Newest first, without their sessions. */
@@ -98,7 +96,7 @@ async function agentOf(store: Store, ownerId: string, { agent }: SimulationReque
   const found = agents.find(({ id }) => id === agent);
   if (!found) {
     const ids = agents.map(({ id }) => id);
-    throw unknownId('/agent', 'an agent', agent, ids);
+    throw unknownIdError('/agent', 'an agent', agent, ids);
   }
   const secret = await store.documents.findApiKey(ownerId, agent);
   return { agent: placeOf(found), secret };
@@ -109,15 +107,15 @@ const placeOf = ({ name, url, voice_url }: Pick<TestedAgent, 'name' | 'url' | 'v
   ...(voice_url !== undefined && { voice_url }),
 });
 
-/** @throws Misfit at that pointer. */
+/** @throws InvalidDocumentError at that pointer. */
 function scenarioOf(id: string, scenarios: readonly Scenario[], at: string): Scenario {
   const found = scenarios.find((one) => one.id === id);
   if (found) return found;
   const known = scenarios.map((one) => one.id);
-  throw unknownId(at, 'a scenario', id, known);
+  throw unknownIdError(at, 'a scenario', id, known);
 }
 
-/** The scenarios with all that they name, as they are now. @throws Misfit. */
+/** The scenarios with all that they name, as they are now. @throws InvalidDocumentError. */
 async function castingsOf(store: Store, ownerId: string, asked: SimulationRequest) {
   const [evals, personas, scenarios] = await Promise.all([
     store.evals.list(ownerId),
@@ -147,10 +145,10 @@ function warningsOf(castings: readonly ResolvedScenario[], deps: DeskDeps): stri
   const evals = new Map(castings.flatMap((one) => one.evals).map((one) => [one.id, one]));
   const played = castings.filter(({ scenario }) => scenario.user.mode === 'llm');
   return [
-    ...judgeWarnings([...evals.values()], deps.hasJudge),
+    ...missingJudgeWarnings([...evals.values()], deps.hasJudge),
     ...(deps.hasUserModel
       ? []
-      : played.map(({ scenario }) => `scenarios/${scenario.id}: ${userModelMissing}`)),
+      : played.map(({ scenario }) => `scenarios/${scenario.id}: ${NO_USER_MODEL}`)),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { StartError } from './errors.ts';
+import { StartError } from '../domain/errors.ts';
 import { ForeignFileError } from '../store/migrate.ts';
 
 /** What to do about a file, by the code of the error that it made. */
@@ -25,7 +25,7 @@ const cures: readonly [code: RegExp, cure: string][] = [
 
 /**
  * Does something with a file of the data folder, or with the folder itself.
- * @throws CannotStart that names the file and the cure, where the file is to blame.
+ * @throws StartError that names the file and the cure, where the file is to blame.
  */
 export async function withFileOf<Result>(
   file: string,

@@ -12,14 +12,14 @@ import { checkOptions } from '../../platform/option-kinds.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import { openDataDir } from './data-dir.ts';
 import { developmentKey } from './development-key.ts';
-import { StartError, InvalidDocumentError, Refusal } from './errors.ts';
+import { StartError, InvalidDocumentError, RequestError } from '../domain/errors.ts';
 import { createAuthentication, isKey, keyDigestOf } from './authentication.ts';
 import { createIdMaker } from '../domain/ids.ts';
 import { startIngestThread } from '../ingest/ingest-thread.ts';
 import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
 import { erroredEvals } from '../scoring/errored-evals.ts';
 import { startRunner } from '../scoring/runner.ts';
-import { createScoredSessionLoader } from '../domain/scored-session-of.ts';
+import { findScoredSession } from '../domain/sessions.ts';
 import { serviceOptionKinds } from './service-option-kinds.ts';
 import { buildService, type Service } from './service.ts';
 import { startSimulator } from '../simulator/start-simulator.ts';
@@ -28,7 +28,7 @@ import { withFileOf } from './start-failure.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { createUnauthorizedCallers } from './unauthorized-callers.ts';
-import { asMessage } from './wire.ts';
+import { parseMessage } from '../domain/document-checks.ts';
 
 /** A key that the service takes, and whose it is. */
 export interface ServiceKey {
@@ -101,7 +101,7 @@ const idleSweepMs = 10;
 
 /**
  * Starts the service: area A of the interface, `/__admin` and the pages that deep links lead to.
- * @throws CannotStart that says what to change: beyond loopback without a key, a port that is
+ * @throws StartError that says what to change: beyond loopback without a key, a port that is
  * taken, a folder that can't be used, a seed that makes no sense.
  * @throws TypeError about an option that is unknown or of another type.
  */
@@ -118,10 +118,10 @@ export async function startService(options: Partial<ServiceOptions> = {}): Promi
     return await start({ ...options, host, keys }, undo, undoAll);
   } catch (error) {
     await undoAll();
-    if (error instanceof Refusal) {
+    if (error instanceof RequestError) {
       const place =
         error instanceof InvalidDocumentError
-          ? { seedPointer: error.pointer, seedBesides: error.besides }
+          ? { seedPointer: error.pointer, seedBesides: error.relatedPointer }
           : {};
       throw new StartError(error.message, { cause: error, ...place });
     }
@@ -155,7 +155,8 @@ async function start(
   const chance = seededRandom(chanceSeed).fork('judge');
   // The judge's endpoint lives in real time, wherever the service's clock stands or is moved.
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, chance });
-  const sessionOf = createScoredSessionLoader(store);
+  const sessionOf = (ownerId: string, sessionId: string) =>
+    findScoredSession(store, ownerId, sessionId);
   const worker = `service-${randomSeed()}`;
   const errored = erroredEvals({ ingestLog: store.ingestLog, clock, log });
   const runner = startRunner({ store, sessionOf, judge, errored, clock, log, worker });
@@ -173,14 +174,14 @@ async function start(
   const service = buildService({
     clock,
     log,
-    gate: createAuthentication({
+    authentication: createAuthentication({
       host,
       owners: store.owners,
       apiKeyHeader,
       apiKey,
-      strangers: noted,
+      unauthorizedCallers: noted,
     }),
-    strangers: noted,
+    unauthorizedCallers: noted,
     apiKeyHeader,
     store,
     writer,
@@ -243,7 +244,7 @@ async function letKeysIn(
 }
 
 async function plant(
-  { seeds, warnings }: Service,
+  { seeds, findWarnings }: Service,
   { owners }: Store,
   {
     ownerName,
@@ -253,9 +254,9 @@ async function plant(
 ): Promise<void> {
   if (seed) {
     const ownerId = await owners.ensure(ownerName);
-    await seeds.plant(ownerId, asMessage('SeedDocument', seed), onSeedProgress);
+    await seeds.plant(ownerId, parseMessage('SeedDocument', seed), onSeedProgress);
   }
-  for (const ownerId of await owners.listIds()) await warnings(ownerId);
+  for (const ownerId of await owners.listIds()) await findWarnings(ownerId);
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {

@@ -8,9 +8,9 @@ export interface UnauthorizedCallers {
    * Puts the first of a row into the ingest log of the service's own owner, and no more than one a
    * minute. Never rejects. `what` is wrong with the key, without the key.
    */
-  refused(what: string): Promise<void>;
+  recordRejected(what: string): Promise<void>;
   /** A request with a key ends the row. */
-  admitted(): void;
+  recordAccepted(): void;
   /** Takes whatever comes next for the first. */
   clear(): void;
 }
@@ -34,7 +34,7 @@ export function createUnauthorizedCallers(deps: UnauthorizedCallersDeps): Unauth
   let isInRow = false;
   let notedAtMs = -Infinity;
   return {
-    async refused(what) {
+    async recordRejected(what) {
       if (isInRow || clock.monotonicMs() - notedAtMs < noteEveryMs) return;
       isInRow = true;
       notedAtMs = clock.monotonicMs();
@@ -51,7 +51,7 @@ export function createUnauthorizedCallers(deps: UnauthorizedCallersDeps): Unauth
         log.error('ingest_log_failed', { refused: 'unauthorized' });
       }
     },
-    admitted() {
+    recordAccepted() {
       isInRow = false;
     },
     clear() {

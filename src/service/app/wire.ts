@@ -1,10 +1,14 @@
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { explain, isMessage, violations } from '../../contract/index.ts';
-import type { MessageName, Messages } from '../../contract/index.ts';
 import type { Log } from '../../platform/log.ts';
-import { diskFault, Refusal, serviceErrors, toRefusal, type ServiceErrorCode } from './errors.ts';
+import {
+  diskErrorCode,
+  RequestError,
+  SERVICE_ERROR_STATUS,
+  toRequestError,
+  type ServiceErrorCode,
+} from '../domain/errors.ts';
 
 /** The type of every answer in JSON, to the letter: OpenTelemetry clients compare it. */
 export const jsonType = 'application/json';
@@ -29,14 +33,14 @@ export function speakTheContract(app: FastifyInstance, log: Log): void {
   });
   app.removeAllContentTypeParsers();
   app.setErrorHandler((error, request, reply) => {
-    const refusal = toRefusal(error);
+    const refusal = toRequestError(error);
     if (error !== refusal) logFailure(log, request, error);
     return answerRefusal(reply, refusal);
   });
 }
 
 /** Writes a refusal. */
-export function answerRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
+export function answerRefusal(reply: FastifyReply, refusal: RequestError): FastifyReply {
   const bytes = Buffer.from(JSON.stringify(refusal.body));
   return reply.code(refusal.status).headers(refusal.headers).type(jsonType).send(bytes);
 }
@@ -79,7 +83,10 @@ export function readJsonBodies(scope: FastifyInstance): void {
       ? "; curl: -H 'content-type: application/json'"
       : '';
     done(
-      new Refusal('unsupported_type', `Content-Type must be application/json, got ${type}${hint}`),
+      new RequestError(
+        'unsupported_type',
+        `Content-Type must be application/json, got ${type}${hint}`,
+      ),
     );
   });
 }
@@ -89,10 +96,10 @@ function parseJson(text: string): [Error | null, unknown?] {
   try {
     value = JSON.parse(text);
   } catch {
-    return [new Refusal('bad_request', 'the body is not JSON')];
+    return [new RequestError('bad_request', 'the body is not JSON')];
   }
   if (depthOf(text) <= depthMax) return [null, value];
-  return [new Refusal('bad_request', `the body is nested deeper than ${depthMax} levels`)];
+  return [new RequestError('bad_request', `the body is nested deeper than ${depthMax} levels`)];
 }
 
 /** How deep lists and objects are nested in a text that is JSON. */
@@ -110,23 +117,6 @@ function depthOf(json: string): number {
   return deepest;
 }
 
-/** The value as that message. @throws Refusal `bad_request` that says what is wrong with it. */
-export function asMessage<Name extends MessageName>(name: Name, value: unknown): Messages[Name] {
-  if (isMessage(name, value)) return value;
-  throw new Refusal('bad_request', whatIsWrong(name, value));
-}
-
-function whatIsWrong(name: MessageName, value: unknown): string {
-  try {
-    return `not ${withArticle(name)}: ${explain(violations(name, value))}`;
-  } catch {
-    // Nested so deep that it can't be shown; it does not fit all the same.
-    return `the body is not ${withArticle(name)}`;
-  }
-}
-
-const withArticle = (name: string): string => `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`;
-
 /** Answers every method that a path does not have with 405, the ones that it has, and a hint. */
 export function refuseOtherMethods(
   app: FastifyInstance,
@@ -139,7 +129,7 @@ export function refuseOtherMethods(
     url,
     onRequest(request) {
       const message = `there is no ${request.method} here, only ${allowed.join(', ')}${hint}`;
-      throw new Refusal('method_not_allowed', message, { allow: allowed.join(', ') });
+      throw new RequestError('method_not_allowed', message, { allow: allowed.join(', ') });
     },
     handler: () => undefined,
   });
@@ -160,16 +150,16 @@ export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Duplex): 
   const code = brokenCodes[error.code ?? ''] ?? 'bad_request';
   const text = JSON.stringify({ message: brokenMessages[code] ?? 'this is not an HTTP request' });
   socket.end(
-    `HTTP/1.1 ${serviceErrors[code]} Refused\r\nConnection: close\r\n` +
+    `HTTP/1.1 ${SERVICE_ERROR_STATUS[code]} Refused\r\nConnection: close\r\n` +
       `Content-Type: ${jsonType}\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
   );
 }
 
 /** A failure of ours, told without what was said: an error's message may quote a conversation. */
 function logFailure(log: Log, request: FastifyRequest, error: unknown): void {
-  const code = diskFault(error);
+  const code = diskErrorCode(error);
   if (code !== undefined) log.error('the disk takes nothing', { method: request.method, code });
-  else if (toRefusal(error).code === 'failed') logFault(log, request, error);
+  else if (toRequestError(error).code === 'failed') logFault(log, request, error);
 }
 
 function logFault(log: Log, request: FastifyRequest, error: unknown): void {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { liveEvals } from '../domain/live-evals.ts';
+import { findLiveEvals } from '../domain/evals.ts';
 import type { CloseResult, Store } from '../store/store.ts';
 
 /** What closing works with. */
@@ -33,7 +33,7 @@ export async function closeConversation(
 ): Promise<CloseResult | undefined> {
   const { store, clock } = deps;
   const { run_name: base } = await store.evals.getSettings(ownerId);
-  const { evals, deleted } = await liveEvals(store.evals, ownerId);
+  const { evals, deletedIds } = await findLiveEvals(store.evals, ownerId);
   const atMs = clock.nowMs();
   const closed = await store.conversations.close({
     ownerId,
@@ -45,7 +45,7 @@ export async function closeConversation(
     ...(idleBeforeMs !== undefined && { idleBeforeMs }),
   });
   if (closed && !closed.alreadyClosed) {
-    await noteDeleted(deps, { ownerId, conversationId }, deleted);
+    await noteDeleted(deps, { ownerId, conversationId }, deletedIds);
     if (closed.evaluationsQueued > 0) deps.wake();
   }
   return closed;

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { brief, type ClosedConversation } from '../../contract/index.ts';
-import { Refusal } from '../app/errors.ts';
+import { RequestError } from '../domain/errors.ts';
 import type { Authentication } from '../app/authentication.ts';
 import type { CloseResult, IngestLogStore } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 
 /** What the end call works with. */
 export interface EndCallDeps {
-  gate: Authentication;
+  authentication: Authentication;
   ingestLog: Pick<IngestLogStore, 'findNewestDropCode'>;
   close: (conversation: ConversationRef) => Promise<CloseResult | undefined>;
-  /** Lets the request suffer what faults are set; throws the refusal that it shows. */
-  suffer: () => Promise<void>;
+  /** Injects the faults set for this endpoint; throws the error to respond with. */
+  injectFault: () => Promise<void>;
 }
 
 /**
@@ -19,12 +19,12 @@ export interface EndCallDeps {
  * ignored. A repeated call queues nothing.
  */
 export function addCloseRoute(app: FastifyInstance, deps: EndCallDeps): void {
-  const { gate, close, suffer } = deps;
+  const { authentication, close, injectFault } = deps;
   app.post<{ Params: { conversation_id: string } }>(
     '/v1/sessions/:conversation_id/end',
     async ({ raw, params }): Promise<ClosedConversation> => {
-      const { ownerId } = await gate.caller(raw.headers);
-      await suffer();
+      const { ownerId } = await authentication.caller(raw.headers);
+      await injectFault();
       const conversationId = params.conversation_id;
       const closed = await close({ ownerId, conversationId });
       if (!closed) throw await unknown(deps, { ownerId, conversationId });
@@ -36,12 +36,12 @@ export function addCloseRoute(app: FastifyInstance, deps: EndCallDeps): void {
 async function unknown(
   { ingestLog }: EndCallDeps,
   { ownerId, conversationId }: ConversationRef,
-): Promise<Refusal> {
+): Promise<RequestError> {
   const which = `there is no conversation ${brief(conversationId)}`;
   const cure = 'its id is the gen_ai.conversation.id of spans that this key has sent';
   const code = await ingestLog.findNewestDropCode(ownerId);
   const dropped = `; spans were dropped (${code}): GET /__admin/ingest-log tells which`;
-  return new Refusal('unknown_conversation', `${which}; ${cure}${code ? dropped : ''}`);
+  return new RequestError('unknown_conversation', `${which}; ${cure}${code ? dropped : ''}`);
 }
 
 /** The close response (spec 2.3). */

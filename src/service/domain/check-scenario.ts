@@ -1,14 +1,13 @@
 import { brief, type ReplyCondition, type Scenario } from '../../contract/index.ts';
 import { suggestion } from '../../platform/suggest.ts';
-import { InvalidDocumentError } from '../app/errors.ts';
-import { unknownId } from './unknown-id.ts';
-import { checkUnique } from './check-unique.ts';
-import { checkKnown, toEval } from '../admin/evals.ts';
+import { InvalidDocumentError } from './errors.ts';
+import { checkUnique, unknownIdError } from './document-checks.ts';
+import { checkEvalIds, parseEval } from './evals.ts';
 
 /**
  * What no schema can say of a scenario: that its persona and its evals are there, that steps lead to
  * steps, that nothing is named twice, that placeholders stand for something and that patterns are patterns. `at` is the pointer to where it
- * stands. @throws Misfit.
+ * stands. @throws InvalidDocumentError.
  */
 export function checkScenario(
   { persona, evals = [], user }: Scenario,
@@ -16,14 +15,14 @@ export function checkScenario(
   at: string,
 ): void {
   if (typeof persona === 'string' && !known.personaIds.includes(persona)) {
-    throw unknownId(`${at}/persona`, 'a persona', persona, known.personaIds);
+    throw unknownIdError(`${at}/persona`, 'a persona', persona, known.personaIds);
   }
   for (const [index, one] of evals.entries()) {
-    if (typeof one !== 'string') toEval(one, `${at}/evals/${index}`);
+    if (typeof one !== 'string') parseEval(one, `${at}/evals/${index}`);
   }
   const brought = evals.flatMap((one) => (typeof one === 'string' ? [] : one.id));
   const named = evals.map((one) => (typeof one === 'string' ? one : one.id));
-  checkKnown(named, [...known.evalIds, ...brought], at);
+  checkEvalIds(named, [...known.evalIds, ...brought], at);
   const { steps = [], facts = [], reactions = [], stop_when: stops = [] } = user;
   const stepIds = steps.map(({ id }) => id);
   checkUnique(stepIds, (index) => `${at}/user/steps/${index}/id`);
@@ -38,7 +37,7 @@ export function checkScenario(
     const step = `${at}/user/steps/${index}`;
     if (next !== undefined && !stepIds.includes(next)) {
       const ids = stepIds.filter((id) => id !== undefined);
-      throw unknownId(`${step}/next`, 'a step', next, ids);
+      throw unknownIdError(`${step}/next`, 'a step', next, ids);
     }
     checkPattern(when, `${step}/when`);
   }

@@ -1,6 +1,6 @@
 import type { EvalDefinition, Scenario } from '../../contract/index.ts';
-import { liveEvals } from './live-evals.ts';
-import { loadTurns, type SessionTurn } from './session-turns.ts';
+import { findLiveEvals } from './evals.ts';
+import { loadTurns, type SessionTurn } from './sessions.ts';
 import type { Session, Store } from '../store/store.ts';
 import { buildTurns } from '../turns/turns.ts';
 
@@ -89,7 +89,7 @@ async function evalsOf(
   const known = await store.evals.list(ownerId);
   const scored = session?.outcomes.map(({ evalId }) => evalId) ?? [];
   if (scored.length === 0)
-    return { evals: (await liveEvals(store.evals, ownerId)).evals, notes: [] };
+    return { evals: (await findLiveEvals(store.evals, ownerId)).evals, notes: [] };
   const gone = scored.filter((id) => !known.some((one) => one.id === id));
   const notes = gone.map((id) => `The eval ${id} that scored it is not there any more.`);
   return { evals: known.filter(({ id }) => scored.includes(id)), notes };

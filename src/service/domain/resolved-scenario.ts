@@ -1,6 +1,6 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
 import { checkScenario } from './check-scenario.ts';
-import { toEval } from '../admin/evals.ts';
+import { parseEval } from './evals.ts';
 import { plainPersona, type ResolvedScenario } from '../simulator/session-plan.ts';
 
 /** What scenarios may name. */
@@ -11,20 +11,20 @@ export interface ScenarioReferences {
 
 /**
  * Scenarios with what they name.
- * @throws Misfit where a scenario or an eval makes no sense; its pointer begins with the scenario's
+ * @throws InvalidDocumentError where a scenario or an eval makes no sense; its pointer begins with the scenario's
  * place, or with `/evals` and the eval's.
  */
 export function resolveScenarios(
   scenarios: readonly Scenario[],
   cast: ScenarioReferences,
 ): ResolvedScenario[] {
-  for (const [nth, one] of cast.evals.entries()) toEval(one, `/evals/${nth}`);
+  for (const [nth, one] of cast.evals.entries()) parseEval(one, `/evals/${nth}`);
   return scenarios.map((scenario, nth) => resolveScenario(scenario, cast, `/${nth}`));
 }
 
 /**
  * A scenario with its persona and its evals, its own or by id. `at` is the pointer to where it stands.
- * @throws Misfit where it names what is not there, or makes no sense otherwise.
+ * @throws InvalidDocumentError where it names what is not there, or makes no sense otherwise.
  */
 export function resolveScenario(
   scenario: Scenario,

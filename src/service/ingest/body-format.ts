@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { brief } from '../../contract/index.ts';
-import { Refusal } from '../app/errors.ts';
+import { RequestError } from '../domain/errors.ts';
 
 /** How a body is written. */
 export interface BodyFormat {
@@ -11,7 +11,7 @@ export interface BodyFormat {
 /**
  * What the headers say of the body: exactly one of two types (spec 7), whatever the case and with
  * whatever parameters; plain or gzip (spec 4.1).
- * @throws Refusal `unsupported_type` or `unsupported_encoding`.
+ * @throws RequestError `unsupported_type` or `unsupported_encoding`.
  */
 export function readBodyFormat(headers: IncomingHttpHeaders): BodyFormat {
   return { contentType: contentType(headers), gzip: isGzip(headers) };
@@ -23,7 +23,7 @@ function contentType(headers: IncomingHttpHeaders): BodyFormat['contentType'] {
   if (type === 'application/json') return 'json';
   if (type === 'application/x-protobuf') return 'protobuf';
   const wanted = 'Content-Type must be application/json or application/x-protobuf';
-  throw new Refusal('unsupported_type', `${wanted}, got ${brief(given)}`);
+  throw new RequestError('unsupported_type', `${wanted}, got ${brief(given)}`);
 }
 
 function isGzip(headers: IncomingHttpHeaders): boolean {
@@ -32,5 +32,5 @@ function isGzip(headers: IncomingHttpHeaders): boolean {
   if (encoding === 'gzip' || encoding === 'x-gzip') return true;
   if (encoding === '' || encoding === 'identity') return false;
   const message = `Content-Encoding must be gzip or left out, got ${brief(given)}`;
-  throw new Refusal('unsupported_encoding', message);
+  throw new RequestError('unsupported_encoding', message);
 }

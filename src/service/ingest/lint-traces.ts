@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { ingestBodyBytesMax } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
-import type { ServiceErrorCode } from '../app/errors.ts';
+import type { ServiceErrorCode } from '../domain/errors.ts';
 import { decodeBody } from './decode-body.ts';
 import type { IngestLogEntry, NewSpan } from '../store/store.ts';
 import { buildTurns } from '../turns/turns.ts';

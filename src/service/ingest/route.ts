@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ingestBodyBytesMax } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { Refusal, unwritable, type ServiceErrorCode } from '../app/errors.ts';
-import type { Caller, Authentication, RateWindow } from '../app/authentication.ts';
+import { RequestError, diskWriteError, type ServiceErrorCode } from '../domain/errors.ts';
+import type { Caller, Authentication, RateLimiter } from '../app/authentication.ts';
 import type { IngestLogStore, IngestLogEntry } from '../store/store.ts';
 import { readBody, createShare, type ByteBudget, type Share } from './read-body.ts';
 import { readBodyFormat, type BodyFormat } from './body-format.ts';
@@ -13,13 +13,13 @@ import type { IngestResult, IngestThread } from './ingest-thread.ts';
 export interface IngestDeps {
   clock: Clock;
   log: Log;
-  gate: Authentication;
-  rate: RateWindow;
+  authentication: Authentication;
+  rate: RateLimiter;
   budget: ByteBudget;
   writer: IngestThread;
   ingestLog: IngestLogStore;
-  /** Lets the request suffer what faults are set; throws the refusal that it shows. */
-  suffer: () => Promise<void>;
+  /** Injects the faults set for this endpoint; throws the error to respond with. */
+  injectFault: () => Promise<void>;
 }
 
 const contentTypes = { json: 'application/json', protobuf: 'application/x-protobuf' } as const;
@@ -33,9 +33,9 @@ const busyRetryAfterS = 1;
  */
 export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
   app.post('/v1/traces', async (request, reply) => {
-    const caller = await deps.gate.caller(request.raw.headers);
+    const caller = await deps.authentication.caller(request.raw.headers);
     try {
-      await deps.suffer();
+      await deps.injectFault();
       admit(deps, caller);
       const format = readBodyFormat(request.raw.headers);
       using share = createShare(deps.budget);
@@ -50,28 +50,28 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       }
       return await answer(reply, format, result);
     } catch (error) {
-      if (error instanceof Refusal) await noteRefusal(deps, caller, error);
+      if (error instanceof RequestError) await noteRefusal(deps, caller, error);
       throw error;
     }
   });
 }
 
 /** A 429 that is one of many; only the first of a row goes into the log. */
-class RepeatedRefusal extends Refusal {}
+class RepeatedRequestError extends RequestError {}
 
 function admit({ rate }: IngestDeps, { keyDigest }: Caller): void {
-  const admission = rate.admit(keyDigest);
+  const admission = rate.countRequest(keyDigest);
   if (admission.admitted) return;
   const { retryAfterS, isFirst } = admission;
   const message =
     `more than 120 requests within a minute with this key; try again in ${retryAfterS} s, ` +
     'and let the exporter send larger batches';
-  throw new (isFirst ? Refusal : RepeatedRefusal)('rate_limited', message, {
+  throw new (isFirst ? RequestError : RepeatedRequestError)('rate_limited', message, {
     'retry-after': String(retryAfterS),
   });
 }
 
-/** Undefined when the peer is gone, and there is nobody to answer. @throws Refusal. */
+/** Undefined when the peer is gone, and there is nobody to answer. @throws RequestError. */
 async function wholeBody(request: FastifyRequest, share: Share): Promise<ArrayBuffer | undefined> {
   const read = await readBody(request.raw, { bytesMax: ingestBodyBytesMax, share });
   switch (read.kind) {
@@ -83,14 +83,17 @@ async function wholeBody(request: FastifyRequest, share: Share): Promise<ArrayBu
       throw tooBusy();
     case 'too_large': {
       const size = `larger than ${ingestBodyBytesMax} bytes (10 MB)`;
-      throw new Refusal('too_large', `the body is ${size}; let the exporter send smaller batches`);
+      throw new RequestError(
+        'too_large',
+        `the body is ${size}; let the exporter send smaller batches`,
+      );
     }
   }
 }
 
-function tooBusy(): Refusal {
+function tooBusy(): RequestError {
   const message = 'the service holds as much as it can at a time; send it again';
-  return new Refusal('busy', message, { 'retry-after': String(busyRetryAfterS) });
+  return new RequestError('busy', message, { 'retry-after': String(busyRetryAfterS) });
 }
 
 interface Received {
@@ -123,7 +126,7 @@ function fromHeader(value: string): string {
   return text.includes('\ufffd') ? value.trim() : text.trim();
 }
 
-/** @throws Refusal for anything but `kept`. */
+/** @throws RequestError for anything but `kept`. */
 function answer(reply: FastifyReply, format: BodyFormat, result: IngestResult): FastifyReply {
   switch (result.kind) {
     case 'kept': {
@@ -132,17 +135,17 @@ function answer(reply: FastifyReply, format: BodyFormat, result: IngestResult): 
       return reply.type(contentTypes[format.contentType]).send(Buffer.from(body));
     }
     case 'refused':
-      throw new Refusal(result.code, result.message);
+      throw new RequestError(result.code, result.message);
     case 'malformed':
-      throw new Refusal('malformed_body', result.message);
+      throw new RequestError('malformed_body', result.message);
     case 'too_large':
-      throw new Refusal('too_large', result.message);
+      throw new RequestError('too_large', result.message);
     case 'busy':
       throw tooBusy();
     case 'unwritable':
-      throw unwritable();
+      throw diskWriteError();
     case 'failed':
-      throw new Refusal('failed', 'the service could not keep the spans; send them again');
+      throw new RequestError('failed', 'the service could not keep the spans; send them again');
   }
 }
 
@@ -150,8 +153,8 @@ function answer(reply: FastifyReply, format: BodyFormat, result: IngestResult): 
 const unnoted: readonly ServiceErrorCode[] = ['no_conversation_id', 'unwritable'];
 
 /** Tells the owner in the ingest log, where one asks why nothing appears. */
-async function noteRefusal(deps: IngestDeps, caller: Caller, refusal: Refusal): Promise<void> {
-  if (refusal instanceof RepeatedRefusal || unnoted.includes(refusal.code)) return;
+async function noteRefusal(deps: IngestDeps, caller: Caller, refusal: RequestError): Promise<void> {
+  if (refusal instanceof RepeatedRequestError || unnoted.includes(refusal.code)) return;
   const note: IngestLogEntry = {
     level: 'error',
     code: refusal.code,

@@ -1,5 +1,5 @@
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
-import { diskFault } from '../app/errors.ts';
+import { diskErrorCode } from '../domain/errors.ts';
 import type { SpanWriter } from '../store/span-sink.ts';
 import type { InsertResult, TraceRequestRows } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';
@@ -132,7 +132,7 @@ function toResult(decoded: Decoded, kept: InsertResult | Error | undefined): Ing
   if (decoded.kind !== 'read') return { kind: decoded.kind, message: decoded.message };
   if (kept === undefined) return { kind: 'failed', message: 'the sink gave no result' };
   if (kept instanceof Error) {
-    const fault = diskFault(kept);
+    const fault = diskErrorCode(kept);
     if (fault !== undefined) return { kind: 'unwritable', message: fault };
     return { kind: 'failed', message: describeOrigin(kept) };
   }

@@ -1,5 +1,5 @@
 import type { ProductionSession } from '../../contract/index.ts';
-import { makeDeepLink } from '../domain/deep-link.ts';
+import { makeDeepLink } from '../domain/sessions.ts';
 import type { Session } from '../store/store.ts';
 import { toSessionView } from './session-view.ts';
 import type { ViewOptions } from './simulation-view.ts';

@@ -1,6 +1,6 @@
 import { brief, ISO_8601, pageLimitDefault, pageLimitMax } from '../../contract/index.ts';
 import { utcInstantMs } from '../../platform/utc-instant.ts';
-import { Refusal } from '../app/errors.ts';
+import { RequestError } from '../domain/errors.ts';
 import type { SessionFilter, SessionKind } from '../store/store.ts';
 
 /** What a request for results asks for. */
@@ -12,7 +12,7 @@ export interface ResultsQuery {
 /**
  * Reads the query of a results endpoint (spec 4.3, 4.4). A parameter that it does not know means
  * nothing; a name that is left empty filters nothing.
- * @throws Refusal `bad_request` for a value that can't be read, or a parameter given twice.
+ * @throws RequestError `bad_request` for a value that can't be read, or a parameter given twice.
  */
 export function readResultsQuery(kind: SessionKind, ownerId: string, url: string): ResultsQuery {
   const mark = url.indexOf('?');
@@ -40,7 +40,7 @@ export function readResultsQuery(kind: SessionKind, ownerId: string, url: string
 function single(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   if (values.length > 1) {
-    throw new Refusal('bad_request', `${name} is given ${values.length} times; give it once`);
+    throw new RequestError('bad_request', `${name} is given ${values.length} times; give it once`);
   }
   return values[0];
 }
@@ -52,7 +52,7 @@ function readBoolean(query: URLSearchParams, name: string): boolean {
   if (text === undefined) return false;
   const word = text.toLowerCase();
   if (Object.hasOwn(booleans, word)) return booleans[word] ?? false;
-  throw new Refusal('bad_request', `${name} must be true or false, got ${brief(text)}`);
+  throw new RequestError('bad_request', `${name} must be true or false, got ${brief(text)}`);
 }
 
 function readCount(query: URLSearchParams, name: string, whenAbsent: number): number {
@@ -60,7 +60,7 @@ function readCount(query: URLSearchParams, name: string, whenAbsent: number): nu
   if (text === undefined) return whenAbsent;
   if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   const wanted = 'must be a whole number, 0 or more';
-  throw new Refusal('bad_request', `${name} ${wanted}, got ${brief(text)}`);
+  throw new RequestError('bad_request', `${name} ${wanted}, got ${brief(text)}`);
 }
 
 function readInstant(query: URLSearchParams, name: string): number | undefined {
@@ -71,7 +71,7 @@ function readInstant(query: URLSearchParams, name: string): number | undefined {
   const ms = ISO_8601.test(iso) ? utcInstantMs(iso) : undefined;
   if (ms !== undefined && !Number.isNaN(ms)) return ms;
   const example = 'e.g. 2026-11-20T09:30:00Z; without a zone it is UTC';
-  throw new Refusal(
+  throw new RequestError(
     'bad_request',
     `${name} must be an ISO 8601 time, ${example}; got ${brief(text)}`,
   );

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ProductionSessionPage, SimulationSessionPage } from '../../contract/index.ts';
 import type { Authentication } from '../app/authentication.ts';
-import { loadTurns } from '../domain/session-turns.ts';
+import { loadTurns } from '../domain/sessions.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { toProductionView } from './production-view.ts';
 import { readResultsQuery } from './read-query.ts';
@@ -10,11 +10,11 @@ import { toSimulationView, type ViewOptions } from './simulation-view.ts';
 /** What the results endpoints work with. */
 export interface ResultsDeps {
   store: Store;
-  gate: Authentication;
+  authentication: Authentication;
   /** Base of the deep links, without a slash at the end; known once the service listens. */
   appUrl: () => string;
-  /** Lets the request suffer what faults are set; throws the refusal that it shows. */
-  suffer: () => Promise<void>;
+  /** Injects the faults set for this endpoint; throws the error to respond with. */
+  injectFault: () => Promise<void>;
 }
 
 /** Where results are read, without the slash at the end that may follow. */
@@ -45,13 +45,13 @@ interface Page<Item> {
 
 /** A page of sessions, newest first, seen as `view` has them. */
 async function page<Item>(
-  { gate, store, appUrl, suffer }: ResultsDeps,
+  { authentication, store, appUrl, injectFault }: ResultsDeps,
   request: FastifyRequest,
   kind: SessionKind,
   view: (session: Session, options: ViewOptions) => Item,
 ): Promise<Page<Item>> {
-  const { ownerId } = await gate.caller(request.headers);
-  await suffer();
+  const { ownerId } = await authentication.caller(request.headers);
+  await injectFault();
   const { filter, includeTraces } = readResultsQuery(kind, ownerId, request.url);
   const { sessions, total } = await store.sessions.listPage(filter);
   const items: Item[] = [];

@@ -1,6 +1,5 @@
 import type { SimulationSession } from '../../contract/index.ts';
-import { makeDeepLink } from '../domain/deep-link.ts';
-import type { SessionTurn } from '../domain/session-turns.ts';
+import { type SessionTurn, makeDeepLink } from '../domain/sessions.ts';
 import type { Session } from '../store/store.ts';
 import { toSessionView } from './session-view.ts';
 

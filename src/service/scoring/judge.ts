@@ -1,6 +1,6 @@
 import type { Random } from '../../platform/random.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { judgeMissing } from '../domain/judge-missing.ts';
+import { NO_JUDGE_IN_SERVICE } from '../domain/missing-models.ts';
 import { askWithRetries } from '../model/ask.ts';
 import { openEndpoint, type Asked } from '../model/endpoint.ts';
 import { readAnswer } from './judge-answer.ts';
@@ -42,7 +42,7 @@ export async function scoreJudge({ params, session, judge, signal }: Scoring): P
     session,
     model: params.optionalText('model'),
   };
-  return judge ? await judge.score(judged, signal) : unscored(judgeMissing);
+  return judge ? await judge.score(judged, signal) : unscored(NO_JUDGE_IN_SERVICE);
 }
 
 /** A judge behind an OpenAI-compatible endpoint. Nothing is sent before the first scoring. */

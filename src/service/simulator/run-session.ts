@@ -2,7 +2,7 @@ import { errorOrigin } from '../../platform/error-origin.ts';
 import type { EndReason, UserCreateRequest } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { userModelMissing } from '../domain/user-model-missing.ts';
+import { NO_USER_MODEL } from '../domain/missing-models.ts';
 import type { Channel, OpenChannel } from './channel.ts';
 import { chatChannel } from './chat-channel.ts';
 import { graphUser } from './graph-user.ts';
@@ -147,7 +147,7 @@ function playerOf(plan: SessionPlan, model: UserModel | undefined): SimulatedUse
   const { mode = 'graph' } = scenario.user;
   if (mode === 'scripted') return scriptedUser(scenario);
   if (mode === 'graph') return graphUser(scenario, persona);
-  if (!model) throw new SessionFault('simulator_error', userModelMissing);
+  if (!model) throw new SessionFault('simulator_error', NO_USER_MODEL);
   return llmUser(plan, model);
 }
 

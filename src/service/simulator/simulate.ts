@@ -9,7 +9,7 @@ import { seededRandom } from '../../platform/random.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { silentLog, type Log } from '../../platform/log.ts';
 import { resolveScenarios } from '../domain/resolved-scenario.ts';
-import { judgeMissingInRun } from '../domain/judge-missing.ts';
+import { NO_JUDGE_IN_RUN } from '../domain/missing-models.ts';
 import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
 import { outcomeOf } from '../scoring/outcome.ts';
 import { scoreSession } from '../scoring/score-session.ts';
@@ -25,7 +25,7 @@ import type { SimulatedSession } from './simulated-session.ts';
 import { voiceCaller, type CallOptions } from './voice-caller.ts';
 import { openUserModel, type UserModelOptions } from './user-model.ts';
 import type { Outcome } from '../store/store.ts';
-import { decideVerdict } from '../domain/verdict.ts';
+import { decideVerdict } from '../domain/sessions.ts';
 
 /** What is simulated, against what, and how. */
 export interface SimulateOptions {
@@ -64,7 +64,7 @@ const scoringMsMax = 120_000;
 /**
  * Runs simulated users against a sandbox, and scores what was said: the service's simulator without
  * the service. The same seed, scenarios and answers give the same report but for times.
- * @throws Misfit where a scenario or an eval makes no sense; its pointer begins with the scenario's
+ * @throws InvalidDocumentError where a scenario or an eval makes no sense; its pointer begins with the scenario's
  * place, or with `/evals` and the eval's.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
@@ -122,7 +122,7 @@ async function scoreOnce(
   session: ScoredSession,
   { judge, signal, clock }: Scoring,
 ): Promise<Score> {
-  if (definition.kind === 'judge' && !judge) return unscored(judgeMissingInRun);
+  if (definition.kind === 'judge' && !judge) return unscored(NO_JUDGE_IN_RUN);
   using deadline = clock.deadline(scoringMsMax);
   const until = AbortSignal.any([signal, deadline.signal]);
   try {

@@ -6,7 +6,7 @@ import { htmlType, pageHeaders, pageOf } from './page-frame.ts';
 
 /** What the front page is made from. */
 export interface FrontPageDeps {
-  gate: Authentication;
+  authentication: Authentication;
   /** Lower-case name of the header that holds the key. */
   apiKeyHeader: string;
 }
@@ -38,9 +38,12 @@ const documents = [
  * `GET /`: what this is, for one who has its address and nothing else. JSON, or a page where Accept
  * likes HTML better. On loopback for anyone of this machine, elsewhere for holders of a key.
  */
-export function frontPage(app: FastifyInstance, { gate, apiKeyHeader }: FrontPageDeps): void {
+export function frontPage(
+  app: FastifyInstance,
+  { authentication, apiKeyHeader }: FrontPageDeps,
+): void {
   app.get('/', async ({ headers }, reply) => {
-    await gate.reader(headers);
+    await authentication.reader(headers);
     reply.headers(pageHeaders).header('vary', 'accept');
     if (prefersHtml(headers.accept ?? '')) return reply.type(htmlType).send(pageFor(apiKeyHeader));
     return sendForPeople(reply, {

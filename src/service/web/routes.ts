@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from '../app/authentication.ts';
-import { loadTurns } from '../domain/session-turns.ts';
+import { loadTurns } from '../domain/sessions.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { frontPage } from './front-page.ts';
 import { htmlType, nothingPage, pageHeaders } from './page-frame.ts';
@@ -9,7 +9,7 @@ import { sessionPage } from './session-page.ts';
 /** What pages are made from. */
 export interface PageDeps {
   store: Store;
-  gate: Authentication;
+  authentication: Authentication;
   /** Lower-case name of the header that holds the key. */
   apiKeyHeader: string;
 }
@@ -20,7 +20,7 @@ export function pageRoutes(app: FastifyInstance, deps: PageDeps): void {
   const show =
     (kind: SessionKind, parentOf: (session: Session) => string | undefined) =>
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-      const reader = await deps.gate.reader(request.headers);
+      const reader = await deps.authentication.reader(request.headers);
       // A reader without a key is this machine's own user, who may see the pages of every owner.
       const ownerIds = reader ? [reader.ownerId] : await deps.store.owners.listIds();
       const session = await findSession(deps.store, ownerIds, sessionIdIn(request));

@@ -1,8 +1,7 @@
 import { isoTime } from '../../platform/clock.ts';
 import { html, type Html } from '../../report-kit/html.ts';
-import type { SessionTurn } from '../domain/session-turns.ts';
+import { type SessionTurn, decideVerdict } from '../domain/sessions.ts';
 import type { Outcome, Session } from '../store/store.ts';
-import { decideVerdict } from '../domain/verdict.ts';
 import { pageOf } from './page-frame.ts';
 
 /** What a session page shows. */

@@ -54,7 +54,7 @@ void t.test(
 );
 
 void t.test('beyond loopback it wants a key of its own, also for /__admin', async (t) => {
-  await t.rejects(startService({ host: '0.0.0.0' }), { name: 'CannotStart', message: /key/ });
+  await t.rejects(startService({ host: '0.0.0.0' }), { name: 'StartError', message: /key/ });
   const key = 'the-key-of-this-service';
   const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
   t.teardown(() => service.stop());
@@ -118,7 +118,7 @@ void t.test('a key that the configuration names no more is taken no more', async
   t.equal(await ask(third, third.apiKey), 200, 'the development key is there again');
   await third.stop();
   const taken = { dataDir, keys: [{ key: 'granted-key', owner: 'somebody-else' }] };
-  await t.rejects(startService(taken), { name: 'CannotStart', message: /another owner/ });
+  await t.rejects(startService(taken), { name: 'StartError', message: /another owner/ });
 });
 
 void t.test(
@@ -146,11 +146,11 @@ void t.test('what can not start says why', async (t) => {
   const service = await startService();
   t.teardown(() => service.stop());
   const port = Number(new URL(service.url).port);
-  await t.rejects(startService({ port }), { name: 'CannotStart', message: /port/ });
-  await t.rejects(startService({ keys: [{ key: 'short' }] }), { name: 'CannotStart' });
-  await t.rejects(startService({ dataDir: '/dev/null/x' }), { name: 'CannotStart' });
+  await t.rejects(startService({ port }), { name: 'StartError', message: /port/ });
+  await t.rejects(startService({ keys: [{ key: 'short' }] }), { name: 'StartError' });
+  await t.rejects(startService({ dataDir: '/dev/null/x' }), { name: 'StartError' });
   const seed = { settings: { evals: ['nothing'] } };
-  await t.rejects(startService({ seed }), { name: 'CannotStart', message: /nothing/ });
+  await t.rejects(startService({ seed }), { name: 'StartError', message: /nothing/ });
 });
 
 void t.test(

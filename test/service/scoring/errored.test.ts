@@ -36,7 +36,7 @@ void t.test('a session whose evals all errored is found, and says what is missin
   t.equal((await production()).total, 0, 'without results it is not listed (spec 4.4)');
   const { sessions } = (await admin('GET /sessions')) as { sessions: SessionVerdict[] };
   const [session] = sessions;
-  const why = /No judge is configured.*SANDBOX_KIT_JUDGE_URL/;
+  const why = /No LLM judge is configured.*SANDBOX_KIT_JUDGE_URL/;
   t.match(session, {
     source_session_id: 'conv-1',
     verdict: 'undecided',
@@ -44,7 +44,7 @@ void t.test('a session whose evals all errored is found, and says what is missin
   });
   const page = await fetch(session?.url ?? '');
   t.equal(page.status, 200);
-  t.match(await page.text(), /1 eval errored[^]*No judge is configured/);
+  t.match(await page.text(), /1 eval errored[^]*No LLM judge is configured/);
   const about = { eval: 'greets', session_id: session?.id, count: 1 };
   t.match(await erroredOf(bench), [{ level: 'error', message: why, about }]);
   const warned = lines.filter((line) => line.includes('"eval_errored"'));
@@ -104,7 +104,7 @@ void t.test('a run full of errors leaves one entry a minute, with their number',
 void t.test('a judge that is wanted and missing is told before anything is scored', async (t) => {
   const { log, lines } = linesOf();
   const { admin } = await withService(t, { log });
-  const says = /^evals\/greets: No judge is configured.*SANDBOX_KIT_JUDGE_URL/;
+  const says = /^evals\/greets: No LLM judge is configured.*SANDBOX_KIT_JUDGE_URL/;
   const logged = (): number => lines.filter((line) => line.includes('"judge_missing"')).length;
   await admin('POST /evals', judged);
   await admin('POST /evals', anEval('plain', 'x'));

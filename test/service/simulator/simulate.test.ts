@@ -173,7 +173,7 @@ void t.test(
     const two = await sessionOn(t, url, aScenario({ evals: [passes, judged] }));
     t.equal(two.verdict, 'undecided');
     t.match(two.errored_evals, [
-      { eval: 'j', reasoning: /No judge is configured.*, and run simulate again\.$/ },
+      { eval: 'j', reasoning: /No LLM judge is configured.*, and run simulate again\.$/ },
     ]);
     t.match(two.outcome_summary, { total_evaluations: 1, pass_rate: 1 });
   },

@@ -4,7 +4,7 @@ import type { ServiceError } from '../../contract/index.ts';
  * Every way in which the service refuses or fails, by code: the rows of the interface (spec 7, area
  * A) and, where it is silent, ours. No other file names the status of a refusal.
  */
-export const serviceErrors = {
+export const SERVICE_ERROR_STATUS = {
   bad_request: 400,
   no_conversation_id: 400,
   malformed_body: 400,
@@ -26,10 +26,10 @@ export const serviceErrors = {
 } as const satisfies Record<string, number>;
 
 /** A code of the service's error table. */
-export type ServiceErrorCode = keyof typeof serviceErrors;
+export type ServiceErrorCode = keyof typeof SERVICE_ERROR_STATUS;
 
 /** A request that is answered with a row of the error table. Thrown; one handler writes it. */
-export class Refusal extends Error {
+export class RequestError extends Error {
   override name = 'Refusal';
   readonly code: ServiceErrorCode;
   /** Headers that belong to the refusal, by lower-case name. */
@@ -43,7 +43,7 @@ export class Refusal extends Error {
 
   /** The HTTP status of the answer. */
   get status(): number {
-    return serviceErrors[this.code];
+    return SERVICE_ERROR_STATUS[this.code];
   }
 
   /** The body of the answer. */
@@ -53,11 +53,11 @@ export class Refusal extends Error {
 }
 
 /** A place in a document that is not what it must be, though the schema holds. */
-export class InvalidDocumentError extends Refusal {
+export class InvalidDocumentError extends RequestError {
   /** JSON pointer (RFC 6901) to the place. */
   readonly pointer: string;
   /** To another place that it does not go together with, where there is one. */
-  readonly besides: string | undefined;
+  readonly relatedPointer: string | undefined;
 
   /**
    * @param what What must be there and what came, to be read behind the pointer; where `besides` is
@@ -66,7 +66,7 @@ export class InvalidDocumentError extends Refusal {
   constructor(pointer: string, what: string, besides?: string) {
     super('bad_request', `${pointer || 'the document'} ${what}`);
     this.pointer = pointer;
-    this.besides = besides;
+    this.relatedPointer = besides;
   }
 }
 
@@ -75,11 +75,11 @@ export class InvalidDocumentError extends Refusal {
  * starts it, and never on the wire.
  */
 export class StartError extends Error {
-  override name = 'CannotStart';
+  override name = 'StartError';
   /** JSON pointer (RFC 6901) to the place in the seed that is to blame, where one is. */
   readonly seedPointer: string | undefined;
   /** To another place in the seed that it does not go together with. */
-  readonly seedBesides: string | undefined;
+  readonly relatedSeedPointer: string | undefined;
 
   constructor(
     message: string,
@@ -87,7 +87,7 @@ export class StartError extends Error {
   ) {
     super(message, { cause: more.cause });
     this.seedPointer = more.seedPointer;
-    this.seedBesides = more.seedBesides;
+    this.relatedSeedPointer = more.seedBesides;
   }
 }
 
@@ -101,13 +101,13 @@ const ownCodes: Record<string, ServiceErrorCode> = {
 const unwritableRetryAfterS = 5;
 
 /** What is refused because the disk takes nothing: nothing of it was done. */
-export function unwritable(): Refusal {
+export function diskWriteError(): RequestError {
   const message = 'the service can not write to its disk; send it again later';
-  return new Refusal('unwritable', message, { 'retry-after': String(unwritableRetryAfterS) });
+  return new RequestError('unwritable', message, { 'retry-after': String(unwritableRetryAfterS) });
 }
 
 /** SQLite's code where an error says that the disk, and nothing in the request, is to blame. */
-export function diskFault(error: unknown): string | undefined {
+export function diskErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error)) return undefined;
   const code = String(error.code);
   return /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code) ? code : undefined;
@@ -117,13 +117,13 @@ export function diskFault(error: unknown): string | undefined {
  * The refusal that an error is answered with. A caller's mistake that fastify found keeps its
  * message; whatever else went wrong becomes `failed`, and says nothing of how.
  */
-export function toRefusal(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  if (diskFault(error) !== undefined) return unwritable();
+export function toRequestError(error: unknown): RequestError {
+  if (error instanceof RequestError) return error;
+  if (diskErrorCode(error) !== undefined) return diskWriteError();
   if (error instanceof Error && 'statusCode' in error && 'code' in error) {
     const { statusCode, code, message } = error;
     const isCallersMistake = typeof statusCode === 'number' && statusCode < 500;
-    if (isCallersMistake) return new Refusal(ownCodes[String(code)] ?? 'bad_request', message);
+    if (isCallersMistake) return new RequestError(ownCodes[String(code)] ?? 'bad_request', message);
   }
-  return new Refusal('failed', 'The service failed to answer this request.');
+  return new RequestError('failed', 'The service failed to answer this request.');
 }

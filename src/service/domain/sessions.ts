@@ -1,0 +1,118 @@
+import type { ScoredSession } from '../scoring/scored-session.ts';
+import type { JsonObject, Outcome, Session, SessionStatus, Store } from '../store/store.ts';
+import { buildTurns, type Turn } from '../turns/turns.ts';
+
+/** The result of a whole session. An extension of ours: the interface only counts outcomes. */
+export type Verdict = 'passed' | 'failed' | 'undecided';
+
+/**
+ * Returns the verdict of a session. It fails as soon as a required eval fails. It passes when it is
+ * completed, at least one eval passed, and every required eval passed: an eval that errored proves
+ * nothing.
+ */
+export function decideVerdict(session: {
+  status: SessionStatus;
+  outcomes: readonly Pick<Outcome, 'outcome' | 'required'>[];
+}): Verdict {
+  const { status, outcomes } = session;
+  const required = outcomes.filter((outcome) => outcome.required);
+  if (required.some(({ outcome }) => outcome === 'fail')) return 'failed';
+  if (status !== 'completed') return 'undecided';
+  const isProven = required.every(({ outcome }) => outcome === 'pass');
+  return isProven && outcomes.some(({ outcome }) => outcome === 'pass') ? 'passed' : 'undecided';
+}
+
+/**
+ * Returns the URL of a session's page (spec 2.4, 2.5); null when its simulation was deleted.
+ * @param appUrl Base URL of the deep links, without a trailing slash.
+ */
+export function makeDeepLink(session: Session & { kind: 'production' }, appUrl: string): string;
+export function makeDeepLink(session: Session, appUrl: string): string | null;
+export function makeDeepLink(
+  { id, kind, run, simulation }: Session,
+  appUrl: string,
+): string | null {
+  const query = `?sessionId=${encodeURIComponent(id)}`;
+  if (kind === 'production') {
+    return `${appUrl}/production-eval/${encodeURIComponent(run?.id ?? '')}${query}`;
+  }
+  if (!simulation || simulation.deleted) return null;
+  return `${appUrl}/simulation/${encodeURIComponent(simulation.id)}${query}`;
+}
+
+/** One turn of a session: uploaded, simulated, or derived from spans. */
+export interface SessionTurn extends Partial<
+  Omit<Turn, 'sequence' | 'userInput' | 'agentResponse' | 'evaluationMetadata'>
+> {
+  /** 1 for the first turn. */
+  sequence: number;
+  userInput: string;
+  /** Why a simulated user said it. */
+  userReason?: string | undefined;
+  agentResponse: string;
+  /** The evaluation hints of the sandbox (spec 2.8). */
+  evaluationMetadata?: JsonObject | undefined;
+}
+
+/**
+ * Returns the turns of a session: the stored ones, or those derived from its spans.
+ * @param late Whether to include spans that arrived after the close. They are shown, but not scored.
+ */
+export async function loadTurns(
+  store: Store,
+  session: Session,
+  { late = true }: { late?: boolean } = {},
+): Promise<SessionTurn[]> {
+  const { ownerId, id, sourceSessionId } = session;
+  const stored = await store.sessions.listTurns(ownerId, id);
+  if (stored.length > 0 || session.kind === 'simulation' || sourceSessionId === undefined) {
+    return stored;
+  }
+  const spans = await store.conversations.listSpans(ownerId, sourceSessionId);
+  return buildTurns(late ? spans : spans.filter((span) => !span.late));
+}
+
+/** Returns a session in the form that evals read; undefined when it no longer exists. */
+export async function findScoredSession(
+  store: Store,
+  ownerId: string,
+  sessionId: string,
+): Promise<ScoredSession | undefined> {
+  const session = await store.sessions.find(ownerId, sessionId);
+  if (!session) return undefined;
+  const { sourceSessionId, agent, scenario, persona } = session;
+  const metadata = session.metadata ?? (await findTags(store, session));
+  const turns = await loadTurns(store, session, { late: false });
+  return {
+    sessionId,
+    ...(sourceSessionId !== undefined && { sourceSessionId }),
+    ...(agent && { agent: agent.name }),
+    ...(scenario !== undefined && { scenario }),
+    ...(persona !== undefined && { persona }),
+    ...(metadata && { metadata }),
+    turns: turns.map((turn) => ({
+      sequence: turn.sequence,
+      userInput: turn.userInput,
+      agentResponse: turn.agentResponse,
+      toolCalls: turn.toolCalls ?? [],
+      ...(turn.latencyMs !== undefined && { latencyMs: turn.latencyMs }),
+      ...(turn.failed !== undefined && { failed: turn.failed }),
+      ...(turn.evaluationMetadata && { evaluationMetadata: turn.evaluationMetadata }),
+    })),
+  };
+}
+
+/** Returns the tags of a conversation as metadata: a string, or an array for a repeated tag. */
+async function findTags(store: Store, session: Session): Promise<JsonObject | undefined> {
+  const { ownerId, sourceSessionId } = session;
+  if (sourceSessionId === undefined || session.kind === 'simulation') return undefined;
+  const tags = await store.conversations.listTags(ownerId, sourceSessionId);
+  if (tags.length === 0) return undefined;
+  const byKey = Map.groupBy(tags, ({ key }) => key);
+  return Object.fromEntries(
+    Array.from(byKey, ([key, [first, ...more]]) => {
+      const values = [first, ...more].map((tag) => tag?.value);
+      return [key, more.length === 0 ? values[0] : values];
+    }),
+  );
+}

@@ -11,12 +11,12 @@ export type Verdict =
   | 'blocked'
   | 'error';
 /**
- * The exchanges that the verdict rests on, what failed first.
+ * The exchanges on which the verdict is based; failed exchanges come first.
  */
 export type Evidence = EvidenceItem[];
 export type RunVerdict = 'conforming' | 'not-conforming' | 'not-judged';
 /**
- * answered: the offer was taken and the answer sent. unusable: the offer could not be taken. connected, unconnected: media could flow, or not within the time. speech, sound: what the kit said, what the sandbox let be heard; from atMs to untilMs. released: the kit gave its end of the media up.
+ * answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.
  */
 export type CallEventKind =
   | 'message'
@@ -40,7 +40,7 @@ export type Endpoint =
   | 'admin'
   | 'voice';
 /**
- * valid: must be accepted. refuse: one edit away from its control, must be refused. open: the specification does not say.
+ * valid: must be accepted. refuse: differs from its control in one edit and must be refused. open: the specification does not say.
  */
 export type Intent = 'valid' | 'refuse' | 'open';
 export type FailureKind =
@@ -52,7 +52,7 @@ export type DependencyStatus = 'healthy' | 'unhealthy';
 export type Percentage = number;
 export type LoadVerdict = 'PASS' | 'FAIL' | 'NOT PROVEN' | 'INVALID RUN' | 'NOT TESTED';
 /**
- * What became of a request that did not end well.
+ * How a request failed.
  */
 export type FaultKind =
   | 'timeout'
@@ -73,7 +73,7 @@ export type FaultKind =
   | 'mixed_up'
   | 'local';
 /**
- * What became of a call that was not held.
+ * How a call failed.
  */
 export type CallFaultKind =
   | 'unreachable'
@@ -106,16 +106,16 @@ export type LoadTargetId =
 export type StreamName = 'chat' | 'health' | 'users';
 export type LoadPhase = 'ramp' | 'window' | 'drain';
 /**
- * better or worse only where the 95 % ranges of the two runs do not meet.
+ * better or worse only if the 95% ranges of the two runs do not overlap.
  */
 export type Change = 'better' | 'worse' | 'alike' | 'unknown';
 export type Area = 'chat' | 'health' | 'users' | 'voice' | 'service';
 /**
- * Of a session: failed when a required eval fails; passed when the session is completed, an eval passes and no required one fails or errors; else undecided. Of a scenario: passed when so many samples pass that its pass rate is reached, failed when it no longer can be, else undecided. Of a run: failed when a scenario fails, else undecided when one is, else passed.
+ * Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed.
  */
 export type SimulationVerdict = 'passed' | 'failed' | 'undecided';
 /**
- * Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation came to an end and is scored. timeout: a reply, or the session, took too long. agent_error: the sandbox answered with an error, or not as the interface has it. infrastructure_error: the sandbox is not healthy, not to be reached, or hung up. simulator_error: the simulated user could not go on.
+ * Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue.
  */
 export type EndReason =
   | 'goal_achieved'
@@ -128,7 +128,7 @@ export type EndReason =
   | 'infrastructure_error'
   | 'cancelled';
 /**
- * completed: the conversation came to an end, however its evals came out. failed: it did not; nothing of it is scored.
+ * completed: the conversation ended and is scored. failed: it did not end properly and is not scored.
  */
 export type SimulationSessionStatus =
   'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
@@ -141,16 +141,16 @@ export type ScenarioStanding = {
 export type ScenarioChange =
   'regressed' | 'worse' | 'unknown' | 'new' | 'gone' | 'fixed' | 'better' | 'same';
 /**
- * evaluating: all sessions have ended, evals are still to be scored.
+ * evaluating: all sessions have ended and evals are still being scored.
  */
 export type SimulationStatus = 'running' | 'evaluating' | 'completed' | 'cancelled';
 /**
- * Nanoseconds since the Unix epoch. A string keeps what a JSON number would round.
+ * Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.
  */
 export type Nanoseconds = string | number;
 
 /**
- * A fault that the reference agent shows on demand.
+ * A fault that the reference agent injects on request.
  */
 export interface AgentFault {
   kind:
@@ -171,32 +171,32 @@ export interface AgentFault {
     | 'buffered_audio'
     | 'dropped_call';
   /**
-   * Where it shows; everywhere that it makes sense when left out.
+   * The route that it affects. Default: every route that supports the fault.
    */
   route?: 'chat' | 'health' | 'users' | 'voice';
   latency?: LatencyProfile;
   /**
-   * Seconds; the Retry-After of a rate_limit.
+   * Seconds in the Retry-After header of rate_limit.
    */
   retry_after_s?: number;
   /**
-   * Show it for so many requests, then stop. For good when left out.
+   * Number of requests that the fault affects. Default: all.
    */
   times?: number;
   /**
-   * Milliseconds after which it stops by itself.
+   * Milliseconds after which the fault is removed.
    */
   ttl_ms?: number;
 }
 /**
- * Milliseconds, drawn from the seed between the two bounds: before the answer or the offer (latency), of each packet (jitter), before a reply is spoken (late_reply), that audio is held back inside (buffered_audio, 600 when left out), until a call is dropped (dropped_call, 1000 when left out).
+ * Milliseconds, drawn from the random seed between the two bounds: delay before the response or the offer (latency), delay of each packet (jitter), delay before a reply is spoken (late_reply), audio buffered inside the agent (buffered_audio, default 600), time until the call is dropped (dropped_call, default 1000).
  */
 export interface LatencyProfile {
   min_ms: number;
   max_ms: number;
 }
 /**
- * The audio that the service offers to speak.
+ * The audio format that the service offers.
  */
 export interface AudioConfig {
   /**
@@ -210,7 +210,7 @@ export interface AudioConfig {
   [k: string]: unknown;
 }
 /**
- * Sandbox to service: the call is set up, here is the WebRTC offer.
+ * Sent by the sandbox when the call is set up; contains the WebRTC offer.
  */
 export interface CallReady {
   type: 'call_ready';
@@ -230,7 +230,7 @@ export interface CallReadyMetadata {
   agent_ready?: boolean;
   audio_codec?: string;
   /**
-   * In words; no unit is set.
+   * Free text; the specification sets no unit.
    */
   estimated_setup_time?: string;
   captions?: unknown;
@@ -243,14 +243,14 @@ export interface CallReadyHints {
   [k: string]: unknown;
 }
 /**
- * Service to sandbox: the words of what is about to be spoken. Sent only where call_ready.metadata.captions is true, as the caller begins to speak.
+ * Sent by the service when the caller starts to speak: the text of the speech. Only sent if call_ready.metadata.captions is true.
  */
 export interface Caption {
   type: 'caption';
   session_id?: string;
   call_id: string;
   /**
-   * What is spoken; 2000 characters at most, what is longer may be cut.
+   * The spoken text, at most 2000 characters; longer text may be cut.
    */
   text: string;
   [k: string]: unknown;
@@ -268,7 +268,7 @@ export interface ChatRequest {
    */
   user_id?: string;
   /**
-   * Id of the session; echoed by the reply.
+   * Id of the session; the response echoes it.
    */
   session_id?: string;
   metadata?: ScenarioMetadata;
@@ -276,11 +276,11 @@ export interface ChatRequest {
 }
 export interface ChatMessage {
   /**
-   * Who speaks.
+   * Author of the message.
    */
   role: 'system' | 'user' | 'assistant';
   /**
-   * What is said.
+   * Text of the message.
    */
   content: string;
   [k: string]: unknown;
@@ -295,7 +295,7 @@ export interface ScenarioMetadata {
   [k: string]: unknown;
 }
 /**
- * What the sandbox answers to a chat request.
+ * The sandbox's response to a chat request.
  */
 export interface ChatResponse {
   /**
@@ -309,7 +309,7 @@ export interface ChatResponse {
    */
   session_id?: string;
   /**
-   * The agent's own id of the conversation.
+   * The agent's own id for the conversation.
    */
   chat_id?: string;
   metadata?: ReplyMetadata;
@@ -318,12 +318,12 @@ export interface ChatResponse {
 }
 export interface ChatChoice {
   /**
-   * Place in the list, typically 0.
+   * Position in the list, typically 0.
    */
   index?: number;
   message: AgentMessage;
   /**
-   * Why the reply ends, typically stop.
+   * Why the reply ended, typically stop.
    */
   finish_reason?: string;
   [k: string]: unknown;
@@ -331,7 +331,7 @@ export interface ChatChoice {
 export interface AgentMessage {
   role: 'assistant';
   /**
-   * What the agent says; a string also beside tool calls.
+   * Text of the reply; a string even when the reply contains tool calls.
    */
   content: string;
   /**
@@ -341,7 +341,7 @@ export interface AgentMessage {
   [k: string]: unknown;
 }
 /**
- * A tool that the agent ran while it made its reply, with what the tool gave back.
+ * A tool that the agent called for its reply, with the result.
  */
 export interface ToolCall {
   /**
@@ -349,7 +349,7 @@ export interface ToolCall {
    */
   id: string;
   /**
-   * The only kind of tool there is.
+   * The only kind of tool.
    */
   type: 'function';
   function: ToolFunction;
@@ -361,11 +361,11 @@ export interface ToolFunction {
    */
   name: string;
   /**
-   * What the tool was called with: JSON, encoded as a string.
+   * Arguments of the call as a JSON-encoded string.
    */
   arguments: string;
   /**
-   * What the tool gave back, as it is: not encoded.
+   * Result of the tool as an object, not encoded.
    */
   result: {
     [k: string]: unknown;
@@ -382,13 +382,13 @@ export interface ReplyMetadata {
    */
   response_time_ms?: number;
   /**
-   * Names of the tools used.
+   * Names of the tools that the agent used.
    */
   tools_used?: string[];
   [k: string]: unknown;
 }
 /**
- * Free-form hints for the scoring; no key is required and none is wrong.
+ * Free-form evaluation hints; no key is required and every key is legal.
  */
 export interface EvaluationHints {
   [k: string]: unknown;
@@ -401,7 +401,7 @@ export interface EvidenceItem {
   [k: string]: unknown;
 }
 /**
- * The judgement of a check run. Keys may be added in later versions; none is renamed or removed within a major version.
+ * The judgment of a check run. Later versions may add keys; no key is renamed or removed within a major version.
  */
 export interface CheckReport {
   verdict: RunVerdict;
@@ -416,31 +416,31 @@ export interface CheckReport {
   counts: VerdictCounts;
   observedBehavior: ObservedBehaviors;
   /**
-   * Rules that were waived, and why.
+   * Waived rules with the reason.
    */
   waived: string[];
   /**
-   * What has to be known beside the verdict, e.g. that media was not judged, and what would change that; left out where there is nothing.
+   * What a reader needs to know in addition to the verdict, e.g. that media was not judged and how to change that. Absent if there is nothing.
    */
   notices?: string[];
   /**
-   * Ids of the baseline whose requirement is met by now: they are to be taken out. Until then the verdict is not-conforming, also where the sandbox itself breaks nothing.
+   * Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.
    */
   staleKnownFailures?: string[];
   requirements: RequirementVerdict[];
   /**
-   * Every call that was placed, also one whose WebSocket did not open, in the order of their ends; of a run that has the area voice.
+   * Every call, including those whose WebSocket did not open, ordered by end time. Only in runs that include the area voice.
    */
   calls?: CallSummary[];
   audioLatency?: AudioLatency;
   /**
-   * Failures grouped by the one change that clears them, as tried on the recording.
+   * Failures grouped by the change that clears them. Each change was applied to the recording and judged again.
    */
   causes: Cause[];
   [k: string]: unknown;
 }
 /**
- * The one cause for which nothing could be judged.
+ * The one cause that prevented a judgment.
  */
 export interface BlockedBy {
   id: string;
@@ -450,7 +450,7 @@ export interface BlockedBy {
   [k: string]: unknown;
 }
 /**
- * How many requirements got each verdict.
+ * Number of requirements with each verdict.
  */
 export interface VerdictCounts {
   [k: string]: number;
@@ -476,39 +476,39 @@ export interface RequirementVerdict {
   verdict: Verdict;
   rule: string;
   /**
-   * The baseline's comment on why it is accepted that this is not met; it then does not count against the run.
+   * The reason in the known-failures file for accepting this failure. An accepted failure does not count against the run.
    */
   accepted?: string;
   /**
-   * Why it was not judged, in words.
+   * Why the requirement was not judged.
    */
   reason?: string;
   expected?: string;
   received?: string;
   /**
-   * JSON pointer into the body of the first finding's answer.
+   * JSON pointer into the response body of the first finding.
    */
   pointer?: string;
   hint?: string;
   /**
-   * A line for a shell that sends the first finding's request again; where that takes speech or media, one that places the calls again.
+   * Shell command that repeats the request of the first finding. If the finding needs speech or media, the command places the calls again.
    */
   curl?: string;
   /**
-   * How many places are wrong.
+   * Number of findings.
    */
   findings?: number;
   evidence: Evidence;
   [k: string]: unknown;
 }
 /**
- * One call; milliseconds where nothing else is said.
+ * One call. Times are in milliseconds.
  */
 export interface CallSummary {
   exchange: number;
   step: string;
   /**
-   * In a few words.
+   * Short description.
    */
   outcome: string;
   /**
@@ -516,32 +516,32 @@ export interface CallSummary {
    */
   readyMs?: number;
   /**
-   * From the answer until media could flow, about 100 ms of which are the kit's own.
+   * From the WebRTC answer until media could flow. About 100 ms of this is spent in the kit.
    */
   connectedMs?: number;
   /**
-   * From then to the first packet.
+   * From the connection to the first packet.
    */
   firstPacketMs?: number;
   /**
-   * From then to the first audible one.
+   * From the connection to the first audible packet.
    */
   firstSoundMs?: number;
   /**
-   * Turns that the kit spoke.
+   * Number of turns that the kit spoke.
    */
   turns: number;
   /**
-   * From the end of a turn until the sandbox could be heard; negative where it spoke before.
+   * From the end of each turn until the sandbox was audible; negative if it spoke before the turn ended.
    */
   turnResponsesMs?: number[];
   /**
-   * What its updates say of the same.
+   * The same latency as reported by the sandbox in its updates.
    */
   statedResponsesMs?: number[];
   packets: number;
   /**
-   * Packets that never came.
+   * Number of packets that never arrived.
    */
   lost: number;
   /**
@@ -549,40 +549,40 @@ export interface CallSummary {
    */
   gapMaxMs?: number;
   /**
-   * How deep a listener's buffer must be for one packet in a hundred to be late.
+   * Depth of the jitter buffer at which 1 packet in 100 arrives late.
    */
   transitP99Ms?: number;
   roundTripP95Ms?: number;
   /**
-   * How much of what came was audible.
+   * Total duration of audible audio.
    */
   soundMs: number;
   /**
-   * How late the kit itself sent the latest one in a hundred of its packets.
+   * 99th percentile of the delay with which the kit sent its own packets.
    */
   kitLateMs?: number;
   closeCode?: number;
   [k: string]: unknown;
 }
 /**
- * Voice audio latency against its target of 200 ms; of a run in which media flowed.
+ * Voice audio latency compared with its target of 200 ms. Only in runs in which media flowed.
  */
 export interface AudioLatency {
   verdict: 'met' | 'missed' | 'not_proven';
   reason: string;
   /**
-   * What the way of the audio adds, of the slowest call in twenty: half a round trip, a packet, and the buffer that jitter asks for. Blind to buffers inside the sandbox.
+   * Network path latency at the 95th percentile over calls: half a round trip, one packet, and the jitter buffer. It does not include buffers inside the sandbox.
    */
   audioPathLatencyMs?: number;
   turnResponseMs?: TurnResponseFigures;
   /**
-   * Why the kit itself was too slow to be trusted.
+   * Why the kit was too slow for a reliable measurement.
    */
   kitLimit?: string;
   [k: string]: unknown;
 }
 /**
- * From the end of the kit's speech until the sandbox could be heard, over all turns.
+ * Response latency over all turns: from the end of the kit's speech until the sandbox was audible.
  */
 export interface TurnResponseFigures {
   turns: number;
@@ -598,11 +598,11 @@ export interface Cause {
   [k: string]: unknown;
 }
 /**
- * Sets the service's clock or moves it on: exactly one of the two. PUT only sets. It ends with the year 9999; a restart puts it back to the machine's time, a reset does not.
+ * Sets or advances the service clock; exactly one of the two keys. PUT accepts set_ms only. The clock ends with the year 9999. A restart returns it to system time, a reset does not.
  */
 export interface ClockChange {
   /**
-   * Milliseconds to move on.
+   * Milliseconds to advance.
    */
   advance_ms?: number;
   /**
@@ -611,7 +611,7 @@ export interface ClockChange {
   set_ms?: number;
 }
 /**
- * What the service answers to POST /v1/sessions/{conversation_id}/end.
+ * The service's response to POST /v1/sessions/{conversation_id}/end.
  */
 export interface ClosedConversation {
   /**
@@ -620,21 +620,21 @@ export interface ClosedConversation {
   conversation_id: string;
   status: 'evaluating';
   /**
-   * Name of the daily run: base name and date.
+   * Name of the daily run: base name plus date.
    */
   run: string;
   /**
-   * How many evals this call queued; 0 on a repeat.
+   * Number of evals that this call queued; 0 for a repeated call.
    */
   evaluations_queued: number;
   /**
-   * Present and true on a repeated call.
+   * Present and true for a repeated call.
    */
   already_closed?: true;
   [k: string]: unknown;
 }
 /**
- * Sandbox to service: what was said in a turn.
+ * Sent by the sandbox: the transcript of a turn.
  */
 export interface ConversationUpdate {
   type: 'conversation_update';
@@ -668,7 +668,7 @@ export interface TurnHints {
   [k: string]: unknown;
 }
 /**
- * Service to sandbox: the call is over. May be ignored; closing the WebSocket is the hang-up.
+ * Sent by the service at the end of a call. The sandbox may ignore it; closing the WebSocket ends the call.
  */
 export interface EndCall {
   type: 'end_call';
@@ -677,7 +677,7 @@ export interface EndCall {
   [k: string]: unknown;
 }
 /**
- * An eval: one scoring criterion, and how it is scored.
+ * An eval: one scoring criterion and how to score it.
  */
 export interface EvalDefinition {
   id: string;
@@ -686,11 +686,11 @@ export interface EvalDefinition {
    */
   name: string;
   /**
-   * Free text, shown as eval_category; general when left out.
+   * Free text, shown as eval_category. Default: general.
    */
   category?: string;
   /**
-   * session_level when left out.
+   * Default: session_level.
    */
   type?: 'session_level' | 'turn_level';
   kind:
@@ -705,18 +705,18 @@ export interface EvalDefinition {
     | 'evaluation_metadata'
     | 'judge';
   /**
-   * What the kind needs; see the rules below.
+   * Parameters of the kind; see the rules below.
    */
   params?: {
     [k: string]: unknown;
   };
   /**
-   * False never makes a session fail, though it counts among the outcomes; true when left out.
+   * If false, a failure counts as an outcome but does not fail the session. Default: true.
    */
   required?: boolean;
 }
 /**
- * What one eval found of a session.
+ * The outcome of one eval for a session.
  */
 export interface EvalOutcome {
   eval_name: string;
@@ -725,18 +725,18 @@ export interface EvalOutcome {
    */
   eval_category: string;
   /**
-   * session_level was seen; turn_level is ours.
+   * The specification shows session_level; turn_level is our extension.
    */
   eval_type: string;
   /**
-   * pass was seen; fail is ours.
+   * The specification shows pass; fail is our extension.
    */
   outcome: string;
   reasoning: string;
   [k: string]: unknown;
 }
 /**
- * A message, the end of the WebSocket, or what became of the media.
+ * A message, the close of the WebSocket, or a change of the media.
  */
 export interface CallEvent {
   /**
@@ -746,62 +746,62 @@ export interface CallEvent {
   from: 'kit' | 'sandbox';
   kind: CallEventKind;
   /**
-   * Of a message, 65536 characters at most.
+   * Text of the message, at most 65536 characters.
    */
   text?: string;
   /**
-   * The size of a message too long to keep; absent when it is here as a whole.
+   * Size of a message that was too long to store. Absent if the message is stored completely.
    */
   bytes?: number;
   /**
-   * The message came in a binary frame.
+   * Whether the message arrived in a binary frame.
    */
   isBinary?: boolean;
   /**
-   * The WebSocket's close code; 1006: there was none.
+   * The close code of the WebSocket; 1006 if there was none.
    */
   code?: number;
   /**
-   * The reason of a close, why media failed, which clip was said.
+   * The reason of the close, why media failed, or which clip was spoken.
    */
   detail?: string;
   /**
-   * When speech or sound was over.
+   * When the speech or sound ended, in milliseconds since the run began.
    */
   untilMs?: number;
 }
 /**
- * The audio that came, and how well the kit itself kept time.
+ * The received audio, and how punctual the kit was.
  */
 export interface CallMedia {
   /**
-   * Of Opus, as offered and answered; absent in the answer: -1.
+   * Payload type of Opus as negotiated; -1 if the answer has none.
    */
   payloadType: number;
   /**
-   * The sandbox tried the path with the answer's keys (ICE).
+   * Whether the sandbox used the credentials of the answer (ICE).
    */
   hasPath: boolean;
   /**
-   * In the order of arrival; 20000 at most.
+   * In order of arrival, at most 20000.
    */
   packets: CallPacket[];
   /**
-   * Of STUN requests on the path of the media, in the order of asking.
+   * Round trips of STUN requests on the media path, in the order sent.
    */
   roundTripsMs: number[];
   /**
-   * Packets that the kit sent.
+   * Number of packets that the kit sent.
    */
   sent: number;
   /**
-   * How late the kit itself sent the latest one in a hundred of its packets.
+   * 99th percentile of the delay with which the kit sent its own packets.
    */
   lateMs: number;
 }
 export interface CallPacket {
   /**
-   * When it came, in milliseconds since the run began.
+   * Time of arrival in milliseconds since the run began.
    */
   atMs: number;
   sequence: number;
@@ -809,45 +809,45 @@ export interface CallPacket {
   payloadType: number;
   ssrc: number;
   /**
-   * Of its payload.
+   * Size of the payload.
    */
   bytes: number;
   /**
-   * Sound that is in it, in 1/48000 s; 0 where it is no packet of Opus.
+   * Duration of the audio in the packet, in 1/48000 s; 0 if it is not an Opus packet.
    */
   ticks: number;
   /**
-   * How loud each 10 ms of it are, in dB below the loudest sine, -127 of silence; absent where it does not decode.
+   * Level of each 10 ms of the packet in dB relative to a full-scale sine, -127 for silence. Absent if the packet does not decode.
    */
   levelsDb?: number[];
 }
 /**
- * Lower-case names; a repeated header is joined by a comma.
+ * Header names are lower case; repeated headers are joined with commas.
  */
 export interface RecordedHeaders {
   [k: string]: string;
 }
 /**
- * One HTTP request of a check run and what came of it, or one call: the WebSocket's upgrade and all that followed. Secrets are redacted before it is written.
+ * One HTTP request of a check run with its response or failure, or one call: the WebSocket upgrade and everything that followed. Secrets are redacted.
  */
 export interface ExchangeRecord {
   record: 'exchange';
   /**
-   * 1 for the first of the run.
+   * Number of the exchange in the run, starting at 1.
    */
   id: number;
   /**
-   * Which probe sent it.
+   * Id of the probe that sent the request.
    */
   probe: string;
   /**
-   * What is special about this request.
+   * Name of the request within the probe.
    */
   step: string;
   endpoint: Endpoint;
   intent: Intent;
   /**
-   * Id of the exchange that this one differs from in one edit.
+   * Id of the control exchange, from which this one differs in one edit.
    */
   control?: number;
   request: RecordedRequest;
@@ -868,15 +868,15 @@ export interface RecordedRequest {
   path: string;
   headers: RecordedHeaders;
   /**
-   * As text; of bytes that are no text, what they are; of a body too large to keep, its start.
+   * The body as text; a description if the bytes are not text; the beginning if the body is too large to store.
    */
   body?: string;
   /**
-   * The bytes of a body that is no text, such as protobuf or gzip.
+   * The bytes of a body that is not text, such as protobuf or gzip.
    */
   bodyBase64?: string;
   /**
-   * The size of a body too large to keep; absent when the body is here.
+   * Size of a body that was too large to store. Absent if the body is stored.
    */
   bodyBytes?: number;
 }
@@ -884,33 +884,33 @@ export interface RecordedResponse {
   status: number;
   headers: RecordedHeaders;
   /**
-   * As text, at most 4 MiB.
+   * The body as text, at most 4 MiB.
    */
   body: string;
 }
 /**
- * Why there is no whole answer.
+ * Why there is no complete response.
  */
 export interface ExchangeFailure {
   kind: FailureKind;
   message: string;
   /**
-   * The status, where one came.
+   * The status, if one was received.
    */
   status?: number;
 }
 /**
- * What followed the upgrade, of an exchange with the voice endpoint whose WebSocket opened.
+ * What followed the upgrade. Only for exchanges with the voice endpoint whose WebSocket opened.
  */
 export interface RecordedCall {
   /**
-   * In the order of their times; 2000 at most.
+   * Ordered by time, at most 2000.
    */
   events: CallEvent[];
   media?: CallMedia;
 }
 /**
- * What the sandbox answers to GET /health. Healthy and degraded come with 200, unhealthy with 503.
+ * The sandbox's response to GET /health. The status is 200 for healthy and degraded, 503 for unhealthy.
  */
 export interface Health {
   status: 'healthy' | 'degraded' | 'unhealthy';
@@ -924,7 +924,7 @@ export interface Health {
    */
   uptime?: number;
   /**
-   * For voice agents; operational was seen.
+   * For voice agents. The specification shows operational.
    */
   webrtc_status?: string;
   dependencies?: Dependencies;
@@ -949,7 +949,7 @@ export interface Metrics {
   [k: string]: unknown;
 }
 /**
- * What is wrong; only when unhealthy.
+ * What is wrong. Only present if unhealthy.
  */
 export interface HealthFailure {
   message: unknown;
@@ -957,7 +957,7 @@ export interface HealthFailure {
   [k: string]: unknown;
 }
 /**
- * Either way: one more ICE candidate. Optional, since every candidate stands in the SDP already.
+ * Sent by either side: an additional ICE candidate. Optional, because the SDP already contains every candidate.
  */
 export interface IceCandidate {
   type: 'ice_candidate';
@@ -968,7 +968,7 @@ export interface IceCandidate {
 }
 export interface IceCandidateLine {
   /**
-   * The candidate line; empty at the end.
+   * The candidate line; empty after the last candidate.
    */
   candidate: string;
   sdpMid?: string;
@@ -976,15 +976,15 @@ export interface IceCandidateLine {
   [k: string]: unknown;
 }
 /**
- * A key and whose it is.
+ * An API key and its owner.
  */
 export interface KeyGrant {
   /**
-   * Visible ASCII; made up when left out.
+   * Visible ASCII characters. Default: generated.
    */
   key?: string;
   /**
-   * Name of the owner, who is made when there is none of that name; the owner of the request when left out.
+   * Name of the owner; created if it does not exist. Default: the owner of the request.
    */
   owner?: string;
 }
@@ -1001,13 +1001,13 @@ export interface LiveSettings {
   run_name?: string;
 }
 /**
- * How often each kind of error came; none that did not come.
+ * Number of errors of each kind. Kinds that did not occur are absent.
  */
 export interface FaultCounts {
   [k: string]: number;
 }
 /**
- * Milliseconds; null where nothing was measured.
+ * Milliseconds; null if nothing was measured.
  */
 export interface LatencySummary {
   p50: number | null;
@@ -1019,23 +1019,23 @@ export interface LatencySummary {
   [k: string]: unknown;
 }
 /**
- * What became of the requests of one kind that were due in the judged window.
+ * Results of the requests of one kind that were due in the steady state.
  */
 export interface StreamReport {
   /**
-   * Due in the window.
+   * Number of requests due in the steady state.
    */
   offered: number;
   /**
-   * Sent; fewer than offered only where the generator failed.
+   * Number of requests sent; lower than offered only if the load generator failed.
    */
   sent: number;
   /**
-   * Answered in time, with 2xx, as the interface asks, and with its own session.
+   * Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.
    */
   ok: number;
   /**
-   * Those of them that came within the target time.
+   * Number of these responses within the target time.
    */
   goodput: number;
   errors: FaultCounts;
@@ -1046,11 +1046,11 @@ export interface StreamReport {
   offeredPerSecond: number;
   okPerSecond: number;
   /**
-   * The longest Retry-After of a 429.
+   * The longest Retry-After of a 429 in seconds.
    */
   retryAfterS?: number;
   /**
-   * Requirements that answers did not meet, by how often.
+   * Requirements that responses did not meet, most frequent first.
    */
   findings?: {
     [k: string]: number;
@@ -1058,13 +1058,13 @@ export interface StreamReport {
   [k: string]: unknown;
 }
 /**
- * How often each kind of error came; none that did not come.
+ * Number of errors of each kind. Kinds that did not occur are absent.
  */
 export interface CallFaultCounts {
   [k: string]: number;
 }
 /**
- * Milliseconds; null where nothing was measured.
+ * Milliseconds; null if nothing was measured.
  */
 export interface VoiceSummary {
   p50: number | null;
@@ -1076,7 +1076,7 @@ export interface VoiceSummary {
   [k: string]: unknown;
 }
 /**
- * The verdict of a load run. Times are milliseconds. Latency is from the intended start of a request. Keys may be added in later versions; none is renamed or removed within a major version.
+ * The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.
  */
 export interface LoadReport {
   verdict: LoadVerdict;
@@ -1095,7 +1095,7 @@ export interface LoadReport {
   endedAt: string;
   blockedBy?: LoadBlocker;
   /**
-   * Why the run ended before its time; its verdict rests on what was seen by then.
+   * Why the run ended early. Its verdict is based on the measurements until then.
    */
   aborted?: string;
   plan: LoadPlan;
@@ -1105,18 +1105,18 @@ export interface LoadReport {
   health?: StreamReport;
   users?: StreamReport;
   /**
-   * Which of chat, health, users were sent.
+   * The kinds of requests that were sent.
    */
   streams: StreamName[];
   warmUp?: WarmUp;
   outages?: Outages;
   trend?: InFlightTrend;
   /**
-   * Second by second, from the ramp to the end of the drain.
+   * One entry per second, from the ramp-up to the end of the drain.
    */
   timeline: LoadSecond[];
   /**
-   * Upper bounds of the classes of heat; the last class has none.
+   * Upper bounds of the classes of heat in milliseconds; the last class has no bound.
    */
   heatBoundsMs?: number[];
   /**
@@ -1124,21 +1124,21 @@ export interface LoadReport {
    */
   curve?: CurvePoint[];
   /**
-   * The first of each kind of error.
+   * The first error of each kind.
    */
   faultSamples: FaultSample[];
   findMax?: MaxRate;
   comparison?: LoadComparison;
   machine?: GeneratorMachine;
   /**
-   * What a reader must know besides: blind spots, waivers.
+   * What else a reader needs to know: blind spots and waivers.
    */
   notes: string[];
   voice?: VoiceLoad;
   [k: string]: unknown;
 }
 /**
- * Why nothing, or no more, was sent, and what to do about it.
+ * Why the run was not started or did not continue, and what to do about it.
  */
 export interface LoadBlocker {
   message: string;
@@ -1146,50 +1146,50 @@ export interface LoadBlocker {
   [k: string]: unknown;
 }
 /**
- * What was to be sent, fixed before the first request.
+ * The load plan, fixed before the first request.
  */
 export interface LoadPlan {
   engine: LoadEngineName;
   profile: LoadProfileName;
   arrivals: Arrivals;
   /**
-   * Chat requests a second; of the profile health, health requests.
+   * Chat requests per second; health requests per second for the profile health.
    */
   ratePerSecond: number;
   /**
-   * Of the profile conversation: users who talk at once.
+   * Number of concurrent simulated users. Only for the profile conversation.
    */
   simulatedUsers?: number;
   /**
-   * Length of the judged window.
+   * Length of the steady state in milliseconds.
    */
   windowMs: number;
   /**
-   * Length of the closed-loop warm-up before it.
+   * Length of the closed-loop warm-up in milliseconds.
    */
   warmUpMs: number;
   /**
-   * Length of the ramp between the two, at rising rates.
+   * Length of the ramp-up between warm-up and steady state in milliseconds.
    */
   rampMs: number;
   /**
-   * Which percentile of the response times is judged.
+   * Percentile of the response times that is judged.
    */
   percentile: number;
   /**
-   * Requests of the whole run, to a few.
+   * Approximate number of requests of the whole run.
    */
   requests: number;
   /**
-   * Those of them that reach a model.
+   * Number of these requests that reach a model.
    */
   modelCalls: number;
   /**
-   * Of the profiles voice and all: calls at once.
+   * Number of concurrent calls. Only for the profiles voice and all.
    */
   calls?: number;
   /**
-   * Calls placed a second, until all are.
+   * Calls placed per second until all are up.
    */
   callsPerSecond?: number;
   [k: string]: unknown;
@@ -1197,7 +1197,7 @@ export interface LoadPlan {
 export interface LoadTarget {
   id: LoadTargetId;
   /**
-   * What is asked, in words.
+   * The target as a sentence.
    */
   statement: string;
   /**
@@ -1207,15 +1207,15 @@ export interface LoadTarget {
   target: number;
   unit: 'ms' | 'requests/s' | '%' | 'connections';
   /**
-   * null where nothing was measured.
+   * The measured value; null if nothing was measured.
    */
   measured: number | null;
   /**
-   * One-sided 95 % bound on the side of the target: what the measured value is at worst. null where the samples are too few for one.
+   * One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.
    */
   bound95: number | null;
   /**
-   * Both one-sided 95 % bounds, lower first.
+   * Both one-sided 95% bounds, lower bound first.
    *
    * @minItems 2
    */
@@ -1226,12 +1226,12 @@ export interface LoadTarget {
   [k: string]: unknown;
 }
 /**
- * Whether the generator itself could keep up. If not, no target is judged.
+ * Whether the load generator kept up. If it did not, no target is judged.
  */
 export interface SelfCheck {
   valid: boolean;
   /**
-   * Why it is not valid.
+   * Why the run is not valid.
    */
   reasons: string[];
   figures: SelfCheckFigure[];
@@ -1246,19 +1246,19 @@ export interface SelfCheckFigure {
   [k: string]: unknown;
 }
 /**
- * The closed-loop warm-up, sent by autocannon; not judged.
+ * The closed-loop warm-up, sent by autocannon. It is not judged.
  */
 export interface WarmUp {
   /**
-   * Connections.
+   * Number of connections.
    */
   connections: number;
   /**
-   * Answers that came.
+   * Number of responses.
    */
   requests: number;
   /**
-   * Errors and timeouts.
+   * Number of errors and timeouts.
    */
   errors: number;
   /**
@@ -1268,83 +1268,83 @@ export interface WarmUp {
   [k: string]: unknown;
 }
 /**
- * How failures lay in time.
+ * How failures were distributed over time.
  */
 export interface Outages {
   /**
-   * Seconds of the judged window.
+   * Number of seconds in the steady state.
    */
   seconds: number;
   /**
-   * Those without a failure.
+   * Number of seconds without a failure.
    */
   cleanSeconds: number;
   /**
-   * The longest time in which every request that began failed.
+   * The longest period in milliseconds in which every started request failed.
    */
   longestMs: number;
   /**
-   * Runs of failures in a row.
+   * Number of uninterrupted sequences of failures.
    */
   incidents: number;
   [k: string]: unknown;
 }
 /**
- * How chat requests in flight rose over the last two thirds of the window (Theil-Sen).
+ * Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).
  */
 export interface InFlightTrend {
   /**
-   * Requests a second by which they rose.
+   * Increase in requests per second.
    */
   perSecond: number;
   /**
-   * One-sided 95 % bounds of it, lower first.
+   * One-sided 95% bounds of the increase, lower bound first.
    *
    * @minItems 2
    */
   range95: [number, number, ...number[]];
   /**
-   * In flight when the window began.
+   * Requests in flight at the start of the steady state.
    */
   atStart: number;
   /**
-   * In flight when it ended.
+   * Requests in flight at the end of the steady state.
    */
   atEnd: number;
   /**
-   * They rose for certain, and by more than 1 % of the offered rate.
+   * Whether the increase is significant and above 1% of the offered rate.
    */
   rising: boolean;
   [k: string]: unknown;
 }
 export interface LoadSecond {
   /**
-   * Seconds since the judged window began; negative in the ramp.
+   * Seconds since the steady state began; negative during ramp-up.
    */
   second: number;
   phase: LoadPhase;
   /**
-   * Requests that were due.
+   * Number of requests that were due.
    */
   offered: number;
   /**
-   * Requests that left.
+   * Number of requests that were sent.
    */
   sent: number;
   /**
-   * Requests that ended, well or not.
+   * Number of requests that ended, with or without success.
    */
   done: number;
   /**
-   * Requests that ended well.
+   * Number of successful requests.
    */
   ok: number;
   /**
-   * In flight at its end, at most.
+   * Maximum number of requests in flight.
    */
   inFlight: number;
   /**
-   * Response time of the main stream by the second in which it was due; null where none came.
+   * Median response time of the main stream for requests due in this second; null if none completed.
    */
   p50: number | null;
   p95: number | null;
@@ -1352,7 +1352,7 @@ export interface LoadSecond {
   max: number | null;
   errors: FaultCounts;
   /**
-   * How many response times fell into each of the bounds of heatBoundsMs.
+   * Number of response times in each class of heatBoundsMs.
    */
   heat: number[];
   [k: string]: unknown;
@@ -1367,7 +1367,7 @@ export interface FaultSample {
   kind: FaultKind;
   stream: string;
   /**
-   * When it ended, since the judged window began.
+   * When the request ended, in milliseconds since the steady state began.
    */
   atMs: number;
   /**
@@ -1378,23 +1378,23 @@ export interface FaultSample {
   [k: string]: unknown;
 }
 /**
- * The rate that is sustained, from --find-max.
+ * The highest sustained rate, found with --find-max.
  */
 export interface MaxRate {
   /**
-   * Answers a second in a closed loop; where the search began follows from it.
+   * Responses per second in a closed loop; determines where the search starts.
    */
   probePerSecond?: number;
   /**
-   * The highest rate that held; null where none did.
+   * The highest rate that met the targets; null if none did.
    */
   sustains: number | null;
   /**
-   * The lowest rate that did not; null where all held.
+   * The lowest rate that missed a target; null if all rates met them.
    */
   fails: number | null;
   /**
-   * The rate held for the whole confirmation, too.
+   * Whether the rate also met the targets for the whole confirmation run.
    */
   confirmed: boolean;
   summary: string;
@@ -1408,22 +1408,22 @@ export interface RateStep {
   donePerSecond: number;
   p99Ms: number | null;
   /**
-   * 0 to 1.
+   * Fraction, 0 to 1.
    */
   failedShare: number;
   reason: string;
   [k: string]: unknown;
 }
 /**
- * This run against an earlier one.
+ * This run compared with an earlier run.
  */
 export interface LoadComparison {
   /**
-   * When the earlier run began.
+   * When the earlier run started.
    */
   startedAt: string;
   /**
-   * Settings that differ, for which the runs say less about the sandbox.
+   * Settings that differ between the runs and make the comparison less meaningful.
    */
   differences: string[];
   rows: ComparedTarget[];
@@ -1440,37 +1440,37 @@ export interface ComparedTarget {
   [k: string]: unknown;
 }
 /**
- * Where the load came from.
+ * The machine that generated the load.
  */
 export interface GeneratorMachine {
   node: string;
   cpus: number;
   cpuModel: string;
   /**
-   * What the generator used of one core during the window.
+   * Processor use of the load generator during the steady state, as a percentage of one core.
    */
   cpuPercent: number;
   engineVersion: string;
   [k: string]: unknown;
 }
 /**
- * What became of the calls. readyMs: start_call to call_ready. setupMs: From when a call was due until media could flow. firstPacketMs: From when it was due until audio came. audioPathLatencyMs: The way of the audio of each call: half its round trip at p95, a packet, and the buffer that its jitter asks for. Blind to buffers inside the agent. roundTripMs: By STUN on the path of the media, all of them. jitterMs: Of each call: by how much one packet in a hundred was late against its neighbours. turnResponseMs: From the end of our speech until the agent was audible, all turns; negative where it spoke before.
+ * Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.
  */
 export interface VoiceLoad {
   /**
-   * Calls that were to be placed.
+   * Number of calls to place.
    */
   calls: number;
   /**
-   * Calls whose media path was connected.
+   * Number of calls with a connected media path.
    */
   connected: number;
   /**
-   * Calls that were connected all through the judged window, with audio that came in it.
+   * Number of calls that stayed connected during the whole steady state and received audio in it.
    */
   held: number;
   /**
-   * Calls that were connected and then lost.
+   * Number of calls that were connected and then lost.
    */
   lost: number;
   errors: CallFaultCounts;
@@ -1483,99 +1483,99 @@ export interface VoiceLoad {
   jitterMs: VoiceSummary;
   turnResponseMs: VoiceSummary;
   /**
-   * Turns of ours in the window that were over in time to be answered in it.
+   * Number of our turns that ended early enough in the steady state to get a response in it.
    */
   turns: number;
   /**
-   * Those of them that nothing audible followed.
+   * Number of these turns without an audible response.
    */
   unansweredTurns: number;
   packets: CallPackets;
   callers: CallerCosts;
   /**
-   * Call by call, in the order in which they were placed.
+   * One entry per call, in the order placed.
    */
   perCall: CallVerdict[];
   /**
-   * The first of each kind of error.
+   * The first error of each kind.
    */
   faultSamples: CallFaultSample[];
   /**
-   * Second by second, from the first call to the last hang-up.
+   * One entry per second, from the first call to the end of the last one.
    */
   timeline: VoiceSecond[];
   [k: string]: unknown;
 }
 /**
- * Calls that were held, by what is known of their audio latency against the target.
+ * Number of held calls by the verdict on their audio latency.
  */
 export interface CallLatencyVerdicts {
   /**
-   * Below the target, buffers inside the agent included.
+   * Below the target, including buffers inside the agent.
    */
   met: number;
   /**
-   * The way of the audio alone takes as long as the target, or longer.
+   * The network path latency alone is at or above the target.
    */
   missed: number;
   /**
-   * Nothing stands against it, and nothing shows it.
+   * The measurements neither show nor exclude that the target is met.
    */
   notProven: number;
   [k: string]: unknown;
 }
 /**
- * Packets of audio in the window.
+ * Audio packets in the steady state.
  */
 export interface CallPackets {
   /**
-   * Frames of 20 ms that left.
+   * Number of 20 ms frames sent.
    */
   sent: number;
   /**
-   * Without those that came twice.
+   * Number of packets received, without duplicates.
    */
   received: number;
   /**
-   * Packets that never came, between the first and the last of a call.
+   * Number of packets that never arrived, between the first and the last packet of a call.
    */
   lost: number;
   /**
-   * Packets that came after one that was sent later.
+   * Number of packets that arrived after a packet sent later.
    */
   reordered: number;
   /**
-   * Packets that came over 40 ms later after the one before than they were sent after it.
+   * Number of packets whose distance to the previous packet grew by more than 40 ms on the way.
    */
   gaps: number;
   /**
-   * By how much, at most.
+   * The largest such growth in milliseconds.
    */
   longestGapMs: number;
   [k: string]: unknown;
 }
 /**
- * The processes of the kit that placed the calls, at their worst.
+ * The processes that placed the calls; each figure is the worst of all processes.
  */
 export interface CallerCosts {
   /**
-   * How many there were.
+   * Number of processes.
    */
   processes: number;
   /**
-   * Those of them that ended before their time.
+   * Number of processes that ended early.
    */
   ended: number;
   /**
-   * Of one core.
+   * Percentage of one core.
    */
   cpuPercent: number;
   /**
-   * By which they came late to what was due; what is received is seen so late.
+   * Event loop delay; received packets are seen this late.
    */
   loopLateP99Ms: number;
   /**
-   * By which frames left late.
+   * Delay with which frames were sent.
    */
   sendLateP99Ms: number;
   sendLateMaxMs: number;
@@ -1583,7 +1583,7 @@ export interface CallerCosts {
 }
 export interface CallVerdict {
   /**
-   * 0 for the first.
+   * Number of the call, starting at 0.
    */
   call: number;
   verdict: LoadVerdict;
@@ -1592,11 +1592,11 @@ export interface CallVerdict {
   setupMs: number | null;
   audioPathLatencyMs: number | null;
   /**
-   * Median over its turns.
+   * Median over the turns of the call.
    */
   turnResponseMs: number | null;
   /**
-   * Packets that never came.
+   * Number of packets that never arrived.
    */
   lostPackets: number;
   [k: string]: unknown;
@@ -1604,11 +1604,11 @@ export interface CallVerdict {
 export interface CallFaultSample {
   kind: CallFaultKind;
   /**
-   * 0 for the first.
+   * Number of the call, starting at 0.
    */
   call: number;
   /**
-   * Since the judged window began.
+   * Milliseconds since the steady state began.
    */
   atMs: number;
   session: string;
@@ -1617,50 +1617,50 @@ export interface CallFaultSample {
 }
 export interface VoiceSecond {
   /**
-   * Seconds since the judged window began; negative in the ramp.
+   * Seconds since the steady state began; negative during ramp-up.
    */
   second: number;
   /**
-   * Calls that were connected at its end.
+   * Number of connected calls at the end of the second.
    */
   up: number;
   /**
-   * Frames that left.
+   * Number of frames sent.
    */
   sent: number;
   /**
-   * Packets that came.
+   * Number of packets received.
    */
   received: number;
   /**
-   * As in packets.
+   * Number of gaps, as defined in packets.
    */
   gaps: number;
   sendLateMaxMs: number;
   [k: string]: unknown;
 }
 /**
- * How the evals of a session came out; always of the whole session.
+ * Summary of the eval outcomes of a session. It always covers the whole session.
  */
 export interface OutcomeSummary {
   /**
-   * Passed and failed; an eval that errored is neither.
+   * Number of evals that passed or failed. An eval that errored counts as neither.
    */
   total_evaluations: number;
   passed_count: number;
   failed_count: number;
   /**
-   * Fraction, 0 to 1; 0 without outcomes.
+   * Fraction, 0 to 1; 0 if there are no outcomes.
    */
   pass_rate: number;
   [k: string]: unknown;
 }
 /**
- * A persona: who a simulated user is, whatever they want. What they want stands in a scenario.
+ * A persona: who a simulated user is. A scenario says what the user wants.
  */
 export interface Persona {
   /**
-   * What scenarios name.
+   * Id by which scenarios refer to the persona.
    */
   id: string;
   /**
@@ -1668,23 +1668,23 @@ export interface Persona {
    */
   name: string;
   /**
-   * Who they are and how they speak, in words; what a language model that plays the user goes by.
+   * Who the user is and how the user speaks; instructions for the language model that plays the user.
    */
   characteristics?: string;
   /**
-   * Language tag, e.g. en or de-CH; en when left out.
+   * Language tag, e.g. en or de-CH. Default: en.
    */
   language?: string;
   /**
-   * How much they say; standard when left out.
+   * How much the user says. Default: standard.
    */
   verbosity?: 'minimal' | 'standard' | 'chatty';
   /**
-   * Replies in a row that bring them no further, after which they give up (end reason user_stop); they never do when left out.
+   * Number of consecutive unhelpful replies after which the user gives up (end reason user_stop). Default: never.
    */
   patience_turns?: number;
   /**
-   * Words to pick personas by.
+   * Tags for selecting personas.
    *
    * @maxItems 50
    */
@@ -1692,19 +1692,19 @@ export interface Persona {
   voice?: PersonaVoice;
 }
 /**
- * How they sound on the voice channel.
+ * How the user sounds on the voice channel.
  */
 export interface PersonaVoice {
   /**
-   * Name of a voice, as the speech synthesis knows it.
+   * Name of a voice of the speech synthesizer.
    */
   name?: string;
   /**
-   * Share of the usual speed of speech, 0.5 to 2; 1 when left out.
+   * Speech rate relative to normal, 0.5 to 2. Default: 1.
    */
   speed?: number;
   /**
-   * How often they speak into the agent's turn; none when left out.
+   * How often the user interrupts the agent. Default: none.
    */
   interruptions?: 'none' | 'rare' | 'frequent';
 }
@@ -1714,7 +1714,7 @@ export interface PersonaVoice {
 export interface ProductionSessionPage {
   items: ProductionSession[];
   /**
-   * Sessions that match the filters, on all pages.
+   * Number of sessions on all pages that match the filters.
    */
   total: number;
   skip: number;
@@ -1734,7 +1734,7 @@ export interface ProductionSession {
    */
   run: string;
   /**
-   * The caller's own id: of the transcript, or gen_ai.conversation.id.
+   * The caller's own id: the id of the transcript or the gen_ai.conversation.id.
    */
   source_session_id: string;
   /**
@@ -1761,13 +1761,13 @@ export interface ProductionTurn {
   [k: string]: unknown;
 }
 /**
- * Forgets everything of an owner but its keys; then, where asked, fills it with the seed again.
+ * Deletes everything of an owner except its keys, then optionally inserts the seed data again.
  */
 export interface ResetRequest {
   to: 'seed' | 'empty';
 }
 /**
- * What a check run was asked to do. The first line of its transcript.
+ * The settings of a check run; the first line of its transcript.
  */
 export interface RunRecord {
   record: 'run';
@@ -1784,36 +1784,36 @@ export interface RunRecord {
   startedAt: string;
   areas: Area[];
   /**
-   * Plain HTTP is waived.
+   * Whether HTTPS was waived.
    */
   allowHttp: boolean;
   /**
-   * A key was sent.
+   * Whether a key was sent.
    */
   keyGiven: boolean;
   /**
-   * What is large, many or slow was sent, and the clock of the control API moved; only of a run of the service.
+   * Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.
    */
   intrusive?: boolean;
   /**
-   * Name of the header that held the service's key, where it is not x-service-api-key.
+   * Name of the header with the service key, if it is not x-service-api-key.
    */
   apiKeyHeader?: string;
   /**
-   * Address of the voice WebSocket; of a run that has the area voice.
+   * URL of the voice WebSocket. Only in runs that include the area voice.
    */
   voiceUrl?: string;
   /**
-   * Somebody stopped it before its end.
+   * Whether the run was interrupted.
    */
   interrupted?: boolean;
   /**
-   * Requests in flight at most.
+   * Maximum number of requests in flight.
    */
   concurrency: number;
 }
 /**
- * What the sandbox answers when it refuses a request or fails. The interface names these pairs of code and type: bad_request and invalid_request_error (400), rate_limit_exceeded and rate_limit_error (429), server_error and internal_error (500), user_exists and duplicate_user_error, health_check_failed and internal_error (500).
+ * The sandbox's response when it refuses a request or fails. The interface defines these pairs of code and type: bad_request and invalid_request_error (400), rate_limit_exceeded and rate_limit_error (429), server_error and internal_error (500), user_exists and duplicate_user_error, health_check_failed and internal_error (500).
  */
 export interface SandboxError {
   error: SandboxErrorDetail;
@@ -1821,53 +1821,53 @@ export interface SandboxError {
 }
 export interface SandboxErrorDetail {
   /**
-   * For a person.
+   * Message for people.
    */
   message: string;
   /**
-   * The family of the error.
+   * Category of the error.
    */
   type: string;
   /**
-   * The error itself.
+   * Code of the error.
    */
   code: string;
   [k: string]: unknown;
 }
 /**
- * Holds when all that it names are true of the agent's last reply.
+ * True when every listed condition is true for the agent's last reply.
  */
 export interface ReplyCondition {
   /**
-   * The reply contains it, whatever the case.
+   * The reply contains this text (case-insensitive).
    */
   contains?: string;
   /**
-   * The reply contains one of these, whatever the case.
+   * The reply contains one of these texts (case-insensitive).
    *
    * @minItems 1
    * @maxItems 100
    */
   contains_any?: [string, ...string[]];
   /**
-   * The reply does not contain it, whatever the case.
+   * The reply does not contain this text (case-insensitive).
    */
   lacks?: string;
   /**
-   * A regular expression of JavaScript that the reply matches somewhere, whatever the case.
+   * A JavaScript regular expression that matches part of the reply (case-insensitive).
    */
   matches?: string;
   /**
-   * Name of a tool that the agent called for the reply.
+   * Name of a tool that the agent called in this reply.
    */
   tool_called?: string;
   /**
-   * The reply is that of this turn, 1 for the first.
+   * The reply belongs to this turn, starting at 1.
    */
   turn?: number;
 }
 /**
- * A scenario: what a simulated user wants and says, and how the conversation is scored. Who the user is stands in a persona.
+ * A scenario: what a simulated user wants and says, and how the conversation is scored. A persona says who the user is.
  */
 export interface Scenario {
   /**
@@ -1879,43 +1879,43 @@ export interface Scenario {
    */
   name: string;
   /**
-   * Free text to pick and group by, e.g. happy_path, edge_case, adversarial; general when left out.
+   * Free text for selecting and grouping, e.g. happy_path, edge_case, adversarial. Default: general.
    */
   category?: string;
   /**
-   * Words to pick scenarios by.
+   * Tags for selecting scenarios.
    *
    * @maxItems 50
    */
   tags?: string[];
   /**
-   * How the user talks to the sandbox; chat when left out.
+   * How the user talks to the sandbox. Default: chat.
    */
   channel?: 'chat' | 'voice';
   /**
-   * Who the user is: the id of a persona, or a persona as it stands in its own file; a plain, polite customer when left out.
+   * Who the user is: the id of a persona or an inline persona. Default: a polite customer.
    */
   persona?: string | Persona;
   /**
-   * Messages that stand before the user's first line, oldest first; sent in every chat request (spec 2.7).
+   * Messages before the user's first line, oldest first; sent in every chat request (spec 2.7).
    *
    * @maxItems 1000
    */
   initial_messages?: ScenarioMessage[];
   /**
-   * All that is left to chance follows from it; the run's own seed when left out.
+   * Random seed of the scenario. Default: the random seed of the run.
    */
   seed?: string;
   /**
-   * How many sessions of it a run has; 1 when left out.
+   * Number of sessions per run. Default: 1.
    */
   samples?: number;
   /**
-   * Share of the samples, 0 to 1, that must pass; 1 when left out.
+   * Fraction of the samples, 0 to 1, that must pass. Default: 1.
    */
   pass_rate?: number;
   /**
-   * The evals that score each session: the id of each, or an eval as it stands in its own file.
+   * The evals that score each session: ids or inline evals.
    *
    * @maxItems 100
    */
@@ -1939,54 +1939,54 @@ export interface Scenario {
 }
 export interface ScenarioMessage {
   /**
-   * Who speaks.
+   * Author of the message.
    */
   role: 'system' | 'user' | 'assistant';
   /**
-   * What is said.
+   * Text of the message.
    */
   content: string;
 }
 /**
- * What the simulated user says and wants.
+ * What the simulated user wants and says.
  */
 export interface ScenarioUser {
   /**
-   * scripted: opening, then the lines of steps in order, whatever the agent says. graph: opening, then reactions, facts and steps as the agent's replies call for them; deterministic. llm: a language model plays the user. graph when left out.
+   * scripted: says the opening and then each step in order, regardless of the replies. graph: says the opening, then chooses reactions, facts, and steps by the agent's replies; deterministic. llm: a language model plays the user. Default: graph.
    */
   mode?: 'scripted' | 'graph' | 'llm';
   /**
-   * The user's first line; wanted but in mode llm.
+   * The user's first line. Required except in mode llm.
    */
   opening?: string;
   /**
-   * What the user wants, in words; wanted in mode llm, shown beside results in every mode.
+   * What the user wants. Required in mode llm; shown with the results in every mode.
    */
   goal?: string;
   /**
-   * Whether the user opens the conversation; false: the agent does, and opening answers it. True when left out.
+   * Whether the user opens the conversation. If false, the agent speaks first and opening responds to it. Default: true.
    */
   speaks_first?: boolean;
   /**
-   * What the user knows and tells only when asked.
+   * Facts that the user states only when asked.
    *
    * @maxItems 100
    */
   facts?: ScenarioFact[];
   /**
-   * What the user says in turn. After the last one the user is done (end reason goal_achieved).
+   * The user's lines in order. After the last one the user is done (end reason goal_achieved).
    *
    * @maxItems 1000
    */
   steps?: ScenarioStep[];
   /**
-   * What the user says to a reply of a certain kind, before steps go on; the first that fits.
+   * Lines with which the user reacts to certain replies before the steps continue; the first matching reaction is used.
    *
    * @maxItems 100
    */
   reactions?: ScenarioReaction[];
   /**
-   * The user is done (end reason goal_achieved) when a reply meets one of these.
+   * The user is done (end reason goal_achieved) when a reply meets one of these conditions.
    *
    * @maxItems 100
    */
@@ -1994,45 +1994,45 @@ export interface ScenarioUser {
 }
 export interface ScenarioFact {
   /**
-   * What it is, e.g. order number. The agent asks for it by these words, whatever the case, unless asked_by has others.
+   * Name of the fact, e.g. order number. The agent asks for it with these words (case-insensitive) unless asked_by lists others.
    */
   name: string;
   /**
-   * Told when the agent asks, and not before.
+   * Value that the user states when the agent asks.
    */
   value: string;
   /**
-   * Words by which the agent asks for it, whatever the case; one of them is enough.
+   * Phrases with which the agent asks for the fact (case-insensitive); one of them is enough.
    *
    * @minItems 1
    * @maxItems 100
    */
   asked_by?: [string, ...string[]];
   /**
-   * The user's line, in which {value} stands for the value; the value alone when left out.
+   * The user's line; {value} is replaced with the value. Default: the value alone.
    */
   say?: string;
 }
 export interface ScenarioStep {
   /**
-   * Names the step for next.
+   * Id of the step, for use in next.
    */
   id?: string;
   when?: ReplyCondition;
   /**
-   * The user's line, once when holds; right away when when is left out.
+   * The user's line, said when the condition in when is true. Without when, it is said immediately.
    */
   say: string;
   /**
-   * The user's line as long as when does not hold; the user repeats the last line when left out.
+   * The user's line while when is not true. Default: the user repeats the previous line.
    */
   otherwise?: string;
   /**
-   * Id of the step that follows; the one below when left out.
+   * Id of the next step. Default: the step below.
    */
   next?: string;
   /**
-   * Why the user says it; shown as user_reason.
+   * Why the user says the line; shown as user_reason.
    */
   reason?: string;
 }
@@ -2043,20 +2043,20 @@ export interface ScenarioReaction {
    */
   say: string;
   /**
-   * How often in a session it may be said; once when left out.
+   * How often the reaction may be used in a session. Default: 1.
    */
   times?: number;
   /**
-   * Whether the user ends the conversation with it (end reason user_stop); false when left out.
+   * Whether the user ends the conversation with this line (end reason user_stop). Default: false.
    */
   stop?: boolean;
   /**
-   * Why the user says it; shown as user_reason.
+   * Why the user says the line; shown as user_reason.
    */
   reason?: string;
 }
 /**
- * Sent as it is, as metadata of every chat request (spec 2.7), beside scenario_id and persona.
+ * Sent unchanged as metadata of every chat request (spec 2.7), in addition to scenario_id and persona.
  */
 export interface ScenarioContext {
   /**
@@ -2087,31 +2087,31 @@ export interface ScenarioProfile {
   location?: string;
 }
 /**
- * Where a session ends if it does not end before.
+ * Limits at which a session ends.
  */
 export interface ScenarioLimits {
   /**
-   * Turns, each a line of the user and the reply; 10 when left out.
+   * Maximum number of turns; a turn is a line of the user and the reply. Default: 10.
    */
   max_turns?: number;
   /**
-   * Milliseconds that one reply may take; 30000 when left out. By voice until the agent has spoken it to its end; 60000 when left out.
+   * Maximum milliseconds for one reply. By voice, the reply includes the agent's speech until it ends. Default: 30000, by voice 60000.
    */
   turn_timeout_ms?: number;
   /**
-   * Milliseconds that the session may take in all; 600000 when left out.
+   * Maximum milliseconds for the whole session. Default: 600000.
    */
   max_duration_ms?: number;
 }
 export interface SeedTurn {
   user_input: string;
   /**
-   * Why the simulated user said it.
+   * Why the simulated user said the line.
    */
   user_reason?: string;
   agent_response: string;
   /**
-   * What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata.
+   * Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them.
    */
   evaluation_metadata?: {
     [k: string]: unknown;
@@ -2119,30 +2119,30 @@ export interface SeedTurn {
 }
 export interface SeedOutcome {
   /**
-   * Id of an eval of the document or of the owner; gives name, category and type.
+   * Id of an eval of the document or of the owner; provides name, category, and type.
    */
   eval?: string;
   /**
-   * Wanted when eval is left out.
+   * Required if eval is absent.
    */
   eval_name?: string;
   /**
-   * general when left out.
+   * Default: general.
    */
   eval_category?: string;
   /**
-   * session_level when left out.
+   * Default: session_level.
    */
   eval_type?: 'session_level' | 'turn_level';
   outcome: 'pass' | 'fail' | 'error';
   /**
-   * False never makes the session fail; as its eval has it when left out, else true.
+   * If false, a failure does not fail the session. Default: the value of the eval, otherwise true.
    */
   required?: boolean;
   reasoning?: string;
 }
 /**
- * What a service is filled with: everything in it belongs to one owner, but for keys that name another.
+ * Seed data of a service. Everything in it belongs to one owner, except keys that name another owner.
  */
 export interface SeedDocument {
   /**
@@ -2150,7 +2150,7 @@ export interface SeedDocument {
    */
   keys?: KeyGrant[];
   /**
-   * Agents that simulations name; one without a url is a name alone, and not kept.
+   * Agents that simulations refer to. An agent without url is only a name and is not stored.
    *
    * @maxItems 1000
    */
@@ -2161,19 +2161,19 @@ export interface SeedDocument {
   evals?: EvalDefinition[];
   settings?: LiveSettings;
   /**
-   * Who simulated users are.
+   * Personas of simulated users.
    *
    * @maxItems 1000
    */
   personas?: Persona[];
   /**
-   * What simulated users want; they may name evals and personas of the document or of the owner.
+   * Scenarios of simulated users. They may refer to evals and personas of the document or of the owner.
    *
    * @maxItems 1000
    */
   scenarios?: Scenario[];
   /**
-   * Scored at once.
+   * Transcripts that are scored immediately.
    *
    * @maxItems 100000
    */
@@ -2194,12 +2194,12 @@ export interface SeedAgent {
   name: string;
   url?: string;
   /**
-   * The sandbox's bearer key, visible ASCII. Kept, and never shown again.
+   * The sandbox's bearer key, visible ASCII characters. Stored and never returned.
    */
   api_key?: string;
 }
 /**
- * A finished conversation, handed in as text and scored at once.
+ * A finished conversation, uploaded as text and scored immediately.
  */
 export interface TranscriptUpload {
   session_id: string;
@@ -2210,14 +2210,14 @@ export interface TranscriptUpload {
    */
   turns: [UploadedTurn, ...UploadedTurn[]];
   /**
-   * Of the whole conversation: read by evals of kind json_path at $.metadata.
+   * Metadata of the conversation; evals of kind json_path read it at $.metadata.
    */
   metadata?: {
     [k: string]: unknown;
   };
   run?: string;
   /**
-   * Ids; the live set when left out.
+   * Ids of evals. Default: the evals of the live settings.
    */
   evals?: string[];
 }
@@ -2225,7 +2225,7 @@ export interface UploadedTurn {
   user_input: string;
   agent_response: string;
   /**
-   * What the sandbox hinted at in the turn (spec 2.8): read by evals of kind evaluation_metadata.
+   * Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them.
    */
   evaluation_metadata?: {
     [k: string]: unknown;
@@ -2233,16 +2233,16 @@ export interface UploadedTurn {
 }
 export interface SeedSimulation {
   /**
-   * Made from the name when left out.
+   * Default: derived from the name.
    */
   id?: string;
   name: string;
   /**
-   * Name or id of an agent of the document; any other is a name.
+   * Name or id of an agent in the document, or any other name.
    */
   agent: string;
   /**
-   * Whether its row is deleted, so that its sessions have no link.
+   * Whether the simulation is deleted, so that the url of its sessions is null.
    */
   deleted?: boolean;
   /**
@@ -2254,27 +2254,27 @@ export interface SeedSimulationSession {
   scenario: string;
   persona: string;
   /**
-   * Made from its simulation and its place in it when left out.
+   * Default: derived from the simulation and the position in it.
    */
   id?: string;
   /**
-   * completed when left out.
+   * Default: completed.
    */
   status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
   started_at: string;
   /**
-   * started_at when left out.
+   * Default: started_at.
    */
   ended_at?: string;
   end_reason?: string;
   /**
-   * Of the whole session: read by evals of kind json_path at $.metadata.
+   * Metadata of the session; evals of kind json_path read it at $.metadata.
    */
   metadata?: {
     [k: string]: unknown;
   };
   /**
-   * Ids of evals that are to score it, besides the outcomes that it has.
+   * Ids of evals that score the session in addition to the given outcomes.
    *
    * @maxItems 1000
    */
@@ -2298,27 +2298,27 @@ export interface SeedRun {
 export interface SeedProductionSession {
   source_session_id: string;
   /**
-   * Made from its run and source_session_id when left out.
+   * Default: derived from the run and source_session_id.
    */
   id?: string;
   /**
-   * completed when left out.
+   * Default: completed.
    */
   status?: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
   started_at: string;
   /**
-   * started_at when left out.
+   * Default: started_at.
    */
   ended_at?: string;
   end_reason?: string;
   /**
-   * Of the whole session: read by evals of kind json_path at $.metadata.
+   * Metadata of the session; evals of kind json_path read it at $.metadata.
    */
   metadata?: {
     [k: string]: unknown;
   };
   /**
-   * Ids of evals that are to score it, besides the outcomes that it has.
+   * Ids of evals that score the session in addition to the given outcomes.
    *
    * @maxItems 1000
    */
@@ -2333,70 +2333,70 @@ export interface SeedProductionSession {
   outcomes?: SeedOutcome[];
 }
 /**
- * What the service answers when it refuses a request of area A.
+ * The service's response when it refuses a request of area A.
  */
 export interface ServiceError {
   /**
-   * What was expected, what came, what to do.
+   * What happened, what was expected, and what to do.
    */
   message: string;
   [k: string]: unknown;
 }
 /**
- * A fault that the service shows on demand, so that a client can test its retries.
+ * A fault that the service injects on request, so that a client can test its retries.
  */
 export interface ServiceFault {
   /**
-   * 429, 500, 503, or the right answer after delay_ms.
+   * Status 429, 500, or 503, or the correct response after delay_ms.
    */
   kind: 'rate_limit' | 'server_error' | 'unavailable' | 'slow';
   /**
-   * Where it shows; everywhere when left out.
+   * The route that it affects. Default: all.
    */
   route?: 'traces' | 'end' | 'results';
   /**
-   * Milliseconds that a slow answer waits; 1000 when left out.
+   * Milliseconds by which a slow response is delayed. Default: 1000.
    */
   delay_ms?: number;
   /**
-   * Seconds; the Retry-After of a rate_limit or unavailable; 1 when left out.
+   * Seconds in the Retry-After header of rate_limit and unavailable. Default: 1.
    */
   retry_after_s?: number;
   /**
-   * Show it for so many requests, then stop. For good when left out.
+   * Number of requests that the fault affects. Default: all.
    */
   times?: number;
   /**
-   * Milliseconds after which it stops by itself.
+   * Milliseconds after which the fault is removed.
    */
   ttl_ms?: number;
 }
 /**
- * Whether a session as a whole passed, and by which outcomes; also those that errored, which the interface does not show.
+ * Verdict on a session with its outcomes, including evals that errored, which the interface does not show.
  */
 export interface SessionVerdict {
   /**
-   * The sessionId of its deep link.
+   * The sessionId in the deep link.
    */
   id: string;
   kind: 'simulation' | 'production';
   status: 'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
   /**
-   * failed: a required eval failed. passed: the session is completed, an eval passed, and no required one failed or errored. Else undecided.
+   * failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else.
    */
   verdict: 'passed' | 'failed' | 'undecided';
   /**
-   * Its page; absent when its simulation was deleted.
+   * URL of the session page; absent if the simulation was deleted.
    */
   url?: string;
   /**
-   * Of production sessions: the caller's own id of the conversation.
+   * The caller's own id of the conversation. Only for production sessions.
    */
   source_session_id?: string;
   end_reason?: string;
   outcomes: VerdictOutcome[];
   /**
-   * Of sessions of simulated users: scenario_id, channel, sample, user_id, error, review of the user, notes.
+   * Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, and notes.
    */
   simulated?: {
     [k: string]: unknown;
@@ -2412,13 +2412,13 @@ export interface VerdictOutcome {
   eval_type: string;
   outcome: 'pass' | 'fail' | 'error';
   /**
-   * As the eval was when it was queued; false never makes the session fail.
+   * The setting of the eval when it was queued. If false, a failure does not fail the session.
    */
   required: boolean;
   reasoning: string;
 }
 /**
- * Whether the simulated user kept to its scenario. It never changes a verdict: it says how far one can be trusted.
+ * Whether the simulated user kept to its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.
  */
 export interface UserReview {
   kept: boolean;
@@ -2430,12 +2430,12 @@ export interface ReviewFinding {
   message: string;
 }
 /**
- * What all samples of a scenario came to.
+ * Result of all samples of a scenario.
  */
 export interface ScenarioResult {
   scenario_id: string;
   /**
-   * Its name.
+   * Name of the scenario.
    */
   scenario: string;
   persona: string;
@@ -2444,22 +2444,22 @@ export interface ScenarioResult {
   failed: number;
   undecided: number;
   /**
-   * Passed of passed and failed; null where there are none of them.
+   * Fraction of decided samples that passed; null if none is decided.
    */
   pass_rate: number | null;
   wanted_pass_rate: number;
   /**
-   * At place k-1: the chance that k samples, drawn from those that passed or failed, all passed.
+   * Element k-1 is the probability that k samples, drawn from the decided samples, all passed.
    */
   pass_hat_k: number[];
   /**
-   * Some samples passed and some failed.
+   * Whether some samples passed and others failed.
    */
   flaky: boolean;
   verdict: SimulationVerdict;
 }
 /**
- * What a run of simulated users came to. With the same seed, scenarios and answers it is the same but for times. Keys may be added in later versions; none is renamed or removed within a major version.
+ * The result of a run of simulated users. Runs with the same random seed, scenarios, and replies are identical except for times. Later versions may add keys; no key is renamed or removed within a major version.
  */
 export interface SimulationReport {
   verdict: SimulationVerdict;
@@ -2467,7 +2467,7 @@ export interface SimulationReport {
   sentence: string;
   kitVersion: string;
   /**
-   * Base address.
+   * Base URL.
    */
   sandbox: string;
   seed: string;
@@ -2476,7 +2476,7 @@ export interface SimulationReport {
   counts: SimulationCounts;
   scenarios: ScenarioResult[];
   /**
-   * In the order of the scenarios and their samples.
+   * Ordered by scenario and sample.
    */
   sessions: SimulatedSessionReport[];
   comparison?: SimulationComparison;
@@ -2488,7 +2488,7 @@ export interface SimulationCounts {
   failed: number;
   undecided: number;
   /**
-   * Sessions whose simulated user did not keep to its scenario.
+   * Number of sessions whose simulated user did not keep to its scenario.
    */
   strayed: number;
 }
@@ -2508,39 +2508,39 @@ export interface SimulatedSessionReport {
   persona: string;
   channel: 'chat' | 'voice';
   /**
-   * 1 for the first session of its scenario.
+   * Number of the session within its scenario, starting at 1.
    */
   sample: number;
   status: SimulationSessionStatus;
   end_reason: EndReason;
   /**
-   * What went wrong, where the session failed.
+   * What went wrong if the session failed.
    */
   error?: string;
   verdict: SimulationVerdict;
   started_at: string;
   ended_at: string;
   /**
-   * Of each turn: by chat from the request to the whole answer, by voice from the last sound of the user to the first of the agent.
+   * Latency of each turn. By chat: from the request to the complete response. By voice: from the end of the user's speech to the agent's first sound.
    */
   turn_latency_ms: number[];
   /**
-   * Of the simulated user; null where the sandbox has no POST /users.
+   * Id of the simulated user; null if the sandbox has no POST /users.
    */
   user_id: string | null;
   traces: SimulatedTurnReport[];
   /**
-   * As the results endpoint lists them: those that pass or fail.
+   * Outcomes that pass or fail, as in the results endpoint.
    */
   eval_outcomes: EvalOutcome[];
   /**
-   * Evals of which nothing could be found out, and why.
+   * Evals that could not be scored, with the reason.
    */
   errored_evals: ErroredEval[];
   outcome_summary: OutcomeSummary;
   review: UserReview;
   /**
-   * What was noticed besides, e.g. that the user could not be deleted.
+   * Other observations, e.g. that the user could not be deleted.
    */
   notes: string[];
 }
@@ -2548,7 +2548,7 @@ export interface SimulatedTurnReport {
   session_sequence: number;
   user_input: string;
   /**
-   * Why the simulated user said it.
+   * Why the simulated user said the line.
    */
   user_reason: string;
   agent_response: string;
@@ -2566,7 +2566,7 @@ export interface ErroredEval {
   reasoning: string;
 }
 /**
- * This run against an earlier one.
+ * This run compared with an earlier run.
  */
 export interface SimulationComparison {
   startedAt: string;
@@ -2583,47 +2583,47 @@ export interface ComparedScenario {
   now: ScenarioStanding;
 }
 /**
- * Asks the service to run simulated users against an agent: each scenario so many times.
+ * Request to run simulated users against an agent.
  */
 export interface SimulationRequest {
   /**
-   * Shown as simulation in results (spec 2.4); the agent's name and the date when left out.
+   * Shown as simulation in results (spec 2.4). Default: the agent's name and the date.
    */
   name?: string;
   /**
-   * The agent in its sandbox, or the id of one of /__admin/agents. A key given here is kept for the run alone, and never shown.
+   * The agent in its sandbox, or the id of one of /__admin/agents. A key given here is stored for this run only and never returned.
    */
   agent: string | TestedAgent;
   /**
-   * Ids of /__admin/scenarios, or scenarios as they stand in their own files.
+   * Ids of /__admin/scenarios, or inline scenarios.
    *
    * @minItems 1
    * @maxItems 1000
    */
   scenarios: [string | Scenario, ...(string | Scenario)[]];
   /**
-   * Sessions of each scenario; as each scenario says when left out.
+   * Sessions per scenario. Default: the value of each scenario.
    */
   samples?: number;
   /**
-   * Instead of what the scenarios say.
+   * Replaces the channel of the scenarios.
    */
   channel?: 'chat' | 'voice';
   /**
-   * All ids and all that is left to chance follow from it; unforeseeable when left out.
+   * Random seed from which ids and random choices derive. Default: unpredictable.
    */
   seed?: string;
   /**
-   * Sessions at a time; 5 when left out.
+   * Concurrent sessions. Default: 5.
    */
   concurrency?: number;
 }
 /**
- * An agent in a sandbox, as simulations know it: its name, its address and the key of the sandbox.
+ * An agent in a sandbox: its name, its URL, and the key of the sandbox.
  */
 export interface TestedAgent {
   /**
-   * That of the agent of the same name when left out, else made from the name.
+   * Default: the id of the agent with the same name, otherwise derived from the name.
    */
   id?: string;
   /**
@@ -2631,15 +2631,15 @@ export interface TestedAgent {
    */
   name: string;
   /**
-   * Base address of the sandbox: http or https, without user and password.
+   * Base URL of the sandbox: http or https, without user name and password.
    */
   url: string;
   /**
-   * Its voice WebSocket, ws or wss; /voice of the url when left out (spec 4.9).
+   * URL of the voice WebSocket, ws or wss. Default: /voice below url (spec 4.9).
    */
   voice_url?: string;
   /**
-   * The sandbox's bearer key, visible ASCII. Kept, and never shown again.
+   * The sandbox's bearer key, visible ASCII characters. Stored and never returned.
    */
   api_key?: string;
 }
@@ -2649,7 +2649,7 @@ export interface TestedAgent {
 export interface SimulationSessionPage {
   items: SimulationSession[];
   /**
-   * Sessions that match the filters, on all pages.
+   * Number of sessions on all pages that match the filters.
    */
   total: number;
   skip: number;
@@ -2689,14 +2689,14 @@ export interface SimulationTurn {
   session_sequence: number;
   user_input: string;
   /**
-   * Why the simulated user said it.
+   * Why the simulated user said the line.
    */
   user_reason: string;
   agent_response: string;
   [k: string]: unknown;
 }
 /**
- * A run of simulated users in the service, how far it is and what it has come to.
+ * A run of simulated users in the service with its progress and results.
  */
 export interface Simulation {
   id: string;
@@ -2714,7 +2714,7 @@ export interface SimulationAgent {
   name: string;
   url: string;
   /**
-   * Of its voice WebSocket, where it was given.
+   * URL of the voice WebSocket, if given.
    */
   voice_url?: string;
 }
@@ -2741,26 +2741,26 @@ export interface SimulationSessionState {
   persona: string;
   channel: 'chat' | 'voice';
   /**
-   * 1 for the first session of its scenario.
+   * Number of the session within its scenario, starting at 1.
    */
   sample: number;
   status: SimulationSessionStatus;
   end_reason?: EndReason;
   /**
-   * What went wrong, where the session failed.
+   * What went wrong if the session failed.
    */
   error?: string;
   verdict: SimulationVerdict;
   started_at?: string;
   ended_at?: string;
   /**
-   * Its page; null when the simulation was deleted.
+   * URL of the session page; null if the simulation was deleted.
    */
   url?: string | null;
   review?: UserReview;
 }
 /**
- * Service to sandbox: begin a call. The full form carries audio_config under metadata, the minimal form at the top level; both are legal.
+ * Sent by the service to start a call. The full form has audio_config under metadata, the minimal form at the top level; both are legal.
  */
 export interface StartCall {
   type: 'start_call';
@@ -2780,15 +2780,15 @@ export interface CallMetadata {
 }
 export interface Span {
   /**
-   * Hexadecimal digits, no base64.
+   * Hexadecimal digits, not base64.
    */
   traceId: string;
   /**
-   * Hexadecimal digits, no base64.
+   * Hexadecimal digits, not base64.
    */
   spanId: string;
   /**
-   * Empty or missing for the root of a trace.
+   * Empty or absent for the root span of a trace.
    */
   parentSpanId?: string;
   name?: string;
@@ -2804,13 +2804,13 @@ export interface KeyValue {
   [k: string]: unknown;
 }
 /**
- * One of these; none of them is the empty value.
+ * Exactly one of these keys; an empty object is the empty value.
  */
 export interface AnyValue {
   stringValue?: string;
   boolValue?: boolean;
   /**
-   * 64 bits, signed.
+   * Signed 64-bit integer.
    */
   intValue?: string | number;
   doubleValue?: number | ('NaN' | 'Infinity' | '-Infinity');
@@ -2839,7 +2839,7 @@ export interface SpanStatus {
   [k: string]: unknown;
 }
 /**
- * What POST /v1/traces takes: an OTLP trace export request in its JSON encoding. Of its parts, those that the service reads; all others are ignored.
+ * Body of POST /v1/traces: an OTLP trace export request in JSON. Contains the fields that the service reads; all others are ignored.
  */
 export interface TraceExportRequest {
   resourceSpans?: ResourceSpans[];
@@ -2852,7 +2852,7 @@ export interface ResourceSpans {
 }
 export interface Resource {
   /**
-   * Each becomes a tag of the conversation, unless its key begins with gen_ai.
+   * Each attribute becomes a tag of the conversation unless its key starts with gen_ai.
    */
   attributes?: KeyValue[];
   [k: string]: unknown;
@@ -2871,7 +2871,7 @@ export interface InstrumentationScope {
  */
 export interface UserCreateRequest {
   /**
-   * ASCII letters, digits and underscore, at most 64 characters.
+   * ASCII letters, digits, and underscores, at most 64 characters.
    */
   user_id: string;
   metadata?: UserMetadata;
@@ -2898,15 +2898,15 @@ export interface UserProfile {
   [k: string]: unknown;
 }
 /**
- * What the sandbox answers when it has created a simulated user.
+ * The sandbox's response after it created a simulated user.
  */
 export interface UserCreated {
   /**
-   * The id of the request.
+   * The id in the request.
    */
   user_id: string;
   /**
-   * When the user came to be.
+   * When the user was created.
    */
   created_at: string;
   status: 'active' | 'inactive' | 'pending';
@@ -2916,11 +2916,11 @@ export interface UserCreated {
   [k: string]: unknown;
 }
 /**
- * What the sandbox answers when it has deleted a simulated user.
+ * The sandbox's response after it deleted a simulated user.
  */
 export interface UserDeleted {
   /**
-   * The id of the path.
+   * The id in the path.
    */
   user_id: string;
   /**
@@ -2931,7 +2931,7 @@ export interface UserDeleted {
   [k: string]: unknown;
 }
 /**
- * Sandbox to service: the call failed. The named codes are connection_failed and audio_error.
+ * Sent by the sandbox when a call fails. The specification defines the codes connection_failed and audio_error.
  */
 export interface VoiceError {
   type: 'error';
@@ -2945,7 +2945,7 @@ export interface VoiceErrorDetail {
   [k: string]: unknown;
 }
 /**
- * Service to sandbox: the SDP answer, with all candidates in it.
+ * Sent by the service: the SDP answer with all candidates.
  */
 export interface WebrtcAnswer {
   type: 'webrtc_answer';

@@ -1,13 +1,13 @@
-/** One row of the sandbox's error table (spec 7, area B). */
+/** A row of the sandbox's error table (spec 7, area B). */
 export interface SandboxErrorRow {
-  /** The HTTP status; undefined where the specification leaves it open. */
+  /** HTTP status; undefined if the specification leaves it open. */
   status: number | undefined;
   type: string;
 }
 
 /**
- * Every pair of type and code that the specification names for a sandbox (spec 7, area B), by code.
- * A wire fact: the agent answers by it, the judge judges by it.
+ * The pairs of type and code that the specification defines for a sandbox (spec 7, area B), by code. The
+ * reference agent sends them and the conformance checks expect them.
  */
 export const sandboxErrors = {
   bad_request: { status: 400, type: 'invalid_request_error' },

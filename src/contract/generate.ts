@@ -1,7 +1,7 @@
 /**
- * Makes `generated/` from `schemas/`: the types, the validators, the schemas and the protobuf
- * messages as modules, so that nothing is read from disk at run time. Run by `npm run generate`; the
- * only file that knows ajv's compiler. `--check` writes nothing and exits 1 when a file is stale.
+ * Generates `generated/` from `schemas/`: types, validators, schemas, and protobuf messages as modules,
+ * so that nothing is read from disk at run time. Run it with `npm run generate`. With `--check` it writes
+ * nothing and exits 1 if a file is out of date.
  */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
@@ -33,8 +33,8 @@ const NOT_IN_TYPES = new Set(
   '$id $schema allOf if then else examples x-near-misses x-extension'.split(' '),
 );
 
-/** One document with every message as a definition, so that a shared part becomes one type. */
-async function makeTypes(schemas: MessageSchema[]): Promise<string> {
+/** Compiles one document with every message as a definition, so that a shared part becomes one type. */
+async function generateTypes(schemas: MessageSchema[]): Promise<string> {
   const titleById = new Map(schemas.map((schema) => [schema.$id, schema.title]));
   const definitions: Record<string, unknown> = {};
   for (const schema of schemas) {
@@ -47,13 +47,13 @@ async function makeTypes(schemas: MessageSchema[]): Promise<string> {
   }
   const text = JSON.stringify({ title: 'Unused', definitions }, (key, value: unknown) => {
     if (key === '$ref') return `#/definitions/${titleById.get(value as string) ?? ''}`;
-    return NOT_IN_TYPES.has(key) ? undefined : (idOrWhole(value) ?? value);
+    return NOT_IN_TYPES.has(key) ? undefined : (toUnion(value) ?? value);
   });
   const types = await compile(JSON.parse(text) as object, 'Unused', {
     bannerComment: '',
     unreachableDefinitions: true,
     additionalProperties: true,
-    // A list of at most five is a list all the same, not one of six tuples.
+    // Without this, an array with at most five items becomes a union of six tuples.
     maxItems: 1,
     style: { singleQuote: true, printWidth: 100 },
   });
@@ -73,16 +73,16 @@ ${messages}
 }
 
 /**
- * "An id, or the thing itself" is written with if, then and else, so that what is wrong is told of the
- * one that was meant; for the types it is either.
+ * A field that takes an id or an object is written with if, then, and else, so that the validator reports
+ * only violations of the form that was used. The type is a union of both.
  */
-function idOrWhole(value: unknown): object | undefined {
-  const { if: asked, else: whole, description } = (value ?? {}) as Record<string, unknown>;
-  const isText = JSON.stringify(asked) === '{"type":"string"}';
-  return isText ? { description, anyOf: [{ type: 'string' }, whole] } : undefined;
+function toUnion(value: unknown): object | undefined {
+  const { if: condition, else: schema, description } = (value ?? {}) as Record<string, unknown>;
+  const isText = JSON.stringify(condition) === '{"type":"string"}';
+  return isText ? { description, anyOf: [{ type: 'string' }, schema] } : undefined;
 }
 
-function makeValidators(schemas: MessageSchema[]): string {
+function generateValidators(schemas: MessageSchema[]): string {
   const ajv = new Ajv({
     schemas,
     strict: true,
@@ -94,18 +94,18 @@ function makeValidators(schemas: MessageSchema[]): string {
   const names = Object.fromEntries(schemas.map(({ title, $id }) => [title, $id]));
   const source = standalone.default(ajv, names);
   if (source.includes('require(')) {
-    throw new Error('a schema uses a keyword whose generated code needs ajv at run time');
+    throw new Error('A schema uses a keyword whose generated code needs ajv at run time.');
   }
   return head(`// @ts-nocheck\n/* eslint-disable */\n${source}\n`);
 }
 
-function makeSchemas(schemas: MessageSchema[]): string {
+function generateSchemas(schemas: MessageSchema[]): string {
   const rows = schemas.map((schema) => `  ${schema.title}: ${JSON.stringify(schema)},`);
   return head(`export const schemas = {\n${rows.join('\n')}\n} as const;\n`);
 }
 
-/** The messages of the .proto as protobufjs describes them. */
-function makeProto(): string {
+/** Converts the .proto file to the JSON form of protobufjs. */
+function generateProto(): string {
   const text = readFileSync(new URL('otlp-trace.proto', schemasDir), 'utf8');
   const { root } = protobuf.parse(text);
   return head(`export const otlpProto = ${JSON.stringify(root.toJSON(), null, 2)};\n`);
@@ -113,10 +113,10 @@ function makeProto(): string {
 
 const schemas = readSchemas();
 const files = {
-  'types.ts': await makeTypes(schemas),
-  'validators.ts': makeValidators(schemas),
-  'schemas.ts': makeSchemas(schemas),
-  'otlp-proto.ts': makeProto(),
+  'types.ts': await generateTypes(schemas),
+  'validators.ts': generateValidators(schemas),
+  'schemas.ts': generateSchemas(schemas),
+  'otlp-proto.ts': generateProto(),
 };
 
 const check = process.argv.includes('--check');
@@ -124,7 +124,7 @@ for (const [name, source] of Object.entries(files)) {
   const file = new URL(name, generatedDir);
   if (!check) writeFileSync(file, source);
   else if (readFileSync(file, 'utf8') !== source) {
-    console.error(`src/contract/generated/${name} is stale: run npm run generate`);
+    console.error(`src/contract/generated/${name} is out of date. Run npm run generate.`);
     process.exitCode = 1;
   }
 }

@@ -1,4 +1,4 @@
-/** The contract: what the schemas mean in TypeScript. The one door that every wing may use. */
+/** Types, validators, limits, and codecs of the interface. Import only this file from outside the package. */
 export type * from './generated/types.ts';
 export { schemas } from './generated/schemas.ts';
 export * from './errors.ts';

@@ -1,4 +1,4 @@
-/** A day of a month that has it; whether 29 February falls into a leap year is not looked at. */
+/** Month and day. 29 February is accepted in every year. */
 const monthDay = (between: string): string =>
   [
     `(?:0[13578]|1[02])${between}(?:0[1-9]|[12]\\d|3[01])`,
@@ -19,10 +19,9 @@ const TIME = `${HOUR}(?::${MINUTE}(?::${SECOND})?)?${FRACTION}${ZONE}`;
 const TIME_BASIC = `${HOUR}(?:${MINUTE}(?:${SECOND})?)?${FRACTION}${ZONE}`;
 
 /**
- * An ISO 8601 date, with or without a time of day, a zone and a fraction: calendar, week and
- * ordinal dates in the extended or the basic form. The specification says "ISO 8601" and leaves
- * zone and precision open (spec 2.9, 2.10), so none of these may be refused. A space instead of the
- * `T`, a Unix time or an RFC 2822 date is not ISO 8601.
+ * An ISO 8601 date with optional time, time zone, and fraction: calendar, week, and ordinal dates in
+ * extended or basic form. The specification asks for ISO 8601 and leaves time zone and precision open (spec
+ * 2.9, 2.10), so all of these are legal. A space instead of `T`, a Unix time, and an RFC 2822 date are not.
  */
 export const ISO_8601: RegExp = new RegExp(
   `^(?:${DATE}(?:[Tt]${TIME})?|${DATE_BASIC}(?:[Tt]${TIME_BASIC})?)$`,

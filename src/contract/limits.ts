@@ -1,46 +1,45 @@
 /**
- * The numbers of spec part 8, and the bounds that the interface sets elsewhere. Units stand last in
- * each name.
+ * The limits and targets of the specification (mostly spec 8). Each name ends with its unit or bound.
  */
 
-/** The longest user id that a sandbox must take (spec 2.9, 8). */
+/** Maximum length of a user id (spec 2.9, 8). */
 export const userIdLengthMax = 64;
 
-/** A chat reply is expected in less than this (spec 8, a target). */
+/** Target for the chat response time (spec 8). */
 export const chatResponseMsTarget = 5_000;
 
-/** Chat requests a second that a sandbox should hold (spec 8, a target). */
+/** Target for chat requests per second (spec 8). */
 export const chatRequestsPerSecondTarget = 100;
 
-/** A health answer is expected within this (spec 8, a target). */
+/** Target for the health response time (spec 8). */
 export const healthResponseMsTarget = 2_000;
 
-/** The service gives up a health request after this (spec 8). */
+/** The service times out a health request after this time (spec 8). */
 export const healthTimeoutMs = 10_000;
 
-/** The share of requests answered during testing windows, as a percentage (spec 8, a target). */
+/** Target for the share of successful requests during testing windows (spec 8). */
 export const availabilityPercentTarget = 99.9;
 
-/** One-way latency of voice audio (spec 8, a target). */
+/** Target for the latency of voice audio (spec 8). */
 export const voiceAudioLatencyMsTarget = 200;
 
-/** Voice connections at once that a sandbox should hold (spec 8, a target). */
+/** Target for concurrent voice connections (spec 8). */
 export const voiceConnectionsTarget = 100;
 
-/** The largest trace request that is taken, as sent and again inflated: 10 MB (spec 8), read as MiB. */
+/** Maximum size of a trace request, both as sent and decompressed. Spec 8 says 10 MB; the kit reads MiB. */
 export const ingestBodyBytesMax = 10_485_760;
 
-/** Trace requests that a key may send in a minute (spec 5, 8). */
+/** Maximum trace requests per minute and key (spec 5, 8). */
 export const ingestRequestsPerMinuteMax = 120;
 
-/** Evals that score live traces (spec 2.2, 8). */
+/** Maximum number of evals that score live traces (spec 2.2, 8). */
 export const liveEvalsMax = 5;
 
-/** A conversation that is idle for so long is closed (spec 3.1, 8). */
+/** The service closes a conversation after this time without activity (spec 3.1, 8). */
 export const conversationIdleMsMax = 86_400_000;
 
-/** Sessions on a page of results when the caller names no limit (spec 4.3, 4.4). */
+/** Default number of sessions on a page of results (spec 4.3, 4.4). */
 export const pageLimitDefault = 50;
 
-/** Sessions on a page of results at most (spec 4.3, 4.4). */
+/** Maximum number of sessions on a page of results (spec 4.3, 4.4). */
 export const pageLimitMax = 500;

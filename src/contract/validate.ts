@@ -2,22 +2,22 @@ import { schemas } from './generated/schemas.ts';
 import type { Messages } from './generated/types.ts';
 import * as validators from './generated/validators.ts';
 
-/** The name of a message: the title of its schema. */
+/** Name of a message: the title of its schema. */
 export type MessageName = keyof Messages;
 
-/** One place where a value is not what its schema says. */
+/** A place where a value does not match its schema. */
 export interface Violation {
-  /** JSON pointer (RFC 6901) to the place; of a missing property, where it should have been. */
+  /** JSON pointer (RFC 6901) to the place; for a missing property, where it belongs. */
   pointer: string;
-  /** What the schema wants there, e.g. "an integer" or "one of active, inactive, pending". */
+  /** What the schema expects, e.g. "an integer" or "one of active, inactive, pending". */
   expected: string;
-  /** What stands there, shortened; "nothing" when it is missing. */
+  /** The actual value, shortened; "nothing" if it is missing. */
   received: string;
-  /** Of a field that is none: those that there are. */
+  /** For an unknown field: the fields that the schema has. */
   fields?: string[];
 }
 
-/** The part of ajv's error objects that is read here. */
+/** The fields of ajv's error objects that this module reads. */
 interface AjvError {
   instancePath: string;
   schemaPath: string;
@@ -42,7 +42,7 @@ const documents: Record<string, SchemaNode> = Object.fromEntries(
   Object.values(schemas).map((schema) => [schema.$id, schema as unknown as SchemaNode]),
 );
 
-/** Every way in which `value` differs from the message's schema; an empty list when it conforms. */
+/** Returns every place where `value` does not match the schema of the message; empty if it matches. */
 export function violations(name: MessageName, value: unknown): Violation[] {
   const validate = validators[name] as unknown as Validator;
   if (validate(value)) return [];
@@ -51,7 +51,7 @@ export function violations(name: MessageName, value: unknown): Violation[] {
     .map((error) => toViolation(error, name, value));
 }
 
-/** Whether `value` conforms to the message's schema. */
+/** Returns whether `value` matches the schema of the message. */
 export function isMessage<Name extends MessageName>(
   name: Name,
   value: unknown,
@@ -59,7 +59,7 @@ export function isMessage<Name extends MessageName>(
   return (validators[name] as unknown as Validator)(value);
 }
 
-/** Says all violations in one sentence a caller can act on, the first three in full. */
+/** Returns one sentence that describes the first three violations and counts the rest. */
 export function explain(found: Violation[]): string {
   const shown = found
     .slice(0, 3)
@@ -71,7 +71,7 @@ export function explain(found: Violation[]): string {
   return shown.join('; ') + more;
 }
 
-/** The value at a JSON pointer, undefined where the pointer leads nowhere. */
+/** Returns the value at a JSON pointer, or undefined if there is none. */
 export function valueAt(value: unknown, pointer: string): unknown {
   let here = value;
   for (const key of pointer.split('/').slice(1)) {
@@ -83,19 +83,19 @@ export function valueAt(value: unknown, pointer: string): unknown {
   return here;
 }
 
-/** A value as one short line: JSON without keys, cut after 60 characters; "nothing" for undefined. */
+/** Formats a value as one line of JSON, at most 60 characters, with API keys removed; "nothing" for undefined. */
 export function brief(value: unknown): string {
   if (value === undefined) return 'nothing';
-  // A number beyond all bounds, such as 1e999, would be told as null.
-  const text = typeof value === 'number' ? String(value) : JSON.stringify(value, withoutKeys);
+  // JSON.stringify turns an infinite number, such as 1e999, into null.
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value, hideKeys);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }
 
-/** Names under which keys stand, also where somebody spells them otherwise. */
-const holdsKey = /^(api[-_]?key|key)$/i;
+/** Names of fields that hold an API key, in the spellings that people use. */
+const keyFieldName = /^(api[-_]?key|key)$/i;
 
-function withoutKeys(name: string, value: unknown): unknown {
-  return holdsKey.test(name) && typeof value === 'string' ? '(not shown)' : value;
+function hideKeys(name: string, value: unknown): unknown {
+  return keyFieldName.test(name) && typeof value === 'string' ? '(hidden)' : value;
 }
 
 function toViolation(error: AjvError, name: MessageName, value: unknown): Violation {
@@ -111,7 +111,7 @@ function toViolation(error: AjvError, name: MessageName, value: unknown): Violat
   return {
     pointer,
     expected: expectedBy(error, name, pointer),
-    received: isTooLong ? `${found.length} of them` : brief(withoutKeys(last, found)),
+    received: isTooLong ? `${found.length} items` : brief(hideKeys(last, found)),
     ...(additionalProperty !== undefined && { fields: fieldsAt(name, error.instancePath) }),
   };
 }
@@ -122,17 +122,17 @@ function expectedBy(
   pointer: string,
 ): string {
   if (keyword === 'false schema' || keyword === 'additionalProperties') return 'absent';
-  // Either "#/properties/..." of this message or "other.schema.json/properties/..." of a part.
+  // Either "#/properties/..." in this schema or "other.schema.json/properties/..." in another one.
   const [, file, path = ''] = /^([^#/]*)#?(.*)$/.exec(schemaPath) ?? [];
   const parent = path.slice(0, path.lastIndexOf('/'));
   const node = valueAt(documents[file || schemas[name].$id], parent) as SchemaNode | undefined;
   const wanted = params.missingProperty ? node?.properties?.[params.missingProperty] : node;
   const described = describe(wanted ?? {});
-  // Within a part that is a schema of its own, the path begins at that part, and does not say so.
+  // In a referenced schema, the path starts at that schema without naming it.
   return described === anyValue ? describe(nodeAt(name, pointer)) : described;
 }
 
-/** What the schema says of a place in a message; an empty node where it says nothing there. */
+/** Returns the schema node for a place in a message; an empty node if there is none. */
 function nodeAt(name: MessageName, pointer: string): SchemaNode {
   let node = schemas[name] as unknown as SchemaNode;
   for (const key of pointer.split('/').slice(1)) {
@@ -144,7 +144,7 @@ function nodeAt(name: MessageName, pointer: string): SchemaNode {
   return node;
 }
 
-/** The fields that the schema has for a place in a message. */
+/** Returns the names of the fields that the schema has at a place in a message. */
 function fieldsAt(name: MessageName, pointer: string): string[] {
   const node = nodeAt(name, pointer);
   const whole = (node['else'] ?? node) as SchemaNode;
@@ -163,7 +163,7 @@ const typeWords: Record<string, string> = {
   array: 'an array',
 };
 
-/** What a schema node wants, in words. */
+/** Describes in words what a schema node expects. */
 function describe(node: SchemaNode): string {
   const target = typeof node['$ref'] === 'string' ? resolve(node['$ref']) : node;
   if (target.const !== undefined) return JSON.stringify(target.const);
@@ -182,15 +182,15 @@ function describe(node: SchemaNode): string {
   return words;
 }
 
-/** A pattern that only counts characters is told by the count. */
+/** Describes a pattern. One that only limits the length is described by the limits. */
 function describePattern(pattern: string): string {
   const [, set, least, most] = /^\^\[(\\s\\S|\^\\r\\n)\]\{(\d+),(\d+)\}\$$/.exec(pattern) ?? [];
   if (set === undefined) return `a string like ${pattern}`;
-  const lines = set === '\\s\\S' ? '' : ', in one line';
+  const lines = set === '\\s\\S' ? '' : ' on one line';
   return `a string of ${least} to ${most} characters${lines}`;
 }
 
-/** Follows a `$ref`; one that names a shared definition is looked up in every document. */
+/** Resolves a `$ref`. A shared definition is looked up in every document. */
 function resolve(ref: string): SchemaNode {
   const [file = '', path = ''] = ref.split('#');
   if (file) return valueAt(documents[file], path) as SchemaNode;
@@ -198,5 +198,5 @@ function resolve(ref: string): SchemaNode {
     const found = valueAt(document, path);
     if (found !== undefined) return found as SchemaNode;
   }
-  throw new Error(`no schema at ${ref}`);
+  throw new Error(`There is no schema at ${ref}.`);
 }

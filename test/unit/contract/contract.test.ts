@@ -21,7 +21,7 @@ interface Described {
 
 const all = Object.values(schemas) as unknown as Described[];
 
-void t.test('every schema says its name, its section, what it is, and shows itself', (t) => {
+void t.test('every schema has a title, a section, a description, and an example', (t) => {
   for (const schema of all) {
     t.match(schema.$id, /^[a-z-]+\.schema\.json$/, schema.title);
     t.match(schema.$comment, /^(spec \d|ours|our extension)/, `${schema.title}: $comment`);
@@ -32,7 +32,7 @@ void t.test('every schema says its name, its section, what it is, and shows itse
   t.end();
 });
 
-void t.test('every example conforms', (t) => {
+void t.test('every example matches its schema', (t) => {
   for (const { title, examples } of all) {
     for (const example of examples) t.strictSame(violations(title, example), [], title);
   }
@@ -50,7 +50,7 @@ void t.test('every near-miss breaks the schema at the place that it names', (t) 
   t.end();
 });
 
-void t.test('a violation says where, what was expected and what came', (t) => {
+void t.test('a violation names the place, the expected value, and the received value', (t) => {
   const reply = { choices: [{ message: { role: 'assistant', content: null } }], metadata: 7 };
   t.strictSame(violations('ChatResponse', reply), [
     { pointer: '/choices/0/message/content', expected: 'a string', received: 'null' },
@@ -67,7 +67,7 @@ void t.test('a violation says where, what was expected and what came', (t) => {
   t.end();
 });
 
-void t.test('no violation shows a key', (t) => {
+void t.test('no violation shows an API key', (t) => {
   const agent = { name: 'A', url: 'https://a.example' };
   for (const [name, value] of [
     ['TestedAgent', { ...agent, api_key: 'my secret' }],
@@ -78,12 +78,12 @@ void t.test('no violation shows a key', (t) => {
   ] as const) {
     t.notOk(isMessage(name, value));
     t.notMatch(JSON.stringify(violations(name, value)), /secret/);
-    t.match(explain(violations(name, value)), /not shown/);
+    t.match(explain(violations(name, value)), /hidden/);
   }
   t.end();
 });
 
-void t.test('what a part of another schema wants is told like its own', (t) => {
+void t.test('a violation inside a referenced schema is described like any other', (t) => {
   const call = { type: 'start_call', audio_config: 'opus' };
   t.equal(violations('StartCall', call)[0]?.expected, 'an object');
   const seed = violations('SeedDocument', { scenarios: [{ id: 'a', name: 'A' }] });
@@ -93,7 +93,7 @@ void t.test('what a part of another schema wants is told like its own', (t) => {
   t.end();
 });
 
-void t.test('ISO 8601 in all its forms, and nothing that only looks like it', (t) => {
+void t.test('ISO 8601 is accepted in every form, and similar text is not', (t) => {
   const right = [
     '2026-11-20T09:30:00Z',
     '2026-11-20T09:30:00.123456789+01:00',
@@ -125,7 +125,7 @@ void t.test('ISO 8601 in all its forms, and nothing that only looks like it', (t
   t.end();
 });
 
-void t.test('a pointer leads through arrays and escaped names, and nowhere else', (t) => {
+void t.test('a JSON pointer leads through arrays and escaped names', (t) => {
   const value = { a: [{ 'b/c': { 'd~e': 1 } }] };
   t.equal(valueAt(value, '/a/0/b~1c/d~0e'), 1);
   t.equal(valueAt(value, '/a/1'), undefined);
@@ -134,7 +134,7 @@ void t.test('a pointer leads through arrays and escaped names, and nowhere else'
   t.end();
 });
 
-void t.test('a value is told in one short line', (t) => {
+void t.test('a value is formatted as one short line', (t) => {
   t.equal(brief(undefined), 'nothing');
   t.equal(brief(null), 'null');
   const long = brief('x'.repeat(500));

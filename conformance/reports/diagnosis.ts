@@ -20,7 +20,7 @@ export interface Diagnosis {
 export function diagnosisText(
   { peer, blockedBy, remark, exchanges }: Diagnosis,
   checkCommand: string,
-  { paint, width }: ListingOptions,
+  { style, width }: ListingOptions,
 ): string {
   const outcomeWidth = 2 + Math.max(10, ...exchanges.map((one) => describeOutcome(one).length));
   const requestWidth = width - outcomeWidth - TIME_WIDTH;
@@ -28,20 +28,20 @@ export function diagnosisText(
     const path = `${one.request.method} ${one.request.path}`;
     const request = path.slice(0, requestWidth - 2).padEnd(Math.min(42, requestWidth));
     const isRight = one.response && (one.response.status < 400 || one.intent === 'open');
-    const style = isRight ? 'green' : 'yellow';
-    return `  ${request}${paint(style, describeOutcome(one).padEnd(outcomeWidth))}${Math.round(durationMs(one))} ms`;
+    const color = isRight ? 'green' : 'yellow';
+    return `  ${request}${style(color, describeOutcome(one).padEnd(outcomeWidth))}${Math.round(durationMs(one))} ms`;
   });
   const ending = blockedBy
     ? [
-        ...fold(blockedBy.message, width).map((line) => paint('red', line)),
+        ...fold(blockedBy.message, width).map((line) => style('red', line)),
         ...fold(blockedBy.cure, width),
       ]
     : [
-        ...(remark === undefined ? [] : fold(remark, width).map((line) => paint('yellow', line))),
-        paint('green', `A ${peer} can be reached here. What it answered is for the judge:`),
+        ...(remark === undefined ? [] : fold(remark, width).map((line) => style('yellow', line))),
+        style('green', `A ${peer} can be reached here. What it answered is for the judge:`),
         `  ${checkCommand}`,
       ];
-  return [paint('bold', `The way to the ${peer}`), ...lines, '', ...ending, ''].join('\n');
+  return [style('bold', `The way to the ${peer}`), ...lines, '', ...ending, ''].join('\n');
 }
 
 /** The diagnosis for programs. */

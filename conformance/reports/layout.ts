@@ -1,4 +1,4 @@
-import { wrap } from '../../src/report-kit/terminal-style.ts';
+import { wrap } from '../../src/report-kit/terminal.ts';
 
 /** Breaks text into lines of at most `width` characters; cuts a word that is longer. */
 export function fold(text: string, width: number): string[] {

@@ -1,5 +1,5 @@
 import type { Area } from '../../src/contract/index.ts';
-import { wrap, type Paint } from '../../src/report-kit/terminal-style.ts';
+import { wrap, type ApplyStyle } from '../../src/report-kit/terminal.ts';
 import { hanging } from './layout.ts';
 import type { Plan } from '../engine/drive/run.ts';
 import { clockReset } from '../areas/probes.ts';
@@ -16,7 +16,7 @@ import { PREFLIGHT } from '../engine/transcript/reading.ts';
 
 /** How a listing is written. */
 export interface ListingOptions {
-  paint: Paint;
+  style: ApplyStyle;
   width: number;
 }
 
@@ -59,7 +59,7 @@ export interface DryRun {
 }
 
 /** What each scenario would send. */
-export function dryRunText(dryRun: DryRun, { paint, width }: ListingOptions): string {
+export function dryRunText(dryRun: DryRun, { style, width }: ListingOptions): string {
   const { plan, prompts } = dryRun;
   const nameOf = ({ id, area }: { id: string; area: Area }): string =>
     id === PREFLIGHT ? `${PREFLIGHT}/${area}` : id;
@@ -73,8 +73,8 @@ export function dryRunText(dryRun: DryRun, { paint, width }: ListingOptions): st
   });
   const columns = ['requests', 'model', 'users', 'calls'].map((name) => name.padStart(9));
   const head = `  ${'scenario'.padEnd(nameWidth)}${'phase'.padEnd(10)}${columns.join('')}`;
-  const intent = wrap(planSentences(dryRun), width).map((line) => paint('bold', line));
-  return [...intent, paint('dim', head), ...lines, ''].join('\n');
+  const intent = wrap(planSentences(dryRun), width).map((line) => style('bold', line));
+  return [...intent, style('dim', head), ...lines, ''].join('\n');
 }
 
 /** Every requirement of some areas, a line or two each. */
@@ -86,7 +86,7 @@ export function requirementList(areas: readonly Area[], options: ListingOptions)
     const { level, rule } = requirement(id);
     const [first = '', ...more] = wrap(rule, options.width - idWidth - levelWidth);
     return [
-      `${options.paint('bold', id.padEnd(idWidth))}${level.padEnd(levelWidth)}${first}`,
+      `${options.style('bold', id.padEnd(idWidth))}${level.padEnd(levelWidth)}${first}`,
       ...more.map((line) => `${' '.repeat(idWidth + levelWidth)}${line}`),
     ];
   });
@@ -97,7 +97,7 @@ export function requirementList(areas: readonly Area[], options: ListingOptions)
 export function requirementText(
   id: RequirementId,
   caughtOn: readonly { id: string; description: string }[],
-  { paint, width }: ListingOptions,
+  { style, width }: ListingOptions,
 ): string {
   const { level, section, statements, rule, reason, seen } = requirement(id);
   const rows: [string, string][] = [
@@ -107,15 +107,15 @@ export function requirementText(
     ['seen', seen === 'black-box' ? 'by ordinary requests' : 'only when something provokes it'],
   ];
   return [
-    ...hanging(`${id}  `, rule, width).map((line) => line.replace(id, () => paint('bold', id))),
+    ...hanging(`${id}  `, rule, width).map((line) => line.replace(id, () => style('bold', id))),
     ...rows.flatMap(([name, text]) => {
       const [first = '', ...more] = wrap(text, width - 12);
       return [
-        `  ${paint('dim', name.padEnd(9))} ${first}`,
+        `  ${style('dim', name.padEnd(9))} ${first}`,
         ...more.map((line) => `${' '.repeat(12)}${line}`),
       ];
     }),
-    ...(caughtOn.length === 0 ? [] : [`  ${paint('dim', 'catches')}`]),
+    ...(caughtOn.length === 0 ? [] : [`  ${style('dim', 'catches')}`]),
     ...caughtOn.flatMap(({ id: mutant, description }) => {
       const [first = '', ...more] = wrap(`${mutant}: ${description}`, width - 6);
       return [`    - ${first}`, ...more.map((line) => `      ${line}`)];

@@ -1,4 +1,4 @@
-import { wrap } from '../../src/report-kit/terminal-style.ts';
+import { wrap } from '../../src/report-kit/terminal.ts';
 import type { PeerChoice } from '../proof/peer-runs.ts';
 import type { ListingOptions } from './listing.ts';
 
@@ -38,12 +38,12 @@ export async function peerList(choice: PeerChoice, options: ListingOptions): Pro
 function group(
   title: string,
   rows: readonly { id: string; says: string }[],
-  { paint, width }: ListingOptions,
+  { style, width }: ListingOptions,
 ): string {
   if (rows.length === 0) return '';
   const lines = rows.flatMap(({ id, says }) => [
-    `  ${paint('bold', id)}`,
+    `  ${style('bold', id)}`,
     ...wrap(says, width - 6).map((line) => `      ${line}`),
   ]);
-  return `${[paint('bold', title), ...lines].join('\n')}\n`;
+  return `${[style('bold', title), ...lines].join('\n')}\n`;
 }

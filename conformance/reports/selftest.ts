@@ -1,32 +1,32 @@
 import type { SelftestResult, SelftestRow } from '../proof/selftest.ts';
-import { wrap } from '../../src/report-kit/terminal-style.ts';
+import { wrap } from '../../src/report-kit/terminal.ts';
 import type { ListingOptions } from './listing.ts';
 
 /** The kill matrix for people: which requirement catches which fault, and what went wrong. */
 export function selftestText(result: SelftestResult, options: ListingOptions): string {
-  const { paint, width } = options;
+  const { style, width } = options;
   if (result.cause !== undefined) return `${wrap(result.cause, width).join('\n')}\n`;
   const matrix = Object.entries(result.matrix).flatMap(([id, mutants]) => {
     const [first = '', ...more] = wrap(mutants.join(', '), width - 15);
     return [
-      `  ${paint('bold', id.padEnd(11))}  ${first}`,
+      `  ${style('bold', id.padEnd(11))}  ${first}`,
       ...more.map((line) => `${' '.repeat(15)}${line}`),
     ];
   });
   const wrong = result.rows.filter(({ ok }) => !ok).flatMap((row) => wrongRow(row, options));
   return [
-    paint('bold', 'Requirement and the faults that it catches'),
+    style('bold', 'Requirement and the faults that it catches'),
     ...matrix,
     '',
-    ...(wrong.length === 0 ? [] : [paint('red', 'Not as it must be'), ...wrong, '']),
+    ...(wrong.length === 0 ? [] : [style('red', 'Not as it must be'), ...wrong, '']),
     ...tally(result, options),
     '',
   ].join('\n');
 }
 
-function wrongRow({ kind, id, expected, got }: SelftestRow, { paint }: ListingOptions): string[] {
+function wrongRow({ kind, id, expected, got }: SelftestRow, { style }: ListingOptions): string[] {
   return [
-    `  ${paint('red', id)} (${kind})`,
+    `  ${style('red', id)} (${kind})`,
     `    expected  ${expected.join(', ') || 'nothing red'}`,
     `    got       ${got.join(', ') || 'nothing red'}`,
   ];
@@ -40,7 +40,7 @@ const sentences: Record<SelftestRow['kind'], string> = {
 
 function tally(
   { rows, ms, unkilled, seed, ok }: SelftestResult,
-  { paint }: ListingOptions,
+  { style }: ListingOptions,
 ): string[] {
   const kinds: SelftestRow['kind'][] = ['mutant', 'variant', 'dead peer'];
   const lines = kinds.flatMap((kind) => {
@@ -48,7 +48,7 @@ function tally(
     const right = all.filter((row) => row.ok);
     return all.length === 0 ? [] : [`${right.length} of ${all.length} ${sentences[kind]}`];
   });
-  const verdict = ok ? paint('green', 'PROVEN') : paint('red', 'NOT PROVEN');
+  const verdict = ok ? style('green', 'PROVEN') : style('red', 'NOT PROVEN');
   const rest =
     unkilled.length === 0 ? [] : [`no fault in this run for ${unkilled.length} requirements`];
   return [...lines, ...rest, `${verdict}  ${(ms / 1000).toFixed(1)} s, seed ${seed}`];

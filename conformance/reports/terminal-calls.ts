@@ -1,10 +1,10 @@
 import type { CallSummary, CheckReport } from '../../src/contract/index.ts';
-import type { Paint } from '../../src/report-kit/terminal-style.ts';
+import type { ApplyStyle } from '../../src/report-kit/terminal.ts';
 import { fold, hanging } from './layout.ts';
 
 /** How the calls are written. */
 interface Options {
-  paint: Paint;
+  style: ApplyStyle;
   width: number;
   verbose?: boolean;
 }
@@ -13,7 +13,7 @@ const HEAD = '  exchange  ';
 const STEP_WIDTH_MAX = 26;
 
 /** The calls, one line each: those with media, all of them where all is told. Then the latency. */
-export function callsBlock(report: CheckReport, { paint, width, verbose }: Options): string[] {
+export function callsBlock(report: CheckReport, { style, width, verbose }: Options): string[] {
   const { calls = [], audioLatency } = report;
   const shown = calls.filter(({ packets }) => (verbose ?? false) || packets > 0);
   if (shown.length === 0) return [];
@@ -28,10 +28,10 @@ export function callsBlock(report: CheckReport, { paint, width, verbose }: Optio
   const latency = audioLatency ? fold(latencyWords(audioLatency), width - 2) : [];
   return [
     [
-      paint('bold', 'Calls'),
-      paint('dim', `${HEAD}${'call'.padEnd(stepWidth)}what came of it`),
+      style('bold', 'Calls'),
+      style('dim', `${HEAD}${'call'.padEnd(stepWidth)}what came of it`),
       ...lines,
-      ...more.map((line) => paint('dim', line)),
+      ...more.map((line) => style('dim', line)),
       ...latency.map((line) => `  ${line}`),
     ].join('\n'),
   ];

@@ -6,7 +6,7 @@ import type { ListingOptions } from './listing.ts';
 const DIALECT_SHOWN = 4;
 
 /** What is only worth knowing, a line or two for each: notes, dialect, and where all of it is told. */
-export function summaryBlock(report: CheckReport, { paint, width }: ListingOptions): string[] {
+export function summaryBlock(report: CheckReport, { style, width }: ListingOptions): string[] {
   const { requirements, blockedBy, observedBehavior } = report;
   const notes = requirements.filter(({ verdict }) => verdict === 'note').map(({ id }) => id);
   const said = Object.entries(observedBehavior).map(([name, value]) => `${name} ${value}`);
@@ -18,20 +18,20 @@ export function summaryBlock(report: CheckReport, { paint, width }: ListingOptio
   const rest = said.length - shown.length;
   const row = (name: string, parts: readonly string[]): string[] =>
     unbroken(parts, (text) => hanging(name.padEnd(9), text, width)).map((line, index) =>
-      index === 0 ? line.replace(name, () => paint('bold', name)) : line,
+      index === 0 ? line.replace(name, () => style('bold', name)) : line,
     );
   return [
     [
-      ...(notes.length === 0 ? [] : hangingIds(shortList(notes), { paint, width })),
+      ...(notes.length === 0 ? [] : hangingIds(shortList(notes), { style, width })),
       ...(said.length === 0 ? [] : row('Dialect', [...shown, ...(rest ? [`${rest} more`] : [])])),
       ...row('More', [moreWords(notes.length, unjudged, said.length)]),
     ].join('\n'),
   ];
 }
 
-function hangingIds(ids: string, { paint, width }: ListingOptions): string[] {
+function hangingIds(ids: string, { style, width }: ListingOptions): string[] {
   const [first = '', ...more] = hanging('Noted    ', ids, width);
-  return [first.replace('Noted', () => paint('bold', 'Noted')), ...more];
+  return [first.replace('Noted', () => style('bold', 'Noted')), ...more];
 }
 
 /** "--verbose tells the notes, why 13 got no verdict, and the whole dialect". */

@@ -1,5 +1,5 @@
 import type { CheckReport, RequirementVerdict, Verdict } from '../../src/contract/index.ts';
-import type { Paint, Style } from '../../src/report-kit/terminal-style.ts';
+import type { ApplyStyle, Style } from '../../src/report-kit/terminal.ts';
 import { headlineOf, staleSentence, type Headline } from './headline.ts';
 import { fold, hanging, shortList, showable, unbroken } from './layout.ts';
 import { callsBlock } from './terminal-calls.ts';
@@ -7,7 +7,7 @@ import { summaryBlock } from './terminal-summary.ts';
 
 /** How a report is written for people. */
 export interface TerminalOptions {
-  paint: Paint;
+  style: ApplyStyle;
   /** Characters a line; only lines to be copied whole are longer. */
   width: number;
   /** Milliseconds that the run took; left out of the text when undefined. */
@@ -52,9 +52,9 @@ export function terminalReport(given: CheckReport, options: TerminalOptions): st
   return `${blocks.join('\n\n')}\n`;
 }
 
-function gateBlock({ blockedBy }: CheckReport, { paint, width }: TerminalOptions): string[] {
+function gateBlock({ blockedBy }: CheckReport, { style, width }: TerminalOptions): string[] {
   if (!blockedBy) return [];
-  const says = fold(blockedBy.message, width).map((line) => paint('red', line));
+  const says = fold(blockedBy.message, width).map((line) => style('red', line));
   return [[...says, ...fold(blockedBy.cure, width)].join('\n')];
 }
 
@@ -71,7 +71,7 @@ function findingBlocks(
 }
 
 /** One requirement that is not met, with all that is needed to see why. */
-function finding(one: RequirementVerdict, { paint, width }: TerminalOptions): string {
+function finding(one: RequirementVerdict, { style, width }: TerminalOptions): string {
   const [first] = one.evidence;
   const many = one.findings ?? 0;
   const where = first && `${first.exchange} "${first.step}": ${first.request} -> ${first.outcome}`;
@@ -85,23 +85,23 @@ function finding(one: RequirementVerdict, { paint, width }: TerminalOptions): st
   ];
   const label = one.verdict.toUpperCase().padEnd(5);
   return [
-    `${paint(styles[one.verdict], label)} ${paint('bold', one.id)}`,
+    `${style(styles[one.verdict], label)} ${style('bold', one.id)}`,
     ...hanging(' '.repeat(6), `${one.rule} (spec ${one.section})`, width),
-    ...rows.flatMap(([name, text]) => (text === undefined ? [] : field(name, text, width, paint))),
+    ...rows.flatMap(([name, text]) => (text === undefined ? [] : field(name, text, width, style))),
     // Stands alone and unbroken, so that it can be copied.
-    ...(one.curl === undefined ? [] : [`      ${paint('dim', one.curl)}`]),
+    ...(one.curl === undefined ? [] : [`      ${style('dim', one.curl)}`]),
   ].join('\n');
 }
 
-function field(name: string, text: string, width: number, paint: Paint): string[] {
+function field(name: string, text: string, width: number, style: ApplyStyle): string[] {
   const [first = '', ...more] = fold(text, width - 16);
   return [
-    `      ${paint('dim', name.padEnd(9))} ${first}`,
+    `      ${style('dim', name.padEnd(9))} ${first}`,
     ...more.map((line) => `${' '.repeat(16)}${line}`),
   ];
 }
 
-function causesBlock(report: CheckReport, { paint, width }: TerminalOptions): string[] {
+function causesBlock(report: CheckReport, { style, width }: TerminalOptions): string[] {
   const causes = openCauses(report);
   const { counts } = report;
   if (causes.length === 0) return [];
@@ -114,7 +114,7 @@ function causesBlock(report: CheckReport, { paint, width }: TerminalOptions): st
       width,
     );
   });
-  return [[paint('bold', 'What to mend first'), ...lines].join('\n')];
+  return [[style('bold', 'What to mend first'), ...lines].join('\n')];
 }
 
 /** The causes of what is not accepted. */
@@ -123,22 +123,22 @@ export function openCauses({ causes, requirements }: CheckReport): CheckReport['
   return causes.filter(({ clears }) => clears.some((id) => !accepted.includes(id)));
 }
 
-function acceptedBlock({ requirements }: CheckReport, { paint, width }: TerminalOptions): string[] {
+function acceptedBlock({ requirements }: CheckReport, { style, width }: TerminalOptions): string[] {
   const lines = requirements.flatMap(({ id, verdict, accepted }) =>
     accepted === undefined ? [] : hanging(`  ${id}  `, `${verdict}: ${accepted}`, width),
   );
   return lines.length === 0
     ? []
-    : [[paint('bold', 'Accepted by the baseline'), ...lines].join('\n')];
+    : [[style('bold', 'Accepted by the baseline'), ...lines].join('\n')];
 }
 
-function notesBlock({ requirements }: CheckReport, { paint, width }: TerminalOptions): string[] {
+function notesBlock({ requirements }: CheckReport, { style, width }: TerminalOptions): string[] {
   const notes = requirements.filter(({ verdict }) => verdict === 'note');
   if (notes.length === 0) return [];
   const lines = notes.flatMap(({ id, rule, received }) =>
     hanging(`  ${id}  `, `${rule} Here: ${received ?? 'seen'}.`, width),
   );
-  return [[paint('bold', 'Noted, not judged'), ...lines].join('\n')];
+  return [[style('bold', 'Noted, not judged'), ...lines].join('\n')];
 }
 
 /** What got no verdict, by reason: many requirements share one. In short what is blocked alone. */
@@ -147,7 +147,7 @@ function unjudgedBlock(
   options: TerminalOptions,
 ): string[] {
   if (blockedBy) return [];
-  const { paint, width, verbose = false } = options;
+  const { style, width, verbose = false } = options;
   const told = verbose ? ['blocked', 'not_applicable', 'not_observed'] : ['blocked'];
   const byReason = new Map<string, string[]>();
   for (const { id, verdict, accepted, reason = '' } of requirements) {
@@ -160,12 +160,12 @@ function unjudgedBlock(
     const [first = '', ...more] = fold(`${reason} [${shortList(ids)}]`, width - 4);
     return [`  ${first}`, ...more.map((line) => `    ${line}`)];
   });
-  return [[paint('bold', 'Without a verdict'), ...lines].join('\n')];
+  return [[style('bold', 'Without a verdict'), ...lines].join('\n')];
 }
 
 function dialectBlock(
   { observedBehavior }: CheckReport,
-  { paint, width }: TerminalOptions,
+  { style, width }: TerminalOptions,
 ): string[] {
   const entries = Object.entries(observedBehavior);
   if (entries.length === 0) return [];
@@ -173,12 +173,12 @@ function dialectBlock(
   const lines = entries.flatMap(([name, value]) =>
     hanging(`  ${name.padEnd(wide)}  `, value, width),
   );
-  return [[paint('bold', 'Its dialect, where the specification is silent'), ...lines].join('\n')];
+  return [[style('bold', 'Its dialect, where the specification is silent'), ...lines].join('\n')];
 }
 
-function verdictBlock(report: CheckReport, { paint, width, tookMs }: TerminalOptions): string {
+function verdictBlock(report: CheckReport, { style, width, tookMs }: TerminalOptions): string {
   const headline = headlineOf(report);
-  const [style, heading] = headings[headline];
+  const [color, heading] = headings[headline];
   const { staleKnownFailures: stale = [], notices = [], waived } = report;
   const words = [
     ...(headline === 'baseline-stale' ? [`${stale.length} of its entries met by now`] : []),
@@ -187,15 +187,15 @@ function verdictBlock(report: CheckReport, { paint, width, tookMs }: TerminalOpt
   ];
   const known = [...waived.map((waiver) => `waived: ${waiver}`), ...notices];
   const rows = [
-    ...known.flatMap((text) => fold(text, width).map((row) => paint('yellow', row))),
+    ...known.flatMap((text) => fold(text, width).map((row) => style('yellow', row))),
     ...(stale.length === 0 ? [] : fold(staleSentence(stale), width)).map((row) =>
-      paint('red', row),
+      style('red', row),
     ),
   ];
   const tally = unbroken(words, (text) => hanging(`${heading}  `, text, width));
-  const painted = tally.map((row) => paintCounts(row, paint));
-  painted[0] = (painted[0] ?? '').replace(heading, () => paint(style, paint('bold', heading)));
-  return [...rows, ...painted].join('\n');
+  const styled = tally.map((row) => styleCounts(row, style));
+  styled[0] = (styled[0] ?? '').replace(heading, () => style(color, style('bold', heading)));
+  return [...rows, ...styled].join('\n');
 }
 
 const tookText = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
@@ -211,10 +211,10 @@ function countWords({ counts, requirements }: CheckReport): string[] {
     });
 }
 
-/** Paints each count that stands whole in a row in the style of its verdict. */
-function paintCounts(row: string, paint: Paint): string {
+/** Styles each count that stands whole in a row in the style of its verdict. */
+function styleCounts(row: string, style: ApplyStyle): string {
   return row.replaceAll(/\d+ ([a-z]+(?: [a-z]+)?)/g, (words, name: string) => {
-    const style = Object.entries(styles).find(([verdict]) => verdict === name.replace(' ', '_'));
-    return style ? paint(style[1], words) : words;
+    const color = Object.entries(styles).find(([verdict]) => verdict === name.replace(' ', '_'));
+    return color ? style(color[1], words) : words;
   });
 }

@@ -1,5 +1,5 @@
 import type { LoadReport, VoiceLoad, VoiceSummary } from '../../src/contract/index.ts';
-import { wrap } from '../../src/report-kit/terminal-style.ts';
+import { wrap } from '../../src/report-kit/terminal.ts';
 import { callFaultWords } from '../record/call-fault-words.ts';
 import { grouped, percent, seconds } from '../verdict/amounts.ts';
 import type { TerminalOptions } from './terminal.ts';
@@ -16,9 +16,9 @@ export const callTimes = [
 ] as const satisfies readonly (readonly [keyof VoiceLoad, string])[];
 
 /** What became of the calls. */
-export function voiceBlock({ voice }: LoadReport, { paint, width }: TerminalOptions): string[] {
+export function voiceBlock({ voice }: LoadReport, { style, width }: TerminalOptions): string[] {
   if (!voice) return [];
-  const head = `${paint('bold', 'voice')}  ${callsWords(voice)}`;
+  const head = `${style('bold', 'voice')}  ${callsWords(voice)}`;
   const times = callTimes.map(([key, title]) => {
     const summary: VoiceSummary = voice[key];
     const cells = columns.map((column) => short(summary[column]).padStart(9));
@@ -26,17 +26,17 @@ export function voiceBlock({ voice }: LoadReport, { paint, width }: TerminalOpti
   });
   const errors = Object.entries(voice.errors).map(
     ([kind, count]) =>
-      `  ${paint('red', grouped(count).padStart(7))}  ${kind}: ${callFaultWords[kind as keyof typeof callFaultWords]}`,
+      `  ${style('red', grouped(count).padStart(7))}  ${kind}: ${callFaultWords[kind as keyof typeof callFaultWords]}`,
   );
   const samples = voice.faultSamples.flatMap(({ call, detail }) =>
     wrap(`call ${call + 1}: ${detail}`, width - 11).map((line) =>
-      paint('dim', `           ${line}`),
+      style('dim', `           ${line}`),
     ),
   );
   return [
     [
       head,
-      paint('dim', `  ${''.padEnd(24)}${columns.map((column) => column.padStart(9)).join('')}`),
+      style('dim', `  ${''.padEnd(24)}${columns.map((column) => column.padStart(9)).join('')}`),
       ...times,
       ...wrap(packetWords(voice), width - 2).map((line) => `  ${line}`),
       ...errors,

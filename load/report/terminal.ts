@@ -4,7 +4,7 @@ import type {
   LoadVerdict,
   StreamReport,
 } from '../../src/contract/index.ts';
-import { wrap, type Paint, type Style } from '../../src/report-kit/terminal-style.ts';
+import { wrap, type ApplyStyle, type Style } from '../../src/report-kit/terminal.ts';
 import { faultWords } from '../record/fault-words.ts';
 import { grouped, instant, seconds, trimmed } from '../verdict/amounts.ts';
 import { showable } from './showable.ts';
@@ -13,7 +13,7 @@ import { hasRun } from './what-ran.ts';
 
 /** How a report is written for people. */
 export interface TerminalOptions {
-  paint: Paint;
+  style: ApplyStyle;
   /** Characters a line. */
   width: number;
 }
@@ -47,12 +47,12 @@ export function terminalReport(given: LoadReport, options: TerminalOptions): str
 
 function gateBlock(
   { blockedBy, aborted }: LoadReport,
-  { paint, width }: TerminalOptions,
+  { style, width }: TerminalOptions,
 ): string[] {
   const lines = [
-    ...(blockedBy ? wrap(blockedBy.message, width).map((line) => paint('red', line)) : []),
+    ...(blockedBy ? wrap(blockedBy.message, width).map((line) => style('red', line)) : []),
     ...(blockedBy ? wrap(blockedBy.cure, width) : []),
-    ...(aborted === undefined ? [] : wrap(aborted, width).map((line) => paint('red', line))),
+    ...(aborted === undefined ? [] : wrap(aborted, width).map((line) => style('red', line))),
   ];
   return lines.length === 0 ? [] : [lines.join('\n')];
 }
@@ -60,16 +60,16 @@ function gateBlock(
 const WORD_WIDTH = 11;
 const INDENT = ' '.repeat(WORD_WIDTH + 2);
 
-function targetsBlock(report: LoadReport, { paint, width }: TerminalOptions): string[] {
+function targetsBlock(report: LoadReport, { style, width }: TerminalOptions): string[] {
   const { targets } = report;
   if (!hasRun(report)) return [];
   const lines = targets.flatMap((target) => {
-    const style = verdictStyles[target.verdict];
-    const word = paint(style, target.verdict.padEnd(WORD_WIDTH));
+    const color = verdictStyles[target.verdict];
+    const word = style(color, target.verdict.padEnd(WORD_WIDTH));
     const room = width - WORD_WIDTH - 2;
     const [statement = '', ...more] = wrap(target.statement, room);
     const why = wrap(`${target.reason}${boundOf(target)}`, room);
-    const dim = why.map((line) => paint('dim', line));
+    const dim = why.map((line) => style('dim', line));
     return [`${word}  ${statement}`, ...[...more, ...dim].map((line) => INDENT + line)];
   });
   return [lines.join('\n')];
@@ -96,21 +96,21 @@ function streamBlocks(report: LoadReport, options: TerminalOptions): string[] {
 }
 
 function streamBlock(name: string, stream: StreamReport, options: TerminalOptions): string {
-  const { paint, width } = options;
+  const { style, width } = options;
   const { errors } = stream;
   const head = amountsOf(name, stream);
   const columns = ['p50', 'p90', 'p99', 'max', 'mean'] as const;
   const times = (title: string, summary: StreamReport['latencyMs']): string =>
     `  ${title.padEnd(24)}${columns.map((column) => short(summary[column]).padStart(9)).join('')}`;
   return [
-    `${paint('bold', name)}  ${head}`,
-    paint('dim', `  ${''.padEnd(24)}${columns.map((column) => column.padStart(9)).join('')}`),
+    `${style('bold', name)}  ${head}`,
+    style('dim', `  ${''.padEnd(24)}${columns.map((column) => column.padStart(9)).join('')}`),
     times('from the intended start', stream.latencyMs),
     times('service', stream.serviceMs),
     times("the generator's lag", stream.lagMs),
     ...Object.entries(errors).flatMap(([kind, times]) => {
       const words = `${kind}: ${faultWords[kind as keyof typeof faultWords]}`;
-      return hanging(`  ${paint('red', grouped(times).padStart(7))}  `, 11, words, width);
+      return hanging(`  ${style('red', grouped(times).padStart(7))}  `, 11, words, width);
     }),
   ].join('\n');
 }
@@ -142,56 +142,56 @@ function outageBlock({ outages, chat }: LoadReport, { width }: TerminalOptions):
   return [[line, ...unmet].flatMap((text) => wrap(text, width)).join('\n')];
 }
 
-function findMaxBlock({ findMax }: LoadReport, { paint, width }: TerminalOptions): string[] {
+function findMaxBlock({ findMax }: LoadReport, { style, width }: TerminalOptions): string[] {
   if (!findMax) return [];
   const steps = findMax.steps.flatMap(({ ratePerSecond, holds, reason }) => {
-    const word = holds ? paint('green', 'holds') : paint('red', 'fails');
+    const word = holds ? style('green', 'holds') : style('red', 'fails');
     return hanging(`  ${trimmed(ratePerSecond, 1).padStart(8)}/s  ${word}  `, 21, reason, width);
   });
   return [
-    [paint('bold', 'The rate that is held'), ...steps, ...wrap(findMax.summary, width)].join('\n'),
+    [style('bold', 'The rate that is held'), ...steps, ...wrap(findMax.summary, width)].join('\n'),
   ];
 }
 
-function comparisonBlock(report: LoadReport, { paint, width }: TerminalOptions): string[] {
+function comparisonBlock(report: LoadReport, { style, width }: TerminalOptions): string[] {
   const { comparison } = report;
   if (!comparison) return [];
   const rows = comparison.rows.map(({ id, unit, before, now, change }) => {
     const figure = (value: number | null): string =>
       (value === null ? '-' : amount(value, unit)).padStart(16);
-    const style = change === 'worse' ? 'red' : change === 'better' ? 'green' : 'dim';
-    return `  ${id.padEnd(18)}${figure(before)}${figure(now)}  ${paint(style, change)}`;
+    const color = change === 'worse' ? 'red' : change === 'better' ? 'green' : 'dim';
+    return `  ${id.padEnd(18)}${figure(before)}${figure(now)}  ${style(color, change)}`;
   });
   const differ = comparison.differences
     .flatMap((difference) => wrap(difference, width - 2))
-    .map((line) => paint('yellow', `  ${line}`));
-  const head = paint('bold', `Against the run of ${instant(comparison.startedAt)}`);
+    .map((line) => style('yellow', `  ${line}`));
+  const head = style('bold', `Against the run of ${instant(comparison.startedAt)}`);
   return [[head, ...rows, ...differ].join('\n')];
 }
 
-function selfCheckBlock({ selfCheck }: LoadReport, { paint, width }: TerminalOptions): string[] {
+function selfCheckBlock({ selfCheck }: LoadReport, { style, width }: TerminalOptions): string[] {
   const { valid, reasons, figures: rows } = selfCheck;
   if (rows.length === 0) return [];
   const held = rows
     .map(({ name, value, unit }) => `${name} ${trimmed(value, 1)} ${unit}`.trim())
     .join(', ');
   const head = valid
-    ? `${paint('green', 'The generator kept up')}: `
-    : `${paint('yellow', 'The generator, or the run, is not to be trusted')}: `;
+    ? `${style('green', 'The generator kept up')}: `
+    : `${style('yellow', 'The generator, or the run, is not to be trusted')}: `;
   const plain = wrap(`${valid ? 'The generator kept up: ' : ''}${held}`, width).join('\n');
   if (valid) return [plain.replace('The generator kept up: ', () => head)];
   return [[head.trimEnd(), ...reasons.flatMap((reason) => wrap(reason, width)), plain].join('\n')];
 }
 
-function notesBlock({ notes }: LoadReport, { paint, width }: TerminalOptions): string[] {
+function notesBlock({ notes }: LoadReport, { style, width }: TerminalOptions): string[] {
   if (notes.length === 0) return [];
   const lines = notes.flatMap((note) => wrap(`- ${note}`, width));
-  return [[paint('bold', 'To know besides'), ...lines].join('\n')];
+  return [[style('bold', 'To know besides'), ...lines].join('\n')];
 }
 
 function verdictBlock({ verdict, sentence }: LoadReport, options: TerminalOptions): string {
-  const { paint, width } = options;
+  const { style, width } = options;
   const [first = '', ...more] = wrap(`${verdict}  ${sentence}`, width);
-  const painted = paint(verdictStyles[verdict], paint('bold', verdict));
-  return [first.replace(verdict, () => painted), ...more].join('\n');
+  const styled = style(verdictStyles[verdict], style('bold', verdict));
+  return [first.replace(verdict, () => styled), ...more].join('\n');
 }

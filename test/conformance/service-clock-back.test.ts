@@ -3,7 +3,7 @@ import t from 'tap';
 import { check, dryRun, serviceArea, terminalReport } from '../../conformance/index.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { plainPaint } from '../../src/report-kit/terminal-style.ts';
+import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { withCheckedService } from '../helpers/checked-service.ts';
 
 t.setTimeout(120_000);
@@ -64,7 +64,7 @@ void t.test('where it can only be moved on, that is said beforehand and at the e
   t.match(report.notices, [
     /^The clock of the service was moved on by 24(\.\d)? hours, and could not/,
   ]);
-  const paper = { paint: plainPaint, width: 80 };
+  const paper = { style: plainStyle, width: 80 };
   t.match(terminalReport(report, paper), /moved on by 24[^]*\nCONFORMING/);
   const plan = dryRun({ areas: serviceArea, intrusive: true }, paper).replaceAll(/\s+/g, ' ');
   t.match(plan, /its clock is moved on by a day and some minutes, and put back at the end/);

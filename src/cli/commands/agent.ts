@@ -144,7 +144,7 @@ function introduce(
   const out = terminalOf(process.stdout);
   const trust = caPem === null ? '' : ` --ca ${given['ca-out']}`;
   const lines = [
-    `The ${breaks === undefined ? 'agent' : 'mutant'} listens at ${out.paint('bold', url)}`,
+    `The ${breaks === undefined ? 'agent' : 'mutant'} listens at ${out.style('bold', url)}`,
     ...(breaks === undefined ? [] : [`  breaks  ${breaks}`]),
     `  key     ${apiKey === null ? 'none asked for' : 'the one given'}`,
     ...(voiceUrl === null ? [] : [`  voice   ${voiceUrl}`]),

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { CheckReport } from '../../contract/index.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { wrap } from '../../report-kit/terminal-style.ts';
+import { wrap } from '../../report-kit/terminal.ts';
 import { readBaseline } from '../input/known-failures.ts';
 import { callRecordings } from '../output/call-recordings.ts';
 import { writeTextFile } from '../input/files.ts';
@@ -191,7 +191,7 @@ async function runCheck(
   const audio = await recordingsOf(given);
   const plan = judge.planned(chosen);
   const intent = wrap(`${judge.planSentence(plan)} Seed ${seed}.`, out.width).join('\n');
-  out.write(`${out.paint('bold', `sandbox-kit check ${target}`)}\n${intent}\n\n`);
+  out.write(`${out.style('bold', `sandbox-kit check ${target}`)}\n${intent}\n\n`);
   const shown = progress(
     terminalOf(process.stderr),
     systemClock,
@@ -248,10 +248,10 @@ export function deliver(
   },
 ): void {
   const { judge, out, outputs, verbose, tookMs } = to;
-  const { paint, width } = out;
+  const { style, width } = out;
   out.write(
     judge.terminalReport(report, {
-      paint,
+      style,
       width,
       verbose,
       ...(tookMs === undefined ? {} : { tookMs }),

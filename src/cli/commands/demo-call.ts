@@ -18,10 +18,10 @@ export function tellCall({ transcript, report }: Checked, out: Terminal): boolea
   const times = summary?.turnResponsesMs ?? [];
   for (const [nth, { user, agent }] of (call ? turnsOf(call) : []).entries()) {
     const time = times[nth] === undefined ? '' : `  ${Math.round(times[nth])} ms`;
-    out.write(`   user   ${user}\n   agent  ${agent}${out.paint('dim', time)}\n`);
+    out.write(`   user   ${user}\n   agent  ${agent}${out.style('dim', time)}\n`);
   }
   if (!summary || summary.packets === 0) {
-    out.write(`   ${out.paint('red', 'No sound came.')}\n`);
+    out.write(`   ${out.style('red', 'No sound came.')}\n`);
     return false;
   }
   const { soundMs, packets, lost } = summary;

@@ -4,7 +4,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { isMessage, type ChatMessage, type ChatResponse } from '../../contract/index.ts';
-import { wrap } from '../../report-kit/terminal-style.ts';
+import { wrap } from '../../report-kit/terminal.ts';
 import type { Terminal } from '../output/terminal.ts';
 
 type ServiceWing = typeof import('../../service/index.ts');
@@ -70,9 +70,9 @@ export async function tellTheService(
   if (!isMessage('ProductionSessionPage', page)) return false;
   const [session] = page.items;
   for (const { eval_name, outcome, reasoning } of session?.eval_outcomes ?? []) {
-    const style = outcome === 'pass' ? 'green' : 'red';
+    const color = outcome === 'pass' ? 'green' : 'red';
     const [first = '', ...more] = wrap(`${eval_name}: ${reasoning}`, out.width - 10);
-    const lines = [`   ${out.paint(style, outcome)}   ${first}`, ...more.map(indented)];
+    const lines = [`   ${out.style(color, outcome)}   ${first}`, ...more.map(indented)];
     out.write(`${lines.join('\n')}\n`);
   }
   // It ends with the demo, and its pages with it.

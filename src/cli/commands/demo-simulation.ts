@@ -1,5 +1,5 @@
 import type { SimulationReport } from '../../contract/index.ts';
-import { wrap } from '../../report-kit/terminal-style.ts';
+import { wrap } from '../../report-kit/terminal.ts';
 import { kitVersion } from '../kit-version.ts';
 import { readScenarioSet } from '../input/scenario-files.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -31,11 +31,11 @@ export async function simulateBoth(
 export function tellSimulation(report: SimulationReport | undefined, out: Terminal): boolean {
   const [session] = report?.sessions ?? [];
   if (!session) {
-    out.write(`   ${out.paint('red', 'It could not be simulated.')}\n`);
+    out.write(`   ${out.style('red', 'It could not be simulated.')}\n`);
     return false;
   }
   const { channel, scenario, persona, traces, turn_latency_ms: times } = session;
-  out.write(`   ${out.paint('dim', `by ${channel}: ${scenario} (${persona})`)}\n`);
+  out.write(`   ${out.style('dim', `by ${channel}: ${scenario} (${persona})`)}\n`);
   for (const [nth, turn] of traces.entries()) {
     told(out, 'user ', `${turn.user_input}  (${turn.user_reason})`);
     for (const { name } of turn.tool_calls ?? []) told(out, 'tool ', name);
@@ -43,7 +43,7 @@ export function tellSimulation(report: SimulationReport | undefined, out: Termin
     told(out, 'agent', `${turn.agent_response}${time}`);
   }
   for (const { eval_name: name, outcome } of session.eval_outcomes) {
-    out.write(`   ${out.paint(outcome === 'pass' ? 'green' : 'red', outcome)}   ${name}\n`);
+    out.write(`   ${out.style(outcome === 'pass' ? 'green' : 'red', outcome)}   ${name}\n`);
   }
   if (session.error !== undefined) told(out, 'error', session.error);
   return session.verdict === 'passed';

@@ -72,7 +72,7 @@ async function demo(keep: boolean, out: Terminal): Promise<boolean> {
 
     const isJudged = good === 'conforming' && bad === 'not-conforming';
     const held = isJudged && scored && heard && talks.every((passed) => passed);
-    out.write(`\n${held ? out.paint('green', 'All held.') : out.paint('red', 'Not all held.')}\n`);
+    out.write(`\n${held ? out.style('green', 'All held.') : out.style('red', 'Not all held.')}\n`);
     out.write(nextSteps(keep, { agent: agent.url, mutant: mutant.url, service: service.adminUrl }));
     if (keep) await untilStopped();
     return held;
@@ -84,7 +84,7 @@ async function demo(keep: boolean, out: Terminal): Promise<boolean> {
 }
 
 function chapter(out: Terminal, number: number, title: string): void {
-  out.write(`\n${out.paint('bold', `${number}  ${title}`)}\n`);
+  out.write(`\n${out.style('bold', `${number}  ${title}`)}\n`);
 }
 
 const lowered = (sentence: string): string =>
@@ -101,7 +101,7 @@ async function talk(url: string, out: Terminal): Promise<void> {
   const message = '/choices/0/message';
   const tool = valueAt(reply, `${message}/tool_calls/0/function/name`);
   out.write(`   user   ${QUESTION}\n`);
-  if (typeof tool === 'string') out.write(`   tool   ${out.paint('dim', tool)}\n`);
+  if (typeof tool === 'string') out.write(`   tool   ${out.style('dim', tool)}\n`);
   out.write(`   agent  ${String(valueAt(reply, `${message}/content`))}\n`);
 }
 
@@ -123,7 +123,7 @@ async function checked(judge: Judge, target: string, out: Terminal): Promise<str
     waived: [],
     requirements: report.requirements.filter(({ verdict }) => ['fail', 'warn'].includes(verdict)),
   };
-  const text = judge.terminalReport(brief, { paint: out.paint, width: out.width - 3, tookMs });
+  const text = judge.terminalReport(brief, { style: out.style, width: out.width - 3, tookMs });
   out.write(text.replaceAll(/^(?=.)/gm, '   '));
   return report.verdict;
 }

@@ -1,6 +1,6 @@
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
-import { wrap } from '../../report-kit/terminal-style.ts';
+import { wrap } from '../../report-kit/terminal.ts';
 import { readBytes, writeTextFile } from '../input/files.ts';
 import * as flags from '../flags/flags.ts';
 import { terminalOf, type Terminal } from '../output/terminal.ts';
@@ -56,11 +56,11 @@ const WHAT_IS_KEPT =
 const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-function diagnosisText(diagnosis: Diagnosis, { paint, width }: Terminal): string {
+function diagnosisText(diagnosis: Diagnosis, { style, width }: Terminal): string {
   const { refused, conversations, notes, spans } = diagnosis;
   const lines = [
     refused
-      ? paint('red', 'The service would refuse this request.')
+      ? style('red', 'The service would refuse this request.')
       : `${counted(spans, 'span')} would be kept, of ${counted(conversations.length, 'conversation')}.`,
     ...(refused ? wrap(refused.message, width) : []),
     ...conversations.map(
@@ -71,9 +71,9 @@ function diagnosisText(diagnosis: Diagnosis, { paint, width }: Terminal): string
       const told = Object.entries(about).filter(([, value]) => value !== '');
       const facts = told.map(([name, value]) => `${name} ${value}`);
       const said = `${message}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;
-      const style = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim';
+      const color = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim';
       return [
-        `${paint(style, level)} ${code}`,
+        `${style(color, level)} ${code}`,
         ...wrap(said, width - 2).map((line) => `  ${line}`),
       ];
     }),

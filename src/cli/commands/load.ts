@@ -3,7 +3,7 @@ import type { CommandModule } from 'yargs';
 import type { LoadReport } from '../../contract/index.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { wrap } from '../../report-kit/terminal-style.ts';
+import { wrap } from '../../report-kit/terminal.ts';
 import { readEarlierReport } from '../input/earlier-report.ts';
 import { writeTextFile } from '../input/files.ts';
 import * as flags from '../flags/flags.ts';
@@ -44,7 +44,7 @@ export const loadVerb: CommandModule = {
     };
     const out = openOutputs(given);
     const intent = `${planSentence(plan, size, planned.findMax)} Seed ${seed}.`;
-    out.write(`${out.paint('bold', `sandbox-kit load ${given.url}`)}\n`);
+    out.write(`${out.style('bold', `sandbox-kit load ${given.url}`)}\n`);
     out.write(`${wrap(intent, out.width).join('\n')}\n\n`);
     const errors = terminalOf(process.stderr);
     using interrupt = interruptible(

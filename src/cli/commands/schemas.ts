@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import { schemas } from '../../contract/index.ts';
-import { wrap } from '../../report-kit/terminal-style.ts';
+import { wrap } from '../../report-kit/terminal.ts';
 import { makeFolder, writeTextFile } from '../input/files.ts';
 import * as flags from '../flags/flags.ts';
 import { suggestion } from '../../platform/suggest.ts';
@@ -51,11 +51,11 @@ function schemaOf(name: string): object {
 }
 
 function list(): void {
-  const { write, paint, width } = terminalOf(process.stdout);
+  const { write, style, width } = terminalOf(process.stdout);
   for (const { title, $comment } of Object.values(schemas)) {
     const [first = '', ...more] = wrap($comment, width - COLUMN);
-    write(`${title.padEnd(COLUMN)}${paint('dim', first)}\n`);
-    for (const line of more) write(`${' '.repeat(COLUMN)}${paint('dim', line)}\n`);
+    write(`${title.padEnd(COLUMN)}${style('dim', first)}\n`);
+    for (const line of more) write(`${' '.repeat(COLUMN)}${style('dim', line)}\n`);
   }
 }
 

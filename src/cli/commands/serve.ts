@@ -174,7 +174,7 @@ function introduce(service: RunningService & { breaks?: string }, given: ServeFl
   const variables = Object.entries(exporterVariables(service, given['api-key-header']));
   out.write(
     [
-      `The ${breaks === undefined ? 'service' : 'mutant'} listens at ${out.paint('bold', url)}`,
+      `The ${breaks === undefined ? 'service' : 'mutant'} listens at ${out.style('bold', url)}`,
       ...(breaks === undefined ? [] : [`  breaks   ${breaks}`]),
       `  key      ${apiKey}`,
       `  control  ${adminUrl}`,

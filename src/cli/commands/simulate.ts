@@ -4,7 +4,7 @@ import type { SimulationReport } from '../../contract/index.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { stderrLog } from '../../platform/log.ts';
-import { wrap } from '../../report-kit/terminal-style.ts';
+import { wrap } from '../../report-kit/terminal.ts';
 import { readEarlierReport } from '../input/earlier-report.ts';
 import { writeTextFile } from '../input/files.ts';
 import * as flags from '../flags/flags.ts';
@@ -120,7 +120,7 @@ async function run({
   };
   const total = set.scenarios.reduce((sum, one) => sum + (samples ?? one.samples ?? 1), 0);
   const many = set.scenarios.length === 1 ? '1 scenario' : `${set.scenarios.length} scenarios`;
-  out.write(`${out.paint('bold', `sandbox-kit simulate ${given.url}`)}\n`);
+  out.write(`${out.style('bold', `sandbox-kit simulate ${given.url}`)}\n`);
   const sessions = `${total} session${total === 1 ? '' : 's'}`;
   const way = channel === 'voice' ? ' by voice' : '';
   out.write(`${many}, ${sessions}${way}, ${concurrency} at a time. Seed ${seed}.\n\n`);

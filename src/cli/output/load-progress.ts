@@ -11,7 +11,7 @@ export function loadProgress(terminal: Terminal, clock: Clock): (live: LiveFigur
   return (live) => {
     const line = lineOf(live);
     const { errors } = live;
-    const told = errors === 0 ? '' : `  ${terminal.paint('red', `${errors} errors`)}`;
+    const told = errors === 0 ? '' : `  ${terminal.style('red', `${errors} errors`)}`;
     terminal.live(`  ${line.slice(0, Math.max(0, terminal.width - 16))}${told}`);
     if (clock.monotonicMs() - saidMs < PLAIN_EVERY_MS) return;
     saidMs = clock.monotonicMs();

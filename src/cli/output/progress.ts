@@ -39,7 +39,7 @@ export function progress(
       const eta =
         isUneven || done < evidenceMin || left === 0 ? '' : `, about ${seconds(leftMs)} left`;
       const line = `${Math.min(done, total)} of ${total} ${unit}${eta}`;
-      terminal.live(`  ${line}  ${terminal.paint('dim', what)}`);
+      terminal.live(`  ${line}  ${terminal.style('dim', what)}`);
       if (nowMs - saidMs >= PLAIN_EVERY_MS) {
         saidMs = nowMs;
         if (!terminal.isLive) process.stderr.write(`sandbox-kit: ${line}\n`);

@@ -1,9 +1,9 @@
-import { ansiPaint, cutTo, plainPaint, type Paint } from '../../report-kit/terminal-style.ts';
+import { ansiStyle, cutTo, plainStyle, type ApplyStyle } from '../../report-kit/terminal.ts';
 import { readEnvironment } from '../flags/environment.ts';
 
 /** Where a verb writes for people, and how. */
 export interface Terminal {
-  paint: Paint;
+  style: ApplyStyle;
   /** Characters a line, 60 to 100. */
   width: number;
   write: (text: string) => void;
@@ -28,7 +28,7 @@ export function terminalOf(stream: NodeJS.WriteStream): Terminal {
     shown = false;
   };
   return {
-    paint: knowsCodes && NO_COLOR === '' ? ansiPaint : plainPaint,
+    style: knowsCodes && NO_COLOR === '' ? ansiStyle : plainStyle,
     width,
     isLive: knowsCodes,
     write(text) {

@@ -40,7 +40,7 @@ void t.test(
       const what = 'a step '.repeat(40);
       for (let nth = 0; nth < 5; nth++) shown.step(what);
       shown.end();
-      terminal.live(terminal.paint('red', 'x'.repeat(300)));
+      terminal.live(terminal.style('red', 'x'.repeat(300)));
       const lines = linesOf(written());
       t.equal(lines.length, 6, 'the first and what replaced it');
       t.equal(Math.max(...lines.map(({ length }) => length)), columns - 1, `${columns} columns`);
@@ -64,7 +64,7 @@ void t.test('a terminal that is dumb gets no codes and no line that changes', (t
   shown.end();
   const tick = loadProgress(terminal, manualClock(0));
   tick({ phase: 'ramp', perSecond: 1, inFlight: 1, p50Ms: 1, p99Ms: 1, leftMs: 1, errors: 1 });
-  terminal.write(terminal.paint('bold', 'text'));
+  terminal.write(terminal.style('bold', 'text'));
   t.equal(written(), 'text');
   t.end();
 });

@@ -18,7 +18,7 @@ import {
   type ExchangeRecord,
   type RunRecord,
 } from '../../../src/contract/index.ts';
-import { plainPaint } from '../../../src/report-kit/terminal-style.ts';
+import { plainStyle } from '../../../src/report-kit/terminal.ts';
 import { failed, report, row } from '../../helpers/check-report.ts';
 
 const runRecord: RunRecord = {
@@ -34,7 +34,7 @@ const NO_TRANSCRIPT = { run: runRecord, exchanges: [] };
 
 void t.test('an explanation fits 80 columns, whichever it is of', async (t) => {
   for (const id of [...requirementIds, ...serviceRequirementIds]) {
-    const text = (await explanation(id, { paint: plainPaint, width: 80 })) ?? '';
+    const text = (await explanation(id, { style: plainStyle, width: 80 })) ?? '';
     t.match(text, id);
     for (const line of text.split('\n')) t.ok(line.length <= 80, line);
   }
@@ -79,7 +79,7 @@ void t.test('where only the baseline is wrong, every report says that first', (t
   const stale = applyKnownFailures(report([row('CHAT-001'), row('USERS-001')]), [
     { id: 'CHAT-001', comment: 'known' },
   ]);
-  const text = terminalReport(stale, { paint: plainPaint, width: 80, tookMs: 1_234 });
+  const text = terminalReport(stale, { style: plainStyle, width: 80, tookMs: 1_234 });
   t.match(text, /\nBASELINE IS STALE {2}1 of its entries met by now, 2 pass, 1\.2 s\n$/);
   t.notMatch(text, /CONFORMING/);
   t.match(markdownReport(stale), /^## sandbox-kit check: baseline is stale\n/);
@@ -87,7 +87,7 @@ void t.test('where only the baseline is wrong, every report says that first', (t
   const failing = applyKnownFailures(report([row('CHAT-001'), row('USERS-001', failed)]), [
     { id: 'CHAT-001', comment: 'known' },
   ]);
-  t.match(terminalReport(failing, { paint: plainPaint, width: 80 }), /\nNOT CONFORMING {2}1 pass/);
+  t.match(terminalReport(failing, { style: plainStyle, width: 80 }), /\nNOT CONFORMING {2}1 pass/);
   t.end();
 });
 
@@ -95,7 +95,7 @@ void t.test('what has to be known beside the verdict stands next to it', (t) => 
   const notice = 'Media was not judged: no answer to its offer was taken.';
   const given = report([row('CHAT-001')], { notices: [notice], waived: ['plain HTTP'] });
   t.same(violations('CheckReport', given), []);
-  const text = terminalReport(given, { paint: plainPaint, width: 80 });
+  const text = terminalReport(given, { style: plainStyle, width: 80 });
   t.equal(text, `waived: plain HTTP\n${notice}\nCONFORMING  1 pass\n`);
   t.match(markdownReport(given), /> Media was not judged/);
   t.match(htmlReport(given, NO_TRANSCRIPT), `<p class="waiver">${notice}</p>`);

@@ -10,7 +10,7 @@ import {
 } from '../../../conformance/index.ts';
 import { curlOf } from '../../../conformance/reports/curl.ts';
 import { violations, type CheckReport, type ExchangeRecord } from '../../../src/contract/index.ts';
-import { ansiPaint, plainPaint } from '../../../src/report-kit/terminal-style.ts';
+import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
 import { failed, report, row, type Row } from '../../helpers/check-report.ts';
 
 /** All that a sandbox might try, at once. */
@@ -45,15 +45,15 @@ const UNPRINTABLE = /(?!\n)[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 void t.test('terminal: nothing of a sandbox is more than text, and all fits 80 columns', (t) => {
   t.same(violations('CheckReport', evil), [], 'the report itself conforms');
   for (const verbose of [false, true]) {
-    const text = terminalReport(evil, { paint: plainPaint, width: 80, tookMs: 1_234, verbose });
+    const text = terminalReport(evil, { style: plainStyle, width: 80, tookMs: 1_234, verbose });
     t.notMatch(text, UNPRINTABLE);
     t.notMatch(text, /undefined|\[object/);
     for (const line of text.split('\n')) {
       if (!line.trim().startsWith('curl -i ')) t.ok(line.length <= 80, line);
     }
   }
-  const painted = terminalReport(evil, { paint: ansiPaint, width: 80, verbose: true });
-  const [, ...codes] = painted.split('\u001B');
+  const styled = terminalReport(evil, { style: ansiStyle, width: 80, verbose: true });
+  const [, ...codes] = styled.split('\u001B');
   t.ok(codes.length > 0);
   for (const code of codes) t.match(code, /^\[\d\d?m/, 'only our own codes');
   t.end();
@@ -65,12 +65,12 @@ void t.test('terminal: what is blocked is told, and no count is torn from its wo
     row('CHAT-002', { verdict: 'not_observed', reason: 'It was not seen.' }),
   ];
   const given = report(rows, { verdict: 'not-judged', exitCode: 3 });
-  const text = terminalReport(given, { paint: plainPaint, width: 80 });
+  const text = terminalReport(given, { style: plainStyle, width: 80 });
   t.match(text, /Without a verdict\n {2}blocked: The plain request was refused\. \[CHAT-001\]\n/);
   t.notMatch(text, /not seen/);
   t.match(text, /^More {5}--verbose tells why 1 got no verdict/m);
   for (let width = 60; width <= 100; width++) {
-    const tally = terminalReport(given, { paint: plainPaint, width, tookMs: 12_345 });
+    const tally = terminalReport(given, { style: plainStyle, width, tookMs: 12_345 });
     t.match(tally, /\b1 not observed, *\n? *12\.3 s\n$/, `${width} columns`);
   }
   t.end();
@@ -84,7 +84,7 @@ void t.test('terminal: what counts, in what order', (t) => {
     row('USERS-001'),
   ];
   const given = report(rows, { verdict: 'not-conforming', exitCode: 1 });
-  const text = terminalReport(given, { paint: plainPaint, width: 80 });
+  const text = terminalReport(given, { style: plainStyle, width: 80 });
   t.match(text, /FAIL {2}CHAT-002[^]*WARN {2}CHAT-001[^]*Accepted[^]*CHAT-003[^]*NOT CONFORMING/);
   t.notMatch(text, /FAIL {2}CHAT-003/);
   t.match(text, /\nNOT CONFORMING {2}1 warn, 2 fail \(1 accepted\), 1 pass\n$/);

@@ -16,7 +16,7 @@ import {
   type LoadTarget,
   type LoadVerdict,
 } from '../../../src/contract/index.ts';
-import { ansiPaint, plainPaint } from '../../../src/report-kit/terminal-style.ts';
+import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
 import { loaded, withTarget } from '../../helpers/load.ts';
 
 t.setTimeout(60_000);
@@ -64,11 +64,11 @@ function reportOf(...verdicts: LoadVerdict[]): LoadReport {
 
 void t.test('terminal: 80 columns at most, and nothing that moves the cursor', (t) => {
   t.ok(evil.faultSamples.length > 0 && evil.comparison);
-  const text = terminalReport(evil, { paint: plainPaint, width: 80 });
+  const text = terminalReport(evil, { style: plainStyle, width: 80 });
   for (const line of text.split('\n')) t.ok(line.length <= 80, line);
   t.notMatch(text.replaceAll('\n', ''), /[\p{Cc}\u202A-\u202E]/u);
   t.match(text, /25 {2}rate_limited: 429/);
-  const coloured = terminalReport(evil, { paint: ansiPaint, width: 80 });
+  const coloured = terminalReport(evil, { style: ansiStyle, width: 80 });
   // eslint-disable-next-line no-control-regex -- it is what colours are made of
   t.equal(coloured.replaceAll(/\u001B\[\d+m/g, ''), text, 'colours add nothing but colour');
   t.end();
@@ -76,7 +76,7 @@ void t.test('terminal: 80 columns at most, and nothing that moves the cursor', (
 
 void t.test('terminal: the verdict comes last, and each word with its target', (t) => {
   const words = ['PASS', 'FAIL', 'NOT PROVEN', 'NOT TESTED'] as const;
-  const text = terminalReport(reportOf(...words), { paint: plainPaint, width: 80 });
+  const text = terminalReport(reportOf(...words), { style: plainStyle, width: 80 });
   for (const word of words) t.match(text, new RegExp(`^${word} +[A-Z0-9]`, 'm'));
   t.match(text.trimEnd().split('\n\n').at(-1), /^FAIL {2}/);
   t.end();

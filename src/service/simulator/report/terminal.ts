@@ -6,13 +6,13 @@ import type {
   SimulationVerdict,
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
-import { wrap, type Paint, type Style } from '../../../report-kit/terminal-style.ts';
+import { wrap, type ApplyStyle, type Style } from '../../../report-kit/terminal.ts';
 import { alike, reasonsOf } from './reasons.ts';
 import { showable, transcriptLines } from './transcript.ts';
 
 /** How it is written. */
 export interface Page {
-  paint: Paint;
+  style: ApplyStyle;
   /** Characters a line. */
   width: number;
 }
@@ -31,14 +31,14 @@ const channelWidth = 5;
 const nameWidthMax = 32;
 
 /** One line for a session, as it ends. */
-export function sessionLine(session: SimulatedSessionReport, { paint, width }: Page): string {
+export function sessionLine(session: SimulatedSessionReport, { style, width }: Page): string {
   const { verdict, scenario_id: id, sample, end_reason: reason, traces, channel } = session;
   const way = channel === 'voice' ? ' by voice' : '';
   const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}${way}`;
   const tail = `${turns.padStart(8)}  ${reason}`;
   const room = Math.min(nameWidthMax, width - verdictWidth - tail.length - 4);
   const name = sample === 1 ? id : `${id} #${sample}`;
-  const word = paint(styles[verdict], verdict.padEnd(verdictWidth));
+  const word = style(styles[verdict], verdict.padEnd(verdictWidth));
   return `${word}  ${cut(name, room).padEnd(room)}  ${tail}\n`;
 }
 
@@ -57,7 +57,7 @@ export function terminalReport(report: SimulationReport, page: Page): string {
     tableLines(report, page),
     whyLines(sessions, page),
     saidLines(sessions, page),
-    last.map((line) => line.replace(word, () => page.paint(styles[verdict], word))),
+    last.map((line) => line.replace(word, () => page.style(styles[verdict], word))),
   ].filter((lines) => lines.length > 0);
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
@@ -74,7 +74,7 @@ function hintOf({ sandbox, sessions }: SimulationReport): string {
     : '';
 }
 
-function tableLines(report: SimulationReport, { paint, width }: Page): string[] {
+function tableLines(report: SimulationReport, { style, width }: Page): string[] {
   const { scenarios, sessions } = report;
   if (scenarios.length === 0) return [];
   const ids = scenarios.map((one) => one.scenario_id.length);
@@ -90,14 +90,14 @@ function tableLines(report: SimulationReport, { paint, width }: Page): string[] 
     const columns = [
       cut(one.scenario_id, room).padEnd(room),
       ...channelOf(one.scenario_id),
-      paint(styles[verdict], verdict.padEnd(verdictWidth)),
+      style(styles[verdict], verdict.padEnd(verdictWidth)),
       `${passed}/${samples}`.padStart(8),
       percent(wanted).padStart(7),
       (hat.length === 0 ? '-' : (hat.at(-1) ?? 0).toFixed(2)).padStart(6),
     ];
-    return `${columns.join('  ')}${flaky ? paint('yellow', '  flaky') : ''}`;
+    return `${columns.join('  ')}${flaky ? style('yellow', '  flaky') : ''}`;
   });
-  return [paint('dim', head.trimEnd()), ...rows];
+  return [style('dim', head.trimEnd()), ...rows];
 }
 
 function whyLines(sessions: readonly SimulatedSessionReport[], page: Page): string[] {
@@ -107,7 +107,7 @@ function whyLines(sessions: readonly SimulatedSessionReport[], page: Page): stri
     const [first] = group;
     if (!first) return [];
     const { verdict, status, end_reason: reason } = first;
-    const head = `${page.paint(styles[verdict], verdict)} ${namesOf(group)}`;
+    const head = `${page.style(styles[verdict], verdict)} ${namesOf(group)}`;
     const why = reasonsOf(first).flatMap((one) => {
       const [line = '', ...more] = wrap(showable(one), page.width - 4);
       return [`  - ${line}`, ...more.map((next) => `    ${next}`)];
@@ -135,15 +135,15 @@ function namesOf(group: readonly SimulatedSessionReport[]): string {
   return others.length === 0 ? name : `${name} and ${others.length} more`;
 }
 
-function comparisonLines(comparison: SimulationComparison, { paint, width }: Page): string[] {
+function comparisonLines(comparison: SimulationComparison, { style, width }: Page): string[] {
   const { startedAt, differences, rows } = comparison;
   const changed = rows.filter(({ change }) => change !== 'same');
   const lines = changed.map(({ scenario_id: id, change, before, now }) => {
     const isBad = change === 'regressed' || change === 'worse';
     const word = change.padEnd(verdictWidth);
-    const style = isBad ? 'red' : change === 'fixed' || change === 'better' ? 'green' : 'yellow';
+    const color = isBad ? 'red' : change === 'fixed' || change === 'better' ? 'green' : 'yellow';
     const told = `${standing(before)} -> ${standing(now)}`;
-    return `${paint(style, word)}  ${cut(showable(id), width - 52)}  ${told}`;
+    return `${style(color, word)}  ${cut(showable(id), width - 52)}  ${told}`;
   });
   const same = rows.length - changed.length;
   return [

@@ -1,5 +1,5 @@
 import type { SimulatedSessionReport } from '../../../contract/index.ts';
-import { wrap } from '../../../report-kit/terminal-style.ts';
+import { wrap } from '../../../report-kit/terminal.ts';
 
 /** Of a session so many turns are shown, and so many characters of each line; the JSON has all. */
 const turnsMax = 10;

@@ -21,7 +21,7 @@ import {
   type TransformFactory,
   type Variant,
 } from '../../engine/mutants/mutant.ts';
-import { lacks, saidIn, textAt, where } from '../../engine/mutants/requests.ts';
+import { lacks, messagesTextOf, stringAt, where } from '../../engine/mutants/requests.ts';
 import { isObject } from '../../../src/platform/json.ts';
 
 const variant = variantsOf('chat');
@@ -36,7 +36,7 @@ const call = {
   took_ms: 12,
 };
 
-/** The reply cut down to what is marked as required. */
+/** Reduces the reply to its required fields. */
 const bare: TransformFactory = changes(chat, (answer) => {
   const body = jsonOf(answer);
   if (!isAccepted(answer) || !isObject(body)) return answer;
@@ -44,10 +44,10 @@ const bare: TransformFactory = changes(chat, (answer) => {
 });
 
 const replies: Variant[] = [
-  variant('bare', 'Sends the required fields and nothing else.', bare),
+  variant('bare', 'Sends only the required fields.', bare),
   variant(
     'extra-fields',
-    'Sends fields that nobody knows, everywhere.',
+    'Sends unknown fields at every level.',
     onChat(
       set('/id', 'chatcmpl-1'),
       set('/object', 'chat.completion'),
@@ -62,20 +62,24 @@ const replies: Variant[] = [
   ),
   variant(
     'two-choices',
-    'Gives two choices.',
+    'Sends two choices.',
     onChat(set('/choices/1', { index: 1, message: { role: 'assistant', content: 'Or not.' } })),
   ),
-  variant('index-one', 'Counts choices from 1.', onChat(set('/choices/0/index', 1))),
-  variant('finish-length', 'Stops for length.', onChat(set('/choices/0/finish_reason', 'length'))),
-  variant('content-empty', 'Says nothing.', onChat(set(`${MESSAGE}/content`, ''))),
+  variant('index-one', 'Numbers choices from 1.', onChat(set('/choices/0/index', 1))),
+  variant(
+    'finish-length',
+    'Sends the finish reason "length".',
+    onChat(set('/choices/0/finish_reason', 'length')),
+  ),
+  variant('content-empty', 'Sends empty `content`.', onChat(set(`${MESSAGE}/content`, ''))),
   variant(
     'tool-calls-empty',
-    'Lists no tool calls.',
+    'Sends an empty `tool_calls`.',
     onChat(set(`${MESSAGE}/tool_calls`, []), drop('/metadata/tools_used')),
   ),
   variant(
     'tools-everywhere',
-    'Calls a tool for every reply, and says nothing beside it.',
+    'Calls a tool for every reply and sends empty `content`.',
     onChat(
       set(`${MESSAGE}/tool_calls`, [call, call]),
       set(`${MESSAGE}/content`, ''),
@@ -85,24 +89,24 @@ const replies: Variant[] = [
   ),
   variant(
     'tools-unlisted',
-    'Calls tools that tools_used does not name.',
+    'Calls tools that `tools_used` does not name.',
     onChat(set(`${MESSAGE}/tool_calls`, [call]), set('/metadata/tools_used', [])),
   ),
   variant(
     'hints-of-other-types',
-    'Gives the known hints other types.',
+    'Sends known keys of `evaluation_metadata` with other types.',
     onChat(set('/evaluation_metadata', { order_found: 'yes', tone: 3, resolution_step: '1/3' })),
   ),
   variant(
     'numbers-at-the-edge',
-    'Is certain, and took no time.',
+    'Sends a confidence of 1 and a response time of 0.',
     onChat(set('/metadata/agent_confidence', 1), set('/metadata/response_time_ms', 0)),
   ),
 ];
 
 const sessions: Variant[] = [
-  variant('session-id-left-out', 'Never echoes the session id.', onChat(drop('/session_id'))),
-  variant('session-id-made-up', 'Makes up a session id when none came.', () => {
+  variant('session-id-left-out', 'Omits `session_id`.', onChat(drop('/session_id'))),
+  variant('session-id-made-up', 'Generates a session id if the request has none.', () => {
     let made = 0;
     const transform = onChat((body, asked) => {
       if (lacks('session_id')(asked)) body['session_id'] = `session-${++made}`;
@@ -111,18 +115,22 @@ const sessions: Variant[] = [
   }),
   variant(
     'session-id-null',
-    'Says null when no session id came.',
+    'Sends `session_id` as null if the request has none.',
     onChat((body, asked) => {
       if (lacks('session_id')(asked)) body['session_id'] = null;
     }),
   ),
-  variant('chat-id-constant', 'Has one chat id for all.', onChat(set('/chat_id', 'chat'))),
+  variant(
+    'chat-id-constant',
+    'Sends the same `chat_id` in every reply.',
+    onChat(set('/chat_id', 'chat')),
+  ),
   variant(
     'repeats',
-    'Repeats all that its own conversation said, the session id too.',
+    'Repeats the whole conversation and its session id.',
     onChat(
-      set(`${MESSAGE}/content`, (asked: ProxyRequest) => saidIn(asked)),
-      set('/chat_id', (asked: ProxyRequest) => textAt('session_id', asked) ?? 'none'),
+      set(`${MESSAGE}/content`, (asked: ProxyRequest) => messagesTextOf(asked)),
+      set('/chat_id', (asked: ProxyRequest) => stringAt('session_id', asked) ?? 'none'),
     ),
   ),
 ];
@@ -130,7 +138,7 @@ const sessions: Variant[] = [
 const isWrongKey = ({ headers }: ProxyRequest): boolean =>
   headers['authorization'] === 'Bearer sandbox-kit-wrong-key';
 
-/** Types about which the specification says nothing but what they usually are. */
+/** The request has a field of a type that the specification neither allows nor forbids. */
 const hasOddTypes: When = ({ json: sent }) =>
   isObject(sent) &&
   (typeof sent['metadata'] === 'string' ||
@@ -142,15 +150,15 @@ const isInParts = (message: unknown): boolean =>
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-const own = (status: number): TransformFactory =>
+const refusesInOwnFormat = (status: number): TransformFactory =>
   instead(to('chat', hasOddTypes), () => json(status, { detail: 'Input should be valid' }));
 
 const requests: Variant[] = [
-  variant('status-201', 'Answers 201.', replaces(chat, { status: 201 }, isAccepted)),
-  variant('wrong-key-taken', 'Takes any key.', acceptsInstead(to('chat', isWrongKey))),
+  variant('status-201', 'Responds with 201.', replaces(chat, { status: 201 }, isAccepted)),
+  variant('wrong-key-taken', 'Accepts any key.', acceptsInstead(to('chat', isWrongKey))),
   variant(
     'wrong-key-own-body',
-    'Refuses a wrong key in words of its own.',
+    'Refuses a wrong key with a plain-text body.',
     instead(to('chat', isWrongKey), () => ({ status: 401, headers: {}, body: 'Unauthorized' })),
   ),
   variant(
@@ -160,27 +168,37 @@ const requests: Variant[] = [
   ),
   variant(
     'empty-messages-refused',
-    'Refuses an empty list of messages.',
+    'Refuses an empty `messages`.',
     instead(to('chat', where('messages', isEmptyList)), () => failure(400, 'bad_request')),
   ),
   variant(
     'empty-messages-taken',
-    'Takes an empty list of messages.',
+    'Accepts an empty `messages`.',
     acceptsInstead(to('chat', where('messages', isEmptyList))),
   ),
-  variant('odd-types-taken', 'Takes parts of odd types.', acceptsInstead(to('chat', hasOddTypes))),
-  variant('odd-types-400', 'Refuses parts of odd types in words of its own.', own(400)),
-  variant('odd-types-422', 'Refuses parts of odd types with 422.', own(422)),
+  variant(
+    'odd-types-taken',
+    'Accepts fields of unusual types.',
+    acceptsInstead(to('chat', hasOddTypes)),
+  ),
+  variant(
+    'odd-types-400',
+    'Refuses fields of unusual types with 400 and its own error format.',
+    refusesInOwnFormat(400),
+  ),
+  variant('odd-types-422', 'Refuses fields of unusual types with 422.', refusesInOwnFormat(422)),
   variant(
     'error-extra-fields',
-    'Adds fields to its errors.',
+    'Adds unknown fields to its errors.',
     onErrors(chat, set('/error/param', 'messages'), set('/request_id', 'r-1')),
   ),
-  variant('slow-but-in-time', 'Takes 2 s for a reply.', delays(chat, 2_000), { clockFactor: 20 }),
-  variant('once-slow', 'Takes 12 s for one reply.', onceSlow, { clockFactor: 40 }),
+  variant('slow-but-in-time', 'Takes 2 s for each reply.', delays(chat, 2_000), {
+    clockFactor: 20,
+  }),
+  variant('once-slow', 'Takes 12 s for one reply.', delayOnce, { clockFactor: 40 }),
 ];
 
-function onceSlow(): ReturnType<TransformFactory> {
+function delayOnce(): ReturnType<TransformFactory> {
   let isDone = false;
   return async (asked, forward, clock) => {
     if (asked.endpoint === 'chat' && !isDone) {

@@ -19,37 +19,39 @@ import {
 
 const variant = variantsOf('health');
 
-const finds = (status: string, http: number, more: object = {}): TransformFactory =>
+const reports = (status: string, http: number, more: object = {}): TransformFactory =>
   instead(to('health'), (_asked, clock) =>
     json(http, { status, timestamp: isoTime(clock.nowMs()), ...more }),
   );
 
-const error = { message: 'The database does not answer.', details: 'It was asked twice.' };
+const error = { message: 'The database does not respond.', details: 'Two attempts timed out.' };
 
 const states: Variant[] = [
-  variant('bare', 'Sends the required fields and nothing else.', finds('healthy', 200)),
-  variant('degraded', 'Is degraded.', finds('degraded', 200)),
-  variant('unhealthy', 'Is unhealthy, and says why.', finds('unhealthy', 503, { error })),
-  variant('unhealthy-silent', 'Is unhealthy, and does not say why.', finds('unhealthy', 503)),
+  variant('bare', 'Sends only the required fields.', reports('healthy', 200)),
+  variant('degraded', 'Reports "degraded".', reports('degraded', 200)),
+  variant('unhealthy', 'Reports "unhealthy" with an error.', reports('unhealthy', 503, { error })),
+  variant('unhealthy-silent', 'Reports "unhealthy" without an error.', reports('unhealthy', 503)),
   variant(
     'unhealthy-details-object',
-    'Gives the details of an error as an object.',
-    finds('unhealthy', 503, { error: { message: 'No.', details: { database: 'down' } } }),
+    'Sends `error.details` as an object.',
+    reports('unhealthy', 503, { error: { message: 'No.', details: { database: 'down' } } }),
   ),
   variant(
     'check-failed',
-    'Cannot tell how it is.',
+    'Responds with 500 because the health check fails.',
     instead(to('health'), () => failure(500, 'health_check_failed')),
   ),
-  variant('recovers', 'Is unhealthy at first.', () => {
-    let asked = 0;
-    const unhealthy = finds('unhealthy', 503, { error })();
-    return (one, forward, clock) =>
-      one.endpoint === 'health' && asked++ < 2 ? unhealthy(one, forward, clock) : forward(one);
+  variant('recovers', 'Reports "unhealthy" for the first two requests.', () => {
+    let requests = 0;
+    const unhealthy = reports('unhealthy', 503, { error })();
+    return (request, forward, clock) =>
+      request.endpoint === 'health' && requests++ < 2
+        ? unhealthy(request, forward, clock)
+        : forward(request);
   }),
   variant(
     'extra-fields',
-    'Sends fields that nobody knows, everywhere.',
+    'Sends unknown fields at every level.',
     onHealth(
       set('/name', 'agent'),
       set('/dependencies/redis', 'up'),
@@ -58,28 +60,35 @@ const states: Variant[] = [
   ),
   variant(
     'dependencies-empty',
-    'Has no dependencies.',
+    'Sends empty `dependencies` and `metrics`.',
     onHealth(set('/dependencies', {}), set('/metrics', {})),
   ),
   variant(
     'webrtc-status-other',
-    'Has another word for WebRTC.',
+    'Sends another value for `webrtc_status`.',
     onHealth(set('/webrtc_status', 'idle')),
   ),
-  variant('uptime-zero', 'Has just started.', onHealth(set('/uptime', 0), set('/version', ''))),
+  variant(
+    'uptime-zero',
+    'Sends an uptime of 0 and an empty version.',
+    onHealth(set('/uptime', 0), set('/version', '')),
+  ),
   variant(
     'percentages-at-the-edge',
-    'Is at both ends of its percentages.',
+    'Sends percentages of 0 and 100.',
     onHealth(
       set('/metrics/error_rate', 0),
       set('/metrics/cpu_usage', 100),
       set('/metrics/response_time_avg', 0.5),
     ),
   ),
-  variant('slow-but-in-time', 'Takes 1 s.', delays(to('health'), 1_000), { clockFactor: 5 }),
+  variant('slow-but-in-time', 'Takes 1 s for each response.', delays(to('health'), 1_000), {
+    clockFactor: 5,
+  }),
 ];
 
-const timed = (time: string): TransformFactory => {
+/** Sends this time in every field that holds one. */
+const sendsTime = (time: string): TransformFactory => {
   const places: [Edit, Edit, Edit] = [
     set('/timestamp', time),
     set('/created_at', time),
@@ -97,7 +106,7 @@ const timed = (time: string): TransformFactory => {
   };
 };
 
-/** Every form of ISO 8601, in every place that has a time. */
+/** Forms of ISO 8601, used for every time in the responses. */
 const times: Variant[] = Object.entries({
   offset: '2026-11-20T10:30:00+01:00',
   'short-offset': '2026-11-20T10:30:00-05',
@@ -112,9 +121,9 @@ const times: Variant[] = Object.entries({
 }).map(([name, time]) => ({
   id: `legal/time-${name}`,
   areas: ['health', 'users'],
-  description: `Writes times like ${time}.`,
-  transform: timed(time),
+  description: `Sends times such as ${time}.`,
+  transform: sendsTime(time),
 }));
 
-/** Legal variants of `GET /health`, and of the times in all answers. */
+/** Legal variants of `GET /health`, and of the times in all responses. */
 export const healthVariants: readonly Variant[] = [...states, ...times];

@@ -19,8 +19,8 @@ import {
   type TransformFactory,
   type Variant,
 } from '../../engine/mutants/mutant.ts';
-import { textAt, userOf, where } from '../../engine/mutants/requests.ts';
-import { knowing, onDuplicate } from './mutants/requests.ts';
+import { stringAt, userIdOf, where } from '../../engine/mutants/requests.ts';
+import { withKnownUsers, onDuplicate } from './mutants/requests.ts';
 
 const variant = variantsOf('users', ['chat', 'users']);
 
@@ -34,7 +34,7 @@ const absent = (status: number): TransformFactory =>
   instead(users, () => ({ status, headers: { 'content-type': 'text/plain' }, body: 'Not here' }));
 
 const onUnknown = (answer: ProxyResponse | undefined): TransformFactory =>
-  knowing((asked, isKnown, clock) =>
+  withKnownUsers((asked, isKnown, clock) =>
     asked.endpoint === 'delete' && !isKnown ? (answer ?? acceptance(asked, clock)) : undefined,
   );
 
@@ -42,30 +42,46 @@ const onDuplicates = (status: number): TransformFactory =>
   onDuplicate(() => failure(status, 'user_exists'));
 
 const statuses: Variant[] = [
-  variant('200', 'Creates and deletes with 200.', withStatus(200)),
-  variant('202', 'Creates and deletes with 202.', withStatus(202)),
-  variant('201-twice', 'Creates and deletes with 201.', withStatus(201)),
+  variant('200', 'Responds to creations and deletions with 200.', withStatus(200)),
+  variant('202', 'Responds to creations and deletions with 202.', withStatus(202)),
+  variant('201-twice', 'Responds to creations and deletions with 201.', withStatus(201)),
   variant('duplicate-400', 'Refuses duplicates with 400.', onDuplicates(400)),
   variant('duplicate-409', 'Refuses duplicates with 409.', onDuplicates(409)),
   variant('duplicate-422', 'Refuses duplicates with 422.', onDuplicates(422)),
-  variant('unknown-200', 'Deletes unknown users as if they existed.', onUnknown(undefined)),
-  variant('unknown-404', 'Knows no unknown users.', onUnknown(json(404, { detail: 'unknown' }))),
-  variant('unknown-400', 'Refuses unknown users.', onUnknown(json(400, { detail: 'unknown' }))),
-  variant('unknown-410', 'Says that unknown users are gone.', onUnknown(json(410, {}))),
+  variant(
+    'unknown-200',
+    'Responds to the deletion of an unknown user as if it existed.',
+    onUnknown(undefined),
+  ),
+  variant(
+    'unknown-404',
+    'Responds to the deletion of an unknown user with 404.',
+    onUnknown(json(404, { detail: 'unknown' })),
+  ),
+  variant(
+    'unknown-400',
+    'Responds to the deletion of an unknown user with 400.',
+    onUnknown(json(400, { detail: 'unknown' })),
+  ),
+  variant(
+    'unknown-410',
+    'Responds to the deletion of an unknown user with 410.',
+    onUnknown(json(410, {})),
+  ),
 ];
 
 const absences: Variant[] = [
-  variant('absent-404', 'Has no /users: 404.', absent(404)),
-  variant('absent-405', 'Has no /users: 405.', absent(405)),
-  variant('absent-501', 'Has no /users: 501.', absent(501)),
+  variant('absent-404', 'Has no `/users` and responds with 404.', absent(404)),
+  variant('absent-405', 'Has no `/users` and responds with 405.', absent(405)),
+  variant('absent-501', 'Has no `/users` and responds with 501.', absent(501)),
   variant(
     'delete-absent-404',
-    'Creates users, and has no way to delete them: 404.',
+    'Creates users but responds to deletions with 404.',
     instead(remove, () => json(404, { detail: 'Not Found' })),
   ),
   variant(
     'delete-absent-405',
-    'Creates users, and has no way to delete them: 405.',
+    'Creates users but responds to deletions with 405.',
     instead(remove, () => json(405, { detail: 'Method Not Allowed' })),
   ),
 ];
@@ -73,7 +89,7 @@ const absences: Variant[] = [
 const bodies: Variant[] = [
   variant(
     'bare',
-    'Sends the required fields and nothing else.',
+    'Sends only the required fields.',
     changes(users, (answer, asked) =>
       edited(answer, asked, (body) => {
         const required = ['user_id', 'created_at', 'deleted_at', 'status'];
@@ -85,7 +101,7 @@ const bodies: Variant[] = [
   ),
   variant(
     'extra-fields',
-    'Sends fields that nobody knows.',
+    'Sends unknown fields.',
     chain(
       onAccepted('create', set('/metadata', { any: null }), set('/id', 7)),
       onAccepted('delete', set('/already', false)),
@@ -101,7 +117,11 @@ const bodies: Variant[] = [
       set('/capabilities', ['chat', 'voice']),
     ),
   ),
-  variant('capabilities-empty', 'Can do nothing.', onAccepted('create', set('/capabilities', []))),
+  variant(
+    'capabilities-empty',
+    'Sends an empty `capabilities`.',
+    onAccepted('create', set('/capabilities', [])),
+  ),
   variant('inactive', 'Creates inactive users.', onAccepted('create', set('/status', 'inactive'))),
   variant('pending', 'Creates pending users.', onAccepted('create', set('/status', 'pending'))),
 ];
@@ -116,26 +136,30 @@ const oddMetadata = where('metadata', (metadata) => typeof metadata === 'string'
 const isOpen: typeof create = (asked) =>
   [isWrongKey, isBeyondAscii, oddMetadata].some((when) => when(asked));
 
-/** Never gives an id twice, and says so in its own way. */
-function neverAgain(): ReturnType<TransformFactory> {
+/** Refuses to create a deleted user again. */
+function refuseDeletedUsers(): ReturnType<TransformFactory> {
   const deleted = new Set<string>();
   return async (asked, forward) => {
-    const userId = textAt('user_id', asked) ?? '';
+    const userId = stringAt('user_id', asked) ?? '';
     if (asked.endpoint === 'create' && deleted.has(userId)) return failure(409, 'user_exists');
     const answer = await forward(asked);
-    if (asked.endpoint === 'delete' && isAccepted(answer)) deleted.add(userOf(asked));
+    if (asked.endpoint === 'delete' && isAccepted(answer)) deleted.add(userIdOf(asked));
     return answer;
   };
 }
 
 const silences: Variant[] = [
-  variant('open-taken', 'Takes all that is not forbidden.', acceptsInstead(to('create', isOpen))),
+  variant(
+    'open-taken',
+    'Accepts every request that is not forbidden.',
+    acceptsInstead(to('create', isOpen)),
+  ),
   variant(
     'open-refused',
-    'Refuses in words of its own what is not asked for.',
+    'Refuses every request that is not required, in its own error format.',
     instead(to('create', isOpen), () => json(403, { detail: 'no' })),
   ),
-  variant('deleted-stay-deleted', 'Creates no deleted user again.', neverAgain),
+  variant('deleted-stay-deleted', 'Refuses to create a deleted user again.', refuseDeletedUsers),
 ];
 
 /** Legal variants of `POST /users` and `DELETE /users/{user_id}`. */

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../../../src/contract/index.ts';
-import type { RequirementId } from '../../index.ts';
+import type { ChatRequirementId } from '../requirements.ts';
 import {
   drop,
   failure,
@@ -15,93 +15,98 @@ import {
   type When,
 } from '../../../engine/mutants/combinators.ts';
 import { mutantsOf, type Mutant, type TransformFactory } from '../../../engine/mutants/mutant.ts';
-import { isNoObject, where } from '../../../engine/mutants/requests.ts';
+import { isNotJsonObject, where } from '../../../engine/mutants/requests.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 
 const mutant = mutantsOf('chat');
 
 const chat = to('chat');
-const refusal = (name: string, breaks: string, kills: RequirementId, edit: Edit): Mutant =>
-  mutant(name, breaks, kills, onErrors(chat, edit));
+const refusal = (name: string, description: string, kills: ChatRequirementId, edit: Edit): Mutant =>
+  mutant(name, description, kills, onErrors(chat, edit));
 
 const HTML = {
   headers: { 'content-type': 'text/html' },
   body: '<!doctype html><title>Error</title><pre>SyntaxError: Unexpected end of JSON input</pre>',
 };
 
-/** An error answer that belongs to another request than the one that it is an answer to. */
-export function putOffOnce(endpoint: Endpoint, body: unknown): TransformFactory {
+/** Responds to the first request of an endpoint with 429 and this body. */
+export function rateLimitOnce(endpoint: Endpoint, body: unknown): TransformFactory {
   return once(to(endpoint), () => json(429, body, { 'retry-after': '0' }));
 }
 
-// The specification is silent on a wrong type here, so that a 500 breaks nothing but its body.
+// The specification doesn't say what to do with a wrong type here, so only the body of a 500 is wrong.
 const oddMetadata: When = where('metadata', (metadata) => !isObject(metadata));
 
-/** Mutants whose refusals and failures have the wrong body. */
+/** Mutants whose error responses have the wrong body. */
 export const chatErrorMutants: readonly Mutant[] = [
   mutant(
     'error-html',
-    'Answers what is not JSON with the error page of its framework.',
+    'Responds to malformed JSON with the HTML error page of a framework.',
     'CHAT-070',
-    replaces(to('chat', isNoObject), HTML, isError),
+    replaces(to('chat', isNotJsonObject), HTML, isError),
   ),
   mutant(
     'error-empty',
-    'Refuses without a body.',
+    'Sends errors without a body.',
     'CHAT-070',
     replaces(chat, { body: '' }, isError),
   ),
-  refusal('error-missing', 'Leaves the error object out.', 'CHAT-070', (body) => {
+  refusal('error-missing', 'Omits `error`.', 'CHAT-070', (body) => {
     Object.assign(body, { detail: 'no' });
     Reflect.deleteProperty(body, 'error');
   }),
-  refusal('error-a-string', 'Gives the error as text.', 'CHAT-070', set('/error', 'bad_request')),
-  refusal('error-no-message', 'Leaves the message out.', 'CHAT-071', drop('/error/message')),
-  refusal('error-no-type', 'Leaves the type out.', 'CHAT-071', drop('/error/type')),
-  refusal('error-no-code', 'Leaves the code out.', 'CHAT-071', drop('/error/code')),
-  refusal('error-code-null', 'Makes the code null.', 'CHAT-071', set('/error/code', null)),
-  refusal('error-code-a-number', 'Gives the status as code.', 'CHAT-071', set('/error/code', 400)),
+  refusal('error-a-string', 'Sends `error` as a string.', 'CHAT-070', set('/error', 'bad_request')),
+  refusal('error-no-message', 'Omits `error.message`.', 'CHAT-071', drop('/error/message')),
+  refusal('error-no-type', 'Omits `error.type`.', 'CHAT-071', drop('/error/type')),
+  refusal('error-no-code', 'Omits `error.code`.', 'CHAT-071', drop('/error/code')),
+  refusal('error-code-null', 'Sends `error.code` as null.', 'CHAT-071', set('/error/code', null)),
+  refusal(
+    'error-code-a-number',
+    'Sends the HTTP status as `error.code`.',
+    'CHAT-071',
+    set('/error/code', 400),
+  ),
   refusal(
     'error-message-a-list',
-    'Lists its messages.',
+    'Sends `error.message` as an array.',
     'CHAT-071',
     set('/error/message', ['messages is missing']),
   ),
   refusal(
     'error-code-of-its-own',
-    'Refuses with a code of its own.',
+    'Refuses with its own error code.',
     'CHAT-072',
     set('/error/code', 'missing_required_parameter'),
   ),
   refusal(
     'error-type-of-its-own',
-    'Refuses with a type of its own.',
+    'Refuses with its own error type.',
     'CHAT-072',
     set('/error/type', 'validation_error'),
   ),
   mutant(
     'rate-limit-code',
-    'Puts a request off with a code of its own.',
+    'Sends a 429 with its own error code.',
     'CHAT-073',
-    putOffOnce('chat', { error: { message: 'Wait.', type: 'rate_limit_error', code: 'slow' } }),
+    rateLimitOnce('chat', { error: { message: 'Wait.', type: 'rate_limit_error', code: 'slow' } }),
   ),
   mutant(
     'rate-limit-type',
-    'Puts a request off with a type of its own.',
+    'Sends a 429 with its own error type.',
     'CHAT-073',
-    putOffOnce('chat', {
+    rateLimitOnce('chat', {
       error: { message: 'Wait.', type: 'tokens', code: 'rate_limit_exceeded' },
     }),
   ),
   mutant(
     'rate-limit-no-error',
-    'Puts a request off without the error object.',
+    'Sends a 429 without `error`.',
     'CHAT-070',
-    putOffOnce('chat', { message: 'Too many requests' }),
+    rateLimitOnce('chat', { message: 'Too many requests' }),
   ),
   mutant(
     'failure-code',
-    'Fails with a code of its own.',
+    'Sends a 500 with its own error code.',
     'CHAT-074',
     instead(to('chat', oddMetadata), () =>
       json(500, { error: { message: 'No.', type: 'internal_error', code: 'unexpected' } }),
@@ -109,13 +114,13 @@ export const chatErrorMutants: readonly Mutant[] = [
   ),
   mutant(
     'failure-type',
-    'Fails with the type of a mistake of the caller.',
+    'Sends a 500 with the error type of a bad request.',
     'CHAT-074',
     instead(to('chat', oddMetadata), () => ({ ...failure(400, 'bad_request'), status: 500 })),
   ),
   mutant(
     'failure-html',
-    'Fails with an error page.',
+    'Sends a 500 with an HTML error page.',
     'CHAT-070',
     instead(to('chat', oddMetadata), () => ({ status: 500, ...HTML })),
   ),

@@ -7,41 +7,43 @@ import {
   type When,
 } from '../../../engine/mutants/combinators.ts';
 import { mutantsOf, type Mutant, type TransformFactory } from '../../../engine/mutants/mutant.ts';
-import { hasKeys, malformedChats, saidIn, textAt } from '../../../engine/mutants/requests.ts';
+import { hasKeys, messagesTextOf, stringAt } from '../../../engine/mutants/requests.ts';
 import { isObject } from '../../../../src/platform/json.ts';
+import { REFERENCE_PHRASE } from '../requests.ts';
+import { malformedChats } from './malformed.ts';
 
 const mutant = mutantsOf('chat');
 
-const said =
+const hasText =
   (pattern: RegExp): When =>
   (asked) =>
-    pattern.test(saidIn(asked));
+    pattern.test(messagesTextOf(asked));
 
-const OVERLAPPING = /My reference number is/;
+const OVERLAPPING = new RegExp(REFERENCE_PHRASE);
 
-/** Mutants that leave valid requests without a reply. */
+/** Mutants that leave valid chat requests without a reply. */
 export const chatFailureMutants: readonly Mutant[] = [
   mutant(
     'overlap-500',
-    'Fails the requests that overlap.',
+    'Responds with 500 to concurrent requests.',
     ['CHAT-014', 'CHAT-016'],
-    refusesInstead(to('chat', said(OVERLAPPING)), 500, 'server_error'),
+    refusesInstead(to('chat', hasText(OVERLAPPING)), 500, 'server_error'),
   ),
   mutant(
     'overlap-third-500',
-    'Fails one of the requests that overlap.',
+    'Responds with 500 to one of several concurrent requests.',
     ['CHAT-014', 'CHAT-016'],
     () => {
       let overlapping = 0;
       return async (asked, forward) => {
-        if (!said(OVERLAPPING)(asked) || ++overlapping !== 3) return forward(asked);
+        if (!hasText(OVERLAPPING)(asked) || ++overlapping !== 3) return forward(asked);
         return failure(500, 'server_error');
       };
     },
   ),
   mutant(
     'event-stream',
-    'Streams where nobody asked for a stream.',
+    'Streams the reply although the request asks for no stream.',
     ['CHAT-002'],
     replaces(to('chat', hasKeys('messages')), {
       headers: { 'content-type': 'text/event-stream' },
@@ -50,27 +52,27 @@ export const chatFailureMutants: readonly Mutant[] = [
   ),
   mutant(
     'array-reply',
-    'Wraps its reply into an array.',
+    'Wraps the reply in an array.',
     ['CHAT-002'],
     replaces(to('chat', hasKeys('messages')), { body: '[{}]' }),
   ),
   mutant(
     'drops-unicode',
-    'Drops the connection when content is beyond ASCII.',
+    'Drops the connection if `content` is not ASCII.',
     ['CHAT-011', 'CHAT-016'],
     () => async (asked, forward) =>
-      asked.endpoint === 'chat' && said(/[^\x20-\x7e]/)(asked) ? 'dropped' : forward(asked),
+      asked.endpoint === 'chat' && hasText(/[^\x20-\x7e]/)(asked) ? 'dropped' : forward(asked),
   ),
   mutant(
     'hangs-on-history',
-    'Never answers a request with a history.',
+    'Never responds to a request with a system message.',
     ['CHAT-010', 'CHAT-015', 'CHAT-016'],
-    delays(to('chat', said(/"role":"system"/)), 60_000),
+    delays(to('chat', hasText(/"role":"system"/)), 60_000),
     { clockFactor: 30 },
   ),
   mutant(
     'slow',
-    'Takes six seconds for a reply.',
+    'Takes 6 s for each reply.',
     ['CHAT-080'],
     delays(
       to('chat', ({ json }) => isObject(json)),
@@ -80,13 +82,13 @@ export const chatFailureMutants: readonly Mutant[] = [
   ),
   mutant(
     'dies-of-malformed-json',
-    'Fails every well-formed request after one that was not JSON.',
+    'Responds with 500 to every valid request after one that was not JSON.',
     ['CHAT-013', 'CHAT-016'],
     diesOfMalformedJson(() => failure(500, 'server_error')),
   ),
   mutant(
     'hangs-after-malformed-json',
-    'Answers no new session after a request that was not JSON.',
+    'Never responds to a new session after a request that was not JSON.',
     ['CHAT-013', 'CHAT-016'],
     hangsAfterMalformedJson,
     { clockFactor: 30 },
@@ -94,7 +96,7 @@ export const chatFailureMutants: readonly Mutant[] = [
   {
     id: 'chat/plain-http',
     areas: ['chat'],
-    description: 'Is reached over plain HTTP on a host that is not this machine.',
+    description: 'Uses plain HTTP on a host other than loopback.',
     kills: ['CHAT-082'],
     transform: () => (asked, forward) => forward(asked),
     run: (run) => ({ ...run, target: 'http://sandbox.example' }),
@@ -103,16 +105,16 @@ export const chatFailureMutants: readonly Mutant[] = [
 
 function diesOfMalformedJson(answer: () => ReturnType<typeof failure>): TransformFactory {
   return () => {
-    let dead = false;
+    let isBroken = false;
     return async (asked, forward) => {
       if (asked.endpoint !== 'chat') return forward(asked);
-      if (asked.json === undefined) dead = true;
-      return dead && isValid(asked) ? answer() : forward(asked);
+      if (asked.json === undefined) isBroken = true;
+      return isBroken && isValid(asked) ? answer() : forward(asked);
     };
   };
 }
 
-/** Has every part in the right shape, as far as the judge sends wrong ones. */
+/** The request is none of the malformed ones that the probes send. */
 const isValid: When = (asked) =>
   isObject(asked.json) && !Object.values(malformedChats).some(({ when }) => when(asked));
 
@@ -121,7 +123,7 @@ function hangsAfterMalformedJson(): ReturnType<TransformFactory> {
   const sessions = new Set<string | undefined>();
   return async (asked, forward, clock) => {
     if (asked.endpoint === 'chat' && asked.json === undefined) isHanging = true;
-    const session = textAt('session_id', asked);
+    const session = stringAt('session_id', asked);
     if (isHanging && session !== undefined && !sessions.has(session)) await clock.sleep(60_000);
     sessions.add(session);
     return forward(asked);

@@ -14,32 +14,33 @@ import {
   type Mutant,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
-import { textAt } from '../../../engine/mutants/requests.ts';
+import { stringAt } from '../../../engine/mutants/requests.ts';
 
 const mutant = mutantsOf('chat');
 
 const CONTENT = '/choices/0/message/content';
-const sessionOf = (asked: ProxyRequest): string | undefined => textAt('session_id', asked);
+const sessionOf = (asked: ProxyRequest): string | undefined => stringAt('session_id', asked);
 
+/** Edits only replies to requests with a session id. */
 const inSession =
   (edit: Edit): Edit =>
   (body, asked) => {
     if (sessionOf(asked) !== undefined) edit(body, asked);
   };
 
-/** What the user said last, to be said again by an agent that repeats it. */
-function heard({ json }: ProxyRequest): string {
+/** Returns the last message of a request. */
+function lastMessageOf({ json }: ProxyRequest): string {
   const messages = valueAt(json, '/messages');
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
   const content = valueAt(last, '/content');
   return typeof content === 'string' ? content : '';
 }
 
-// Long enough for the requests in flight to meet, whichever order they come in.
-const MEETING_MS = 10;
+// Long enough for concurrent requests to overlap in any order.
+const OVERLAP_MS = 10;
 
-/** The classic: what belongs to one request is kept where all of them see it. */
-function shared(
+/** A typical race: keeps the state of one request where concurrent requests change it. */
+function shareState(
   change: (answer: ProxyResponse, asked: ProxyRequest, latest: Latest) => ProxyResponse,
 ): TransformFactory {
   return () => {
@@ -49,8 +50,8 @@ function shared(
       latest.asked = asked;
       const answer = await forward(asked);
       if (!isAccepted(answer)) return answer;
-      latest.answer = edited(answer, asked, set(CONTENT, `You said: ${heard(asked)}`));
-      await clock.sleep(MEETING_MS);
+      latest.answer = edited(answer, asked, set(CONTENT, `You said: ${lastMessageOf(asked)}`));
+      await clock.sleep(OVERLAP_MS);
       return change(answer, asked, latest);
     };
   };
@@ -61,41 +62,45 @@ interface Latest {
   answer: ProxyResponse | undefined;
 }
 
-const changed = (name: string, breaks: string, change: (id: string) => string): Mutant =>
+const changesSessionId = (
+  name: string,
+  description: string,
+  change: (id: string) => string,
+): Mutant =>
   mutant(
     `session-id-${name}`,
-    breaks,
+    description,
     ['CHAT-030'],
     onChat(inSession(set('/session_id', (asked: ProxyRequest) => change(sessionOf(asked) ?? '')))),
   );
 
-/** Mutants that mix sessions up. */
+/** Mutants that mix up sessions. */
 export const chatSessionMutants: readonly Mutant[] = [
   mutant(
     'session-id-a-number',
-    'Gives session_id as a number.',
+    'Sends `session_id` as a number.',
     ['CHAT-029'],
     onChat(set('/session_id', 7)),
   ),
   mutant(
     'session-id-null',
-    'Echoes null for a session id.',
+    'Sends `session_id` as null although the request has one.',
     ['CHAT-029'],
     onChat(inSession(set('/session_id', null))),
   ),
   mutant(
     'session-id-its-own',
-    'Answers with a session id of its own.',
+    'Replies with its own session id.',
     ['CHAT-030'],
     onChat(inSession(set('/session_id', 'session-1'))),
   ),
-  changed('upper-case', 'Echoes the session id in capitals.', (id) => id.toUpperCase()),
-  changed('lower-case', 'Echoes the session id in small letters.', (id) => id.toLowerCase()),
-  changed('cut', 'Echoes 32 characters of the session id.', (id) => id.slice(0, 32)),
-  changed('prefixed', 'Puts a word before the session id.', (id) => `session_${id}`),
+  changesSessionId('upper-case', 'Echoes the session id in uppercase.', (id) => id.toUpperCase()),
+  changesSessionId('lower-case', 'Echoes the session id in lowercase.', (id) => id.toLowerCase()),
+  changesSessionId('cut', 'Echoes only 32 characters of the session id.', (id) => id.slice(0, 32)),
+  changesSessionId('prefixed', 'Echoes the session id with a prefix.', (id) => `session_${id}`),
   mutant(
     'session-kept-by-connection',
-    'Takes all requests of one connection for one session.',
+    'Treats all requests on one connection as one session.',
     ['CHAT-030'],
     () => {
       const sessions = new WeakMap<object, string>();
@@ -109,9 +114,9 @@ export const chatSessionMutants: readonly Mutant[] = [
   ),
   mutant(
     'sessions-swapped-in-overlap',
-    'Keeps the session id in a variable that requests in flight share.',
+    'Keeps the session id in a variable that concurrent requests share.',
     ['CHAT-030'],
-    shared((answer, asked, latest) =>
+    shareState((answer, asked, latest) =>
       edited(
         answer,
         asked,
@@ -121,9 +126,9 @@ export const chatSessionMutants: readonly Mutant[] = [
   ),
   mutant(
     'replies-swapped-in-overlap',
-    'Keeps the reply in a variable that requests in flight share.',
+    'Keeps the reply in a variable that concurrent requests share.',
     ['CHAT-030', 'CHAT-050'],
-    shared((answer, asked, latest) =>
+    shareState((answer, asked, latest) =>
       edited(
         latest.answer ?? answer,
         latest.asked ?? asked,
@@ -133,21 +138,28 @@ export const chatSessionMutants: readonly Mutant[] = [
   ),
   mutant(
     'contents-swapped-in-overlap',
-    'Swaps replies in flight, and echoes no session id that would show it.',
+    'Swaps the replies to concurrent requests and omits the session id.',
     ['CHAT-050'],
-    shared((answer, asked, latest) => edited(latest.answer ?? answer, asked, drop('/session_id'))),
+    shareState((answer, asked, latest) =>
+      edited(latest.answer ?? answer, asked, drop('/session_id')),
+    ),
   ),
-  mutant('remembers-the-one-before', 'Repeats what another session said.', ['CHAT-050'], () => {
-    let before = '';
-    return async (asked, forward) => {
-      const answer = await forward(asked);
-      if (asked.endpoint !== 'chat' || !isAccepted(answer)) return answer;
-      const reply = edited(answer, asked, set(CONTENT, `As you said: ${before}`));
-      before = heard(asked);
-      return reply;
-    };
-  }),
-  mutant('leaks-a-session-id', 'Tells one session the id of another.', ['CHAT-050'], () => {
+  mutant(
+    'remembers-the-one-before',
+    'Repeats the message of another session.',
+    ['CHAT-050'],
+    () => {
+      let before = '';
+      return async (asked, forward) => {
+        const answer = await forward(asked);
+        if (asked.endpoint !== 'chat' || !isAccepted(answer)) return answer;
+        const reply = edited(answer, asked, set(CONTENT, `As you said: ${before}`));
+        before = lastMessageOf(asked);
+        return reply;
+      };
+    },
+  ),
+  mutant('leaks-a-session-id', 'Sends the session id of another session.', ['CHAT-050'], () => {
     let before = 'none';
     return async (asked, forward) => {
       const answer = await forward(asked);

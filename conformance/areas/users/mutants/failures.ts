@@ -1,4 +1,4 @@
-import type { RequirementId } from '../../index.ts';
+import type { UsersRequirementId } from '../requirements.ts';
 import { failure } from '../../../engine/mutants/combinators.ts';
 import {
   mutantsOf,
@@ -9,11 +9,11 @@ import {
 
 const mutant = mutantsOf('users');
 
-// Longer than the judge waits for an answer.
+// Longer than the check waits for a response.
 const HANG_MS = 60_000;
 
-/** A sandbox that counts its creations, and fails at some. */
-const counting =
+/** Counts create requests and fails at some of them. */
+const failsAtCreation =
   (failsAt: (creation: number) => boolean, fail: 'with 500' | 'silently' | 'dropped') =>
   (): ReturnType<TransformFactory> => {
     let creations = 0;
@@ -27,44 +27,44 @@ const counting =
 
 const fails = (
   name: string,
-  breaks: string,
-  kills: readonly RequirementId[],
+  description: string,
+  kills: readonly UsersRequirementId[],
   transform: TransformFactory,
   clockFactor?: number,
 ): Mutant =>
-  mutant(name, breaks, kills, transform, clockFactor === undefined ? {} : { clockFactor });
+  mutant(name, description, kills, transform, clockFactor === undefined ? {} : { clockFactor });
 
-/** Mutants that fail by how many users were created before. */
+/** Mutants that fail depending on the number of create requests before. */
 export const userFailureMutants: readonly Mutant[] = [
   fails(
     'second-creation-500',
-    'Fails at the second creation.',
+    'Responds with 500 to the second create request.',
     ['USERS-002', 'USERS-010'],
-    counting((creation) => creation === 2, 'with 500'),
+    failsAtCreation((creation) => creation === 2, 'with 500'),
   ),
   fails(
     'third-creation-500',
-    'Fails at the third creation.',
+    'Responds with 500 to the third create request.',
     ['USERS-004', 'USERS-010'],
-    counting((creation) => creation === 3, 'with 500'),
+    failsAtCreation((creation) => creation === 3, 'with 500'),
   ),
   fails(
     'fourth-creation-dropped',
-    'Drops the connection of the fourth creation.',
+    'Drops the connection of the fourth create request.',
     ['USERS-003', 'USERS-010'],
-    counting((creation) => creation === 4, 'dropped'),
+    failsAtCreation((creation) => creation === 4, 'dropped'),
   ),
   fails(
     'recreation-500',
-    'Fails when a deleted user is created again, the sixth creation.',
+    'Responds with 500 to the sixth create request, which creates a deleted user again.',
     ['USERS-010'],
-    counting((creation) => creation === 6, 'with 500'),
+    failsAtCreation((creation) => creation === 6, 'with 500'),
   ),
   fails(
     'every-second-creation-hangs',
-    'Answers no second creation.',
+    'Never responds to every second create request.',
     ['USERS-002', 'USERS-010'],
-    counting((creation) => creation % 2 === 0, 'silently'),
+    failsAtCreation((creation) => creation % 2 === 0, 'silently'),
     20,
   ),
 ];

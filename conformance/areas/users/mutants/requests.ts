@@ -1,5 +1,4 @@
 import type { Clock } from '../../../../src/platform/clock.ts';
-import type { RequirementId } from '../../index.ts';
 import {
   acceptance,
   acceptsInstead,
@@ -20,27 +19,29 @@ import {
 } from '../../../engine/mutants/mutant.ts';
 import {
   hasKeys,
-  isNoObject,
-  malformedUsers,
-  textAt,
-  userOf,
+  isNotJsonObject,
+  stringAt,
+  userIdOf,
   where,
 } from '../../../engine/mutants/requests.ts';
 import { isObject } from '../../../../src/platform/json.ts';
+import type { UsersRequirementId } from '../requirements.ts';
+import { refusedCreateSteps, type MalformedCreateStep } from '../steps.ts';
+import { malformedCreates } from './malformed.ts';
 
 const mutant = mutantsOf('users');
 
-/** Answers in the place of the sandbox, or undefined to leave it to the sandbox. */
-type Own = (asked: ProxyRequest, isKnown: boolean, clock: Clock) => ProxyResponse | undefined;
+/** Returns a response in place of the sandbox, or undefined to forward the request. */
+type Responder = (asked: ProxyRequest, isKnown: boolean, clock: Clock) => ProxyResponse | undefined;
 
-/** A transform that remembers which users the run created, and may answer by that. */
-export function knowing(own: Own): TransformFactory {
+/** Creates a transform that knows which users exist. */
+export function withKnownUsers(respond: Responder): TransformFactory {
   return () => {
     const existing = new Set<string>();
     return async (asked, forward, clock) => {
-      const userId = asked.endpoint === 'delete' ? userOf(asked) : textAt('user_id', asked);
+      const userId = asked.endpoint === 'delete' ? userIdOf(asked) : stringAt('user_id', asked);
       if (userId === undefined) return forward(asked);
-      const answer = own(asked, existing.has(userId), clock) ?? (await forward(asked));
+      const answer = respond(asked, existing.has(userId), clock) ?? (await forward(asked));
       if (asked.endpoint === 'create' && isAccepted(answer)) existing.add(userId);
       if (asked.endpoint === 'delete' && isAccepted(answer)) existing.delete(userId);
       return answer;
@@ -48,112 +49,132 @@ export function knowing(own: Own): TransformFactory {
   };
 }
 
-/** Answers a create request whose user exists. */
+/** Responds to create requests for existing users. */
 export const onDuplicate = (
   answer: (asked: ProxyRequest, clock: Clock) => ProxyResponse,
 ): TransformFactory =>
-  knowing((asked, isKnown, clock) =>
+  withKnownUsers((asked, isKnown, clock) =>
     asked.endpoint === 'create' && isKnown ? answer(asked, clock) : undefined,
   );
 
-const refuses = (name: string, what: string, kills: RequirementId[], when: When): Mutant =>
-  mutant(`refuses-${name}`, `Refuses ${what}.`, kills, refusesInstead(to('create', when)));
+const refuses = (name: string, requests: string, kills: UsersRequirementId[], when: When): Mutant =>
+  mutant(`refuses-${name}`, `Refuses ${requests}.`, kills, refusesInstead(to('create', when)));
 
 const id = (pattern: RegExp): When =>
   where('user_id', (value) => typeof value === 'string' && pattern.test(value));
 const alone = hasKeys('user_id');
 const short = id(/^sim_user_.{12}$/);
 
-/** Refusing what must be accepted. */
+/** Refuse valid create requests. */
 const refusing: Mutant[] = [
   refuses(
     'everything',
-    'requests with every optional part',
+    'requests with every optional field',
     ['USERS-001'],
     hasKeys('user_id', 'metadata', 'profile'),
   ),
-  refuses('short-id-alone', 'an id and nothing else', ['USERS-002'], (asked) =>
-    [alone, short].every((when) => when(asked)),
+  refuses(
+    'short-id-alone',
+    'requests with only a `user_id` of the usual form',
+    ['USERS-002'],
+    (asked) => [alone, short].every((when) => when(asked)),
   ),
-  refuses('ids-alone', 'any id and nothing else', ['USERS-002'], alone),
+  refuses('ids-alone', 'requests with only `user_id`', ['USERS-002'], alone),
   refuses(
     'no-metadata',
-    'a profile without metadata',
+    'requests with `profile` and without `metadata`',
     ['USERS-003'],
     hasKeys('user_id', 'profile'),
   ),
   refuses(
     'no-profile',
-    'metadata without a profile',
+    'requests with `metadata` and without `profile`',
     ['USERS-004'],
     hasKeys('user_id', 'metadata'),
   ),
   refuses(
     'part-of-a-profile',
-    'a profile without an email',
+    'a `profile` without `email`',
     ['USERS-003'],
     where('profile', (profile) => isObject(profile) && !Object.hasOwn(profile, 'email')),
   ),
   refuses(
     'part-of-metadata',
-    'metadata without a scenario',
+    '`metadata` without `scenario_id`',
     ['USERS-004'],
     where('metadata', (metadata) => isObject(metadata) && !Object.hasOwn(metadata, 'scenario_id')),
   ),
-  refuses('leading-digit', 'an id that begins with a digit', ['USERS-008'], id(/^\d\w*$/)),
-  refuses('leading-underscore', 'an id that begins with _', ['USERS-008'], id(/^_\w*$/)),
-  refuses('64-characters', 'an id of 64 characters', ['USERS-007'], id(/^.{64}$/)),
+  refuses('leading-digit', 'a `user_id` that starts with a digit', ['USERS-008'], id(/^\d\w*$/)),
+  refuses(
+    'leading-underscore',
+    'a `user_id` that starts with an underscore',
+    ['USERS-008'],
+    id(/^_\w*$/),
+  ),
+  refuses('64-characters', 'a `user_id` of 64 characters', ['USERS-007'], id(/^.{64}$/)),
   refuses(
     'other-prefix',
-    'an id without the usual prefix',
+    'a `user_id` without the prefix `sim_user_`',
     ['USERS-008'],
     id(/^(?!sim_user_)\w{1,64}$/),
   ),
-  refuses('capitals', 'an id with capitals', ['USERS-008'], id(/^\w*[A-Z]\w*$/)),
+  refuses('capitals', 'a `user_id` with uppercase letters', ['USERS-008'], id(/^\w*[A-Z]\w*$/)),
   mutant(
     'dies-of-malformed-json',
-    'Creates nobody any more after a request that was not JSON.',
+    'Responds with 500 to every new user after a request that was not JSON.',
     ['USERS-009', 'USERS-010'],
     diesOfMalformedJson,
   ),
 ];
 
 const isWellFormed: When = (asked) =>
-  isObject(asked.json) && !Object.values(malformedUsers).some(({ when }) => when(asked));
+  isObject(asked.json) && !Object.values(malformedCreates).some(({ when }) => when(asked));
 
 function diesOfMalformedJson(): ReturnType<TransformFactory> {
-  let isDead = false;
-  const inner = knowing((asked, isKnown) => {
-    const isLost = isDead && asked.endpoint === 'create' && !isKnown && isWellFormed(asked);
-    return isLost ? failure(500, 'server_error') : undefined;
+  let isBroken = false;
+  const inner = withKnownUsers((asked, isKnown) => {
+    const isUnavailable =
+      isBroken && asked.endpoint === 'create' && !isKnown && isWellFormed(asked);
+    return isUnavailable ? failure(500, 'server_error') : undefined;
   })();
   return (asked, forward, clock) => {
-    if (asked.endpoint === 'create' && asked.json === undefined) isDead = true;
+    if (asked.endpoint === 'create' && asked.json === undefined) isBroken = true;
     return inner(asked, forward, clock);
   };
 }
 
-/** Accepting what must be refused. */
+/** Accept malformed create requests and duplicates. */
 const accepting: Mutant[] = [
-  ...Object.entries(malformedUsers).map(([name, { when, requirement }]) =>
+  ...Object.entries(malformedCreates).map(([step, { name, when }]) =>
     mutant(
       `accepts-${name}`,
-      `Accepts a malformed request: ${name.replaceAll('-', ' ')}.`,
-      [requirement],
+      `Accepts a malformed request: ${step}.`,
+      refusedCreateSteps[step as MalformedCreateStep],
       acceptsInstead(to('create', when)),
     ),
   ),
-  mutant('accepts-duplicates', 'Creates a user twice.', ['USERS-066'], onDuplicate(acceptance)),
+  mutant(
+    'accepts-duplicates',
+    'Accepts a create request for an existing user.',
+    ['USERS-066'],
+    onDuplicate(acceptance),
+  ),
 ];
 
-const refusals: RequirementId[] = ['USERS-060', 'USERS-061', 'USERS-062', 'USERS-063', 'USERS-064'];
+const refusals: UsersRequirementId[] = [
+  'USERS-060',
+  'USERS-061',
+  'USERS-062',
+  'USERS-063',
+  'USERS-064',
+];
 const is400 = ({ status }: { status: number }): boolean => status === 400;
 
-/** Refusing what must be refused, in another way than with 400. */
-const otherwise: Mutant[] = [
+/** Refuse malformed requests in another way than required. */
+const wrongRefusals: Mutant[] = [
   mutant(
     'validation-422',
-    'Refuses malformed objects with 422.',
+    'Refuses malformed JSON objects with 422.',
     refusals,
     replaces(to('create', isMalformedObject), { status: 422 }, is400),
   ),
@@ -162,47 +183,47 @@ const otherwise: Mutant[] = [
     'Refuses every malformed request with 422.',
     [...refusals, 'USERS-065'],
     replaces(
-      to('create', (asked) => isNoObject(asked) || isMalformedObject(asked)),
+      to('create', (asked) => isNotJsonObject(asked) || isMalformedObject(asked)),
       { status: 422 },
       is400,
     ),
   ),
   mutant(
     'no-object-500',
-    'Fails with 500 when the body is no JSON object.',
+    'Responds with 500 to a body that is not a JSON object.',
     ['USERS-065'],
-    refusesInstead(to('create', isNoObject), 500, 'server_error'),
+    refusesInstead(to('create', isNotJsonObject), 500, 'server_error'),
   ),
   mutant(
     'no-object-415',
-    'Refuses bodies that are no JSON object with 415.',
+    'Refuses a body that is not a JSON object with 415.',
     ['USERS-065'],
-    replaces(to('create', isNoObject), { status: 415 }, isError),
+    replaces(to('create', isNotJsonObject), { status: 415 }, isError),
   ),
   mutant(
     'no-object-dropped',
-    'Drops the connection when the body is no JSON object.',
+    'Drops the connection if the body is not a JSON object.',
     ['USERS-065'],
     () => async (asked, forward) =>
-      asked.endpoint === 'create' && isNoObject(asked) ? 'dropped' : forward(asked),
+      asked.endpoint === 'create' && isNotJsonObject(asked) ? 'dropped' : forward(asked),
   ),
   mutant(
     'null-id-500',
-    'Fails with 500 when the id is null.',
+    'Responds with 500 if `user_id` is null.',
     ['USERS-061'],
-    refusesInstead(to('create', malformedUsers['user-id-null']?.when), 500, 'server_error'),
+    refusesInstead(to('create', malformedCreates['user_id null'].when), 500, 'server_error'),
   ),
   mutant(
     'duplicate-500',
-    'Fails with 500 when the user exists.',
+    'Responds with 500 if the user exists.',
     ['USERS-066'],
     onDuplicate(() => failure(500, 'user_exists')),
   ),
 ];
 
 function isMalformedObject(asked: ProxyRequest): boolean {
-  return isObject(asked.json) && Object.values(malformedUsers).some(({ when }) => when(asked));
+  return isObject(asked.json) && Object.values(malformedCreates).some(({ when }) => when(asked));
 }
 
-/** Mutants that take or refuse the wrong users. */
-export const userRequestMutants: readonly Mutant[] = [...refusing, ...accepting, ...otherwise];
+/** Mutants that accept or refuse the wrong create requests. */
+export const userRequestMutants: readonly Mutant[] = [...refusing, ...accepting, ...wrongRefusals];

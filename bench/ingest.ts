@@ -11,7 +11,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../src/service/store/open-store.ts';
 import { openSpanWriter } from '../src/service/store/span-writer.ts';
-import type { SpanWriter } from '../src/service/store/span-sink.ts';
+import type { SpanWriter } from '../src/service/store/span-writer.ts';
 import type { NewSpan, TraceRequestRows } from '../src/service/store/store.ts';
 
 const requestsOfShot = 512;

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { openFile } from '../../src/service/store/open-file.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import { openSpanWriter } from '../../src/service/store/span-writer.ts';
-import type { SpanWriter } from '../../src/service/store/span-sink.ts';
+import type { SpanWriter } from '../../src/service/store/span-writer.ts';
 import type {
   CloseRequest,
   NewSession,
@@ -12,8 +12,8 @@ import type {
   Outcome,
   Store,
 } from '../../src/service/store/store.ts';
-import type { NewDocument } from '../../src/service/store/setup.ts';
-import type { NewSimulation } from '../../src/service/store/simulations.ts';
+import type { NewDocument } from '../../src/service/store/store.ts';
+import type { NewSimulation } from '../../src/service/store/store.ts';
 import type { EvalDefinition } from '../../src/contract/index.ts';
 
 /** Noon of 2026-11-20, UTC. */

@@ -8,7 +8,7 @@ import {
 import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
 import { makeDocumentId } from '../domain/ids.ts';
 import type { Store } from '../store/store.ts';
-import type { DocumentKind, StoredAgent, NewDocument } from '../store/setup.ts';
+import type { DocumentKind, StoredAgent, NewDocument } from '../store/store.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import type { Owners } from './owners.ts';
 import { checkScenario } from '../domain/check-scenario.ts';

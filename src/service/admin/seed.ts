@@ -6,7 +6,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
 import { keyDigestOf } from '../app/authentication.ts';
 import { makeDocumentId } from '../domain/ids.ts';
-import type { NewDocument, SeedData, OnSeedProgress } from '../store/setup.ts';
+import type { NewDocument, SeedData, OnSeedProgress } from '../store/store.ts';
 import type { NewSession } from '../store/store.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import { checkRoom, knownOf, toAgent, toScenario, type Known } from './documents.ts';

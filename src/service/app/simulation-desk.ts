@@ -17,7 +17,7 @@ import { scenarioResults, verdictOfRun } from '../simulator/report/scenario-resu
 import { countSessions, simulationIdOf, type ResolvedScenario } from '../simulator/session-plan.ts';
 import { sessionsOfRun, type SimulationRunner } from '../simulator/simulation-runner.ts';
 import type { Session, Store } from '../store/store.ts';
-import type { SimulationPlan } from '../store/simulations.ts';
+import type { SimulationPlan } from '../store/store.ts';
 import { unknownIdError } from '../domain/document-checks.ts';
 
 /** Where simulations are asked for and looked at. */

@@ -6,7 +6,7 @@ import {
   readTraceRequest,
   type TraceRequest,
 } from '../../contract/index.ts';
-import type { SpanWriter } from '../store/span-sink.ts';
+import type { SpanWriter } from '../store/span-writer.ts';
 import type { TraceRequestRows } from '../store/store.ts';
 import { readSpans, type RefusedSpans } from './read-spans.ts';
 import type { IngestTask } from './thread-messages.ts';

@@ -1,6 +1,6 @@
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import { diskErrorCode } from '../domain/errors.ts';
-import type { SpanWriter } from '../store/span-sink.ts';
+import type { SpanWriter } from '../store/span-writer.ts';
 import type { InsertResult, TraceRequestRows } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';
 import {

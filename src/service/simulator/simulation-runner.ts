@@ -12,7 +12,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import type { NewSession, Store } from '../store/store.ts';
-import type { SimulationPlan } from '../store/simulations.ts';
+import type { SimulationPlan } from '../store/store.ts';
 import { eachAtATime } from '../../platform/at-a-time.ts';
 import { runSession } from './run-session.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';

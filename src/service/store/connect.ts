@@ -6,38 +6,45 @@ import {
   type DatabaseConnection,
   type SqliteDatabase,
   type SqliteStatement,
+  CompiledQuery,
+  sql,
+  type Transaction,
 } from 'kysely';
-import { sql, CompiledQuery, type Transaction } from 'kysely';
 import { systemClock } from '../../platform/clock.ts';
 import { cacheKib, checkpointPages, isBusy, lockWaitMsMax, openFile } from './open-file.ts';
 import type { Tables } from './tables.ts';
 
-/** A kysely transaction over our tables. */
+/** A write transaction. */
 export type WriteTransaction = Transaction<Tables>;
 
-/** What the files of the store work with. */
+/** The two database connections that the modules of the store share. */
 export interface Connections {
-  /** For reads alone; its transactions see one state, whatever is written meanwhile. */
+  /** Read-only. A transaction sees one snapshot, regardless of concurrent writes. */
   reader: Kysely<Tables>;
-  /** Runs a change in a transaction of its own: all of it happens, durably, or nothing. */
+  /** Runs `change` in a transaction: either all of it is committed durably, or none of it. */
   write: <Result>(change: (db: WriteTransaction) => Promise<Result>) => Promise<Result>;
   close: () => Promise<void>;
 }
 
-/** The file of a store. */
+/** The SQLite file of a store. */
 export interface StoreFile {
   file: string;
-  /** Removed at the stop, so that no power cut matters to it. */
+  /** The file is deleted on shutdown, so commits need not survive a power failure. */
   isTemporary: boolean;
 }
 
 /**
- * Two connections: reads never wait for a write, neither our own nor the span sink's. The writing
- * one does not wait inside SQLite, since that would stop the thread.
+ * Opens two connections on the main thread, one for reads and one for writes.
+ *
+ * Concurrency: SQLite (in WAL mode) allows one writer at a time, and reads never wait for it. There
+ * are two writers on each file: this write connection and the span writer in the ingest thread.
+ * Waiting for the write lock inside SQLite would block the main thread, so this connection has no
+ * busy timeout. Instead, it takes the lock at the start of each transaction and retries from the
+ * event loop until the lock is free. Kysely runs the transactions of one connection one by one.
  */
 export function connect({ file, isTemporary }: StoreFile): Connections {
   const forWrites = openFile(file, { busyMs: 0, isTemporary });
-  // The span sink's thread does the checkpoints; here they would stop the thread that answers.
+  // Leave checkpoints to the ingest thread: here, they would block HTTP responses.
   forWrites.pragma(`wal_autocheckpoint = ${2 * checkpointPages}`);
   const forReads = new Sqlite(file, { readonly: true, timeout: lockWaitMsMax });
   forReads.pragma(`cache_size = -${cacheKib}`);
@@ -45,7 +52,7 @@ export function connect({ file, isTemporary }: StoreFile): Connections {
     dialect: new ImmediateDialect(forWrites),
   });
   const reader = new Kysely<Tables>({
-    dialect: new SqliteDialect({ database: preparingOnce(forReads) }),
+    dialect: new SqliteDialect({ database: withStatementCache(forReads) }),
   });
   return {
     reader,
@@ -53,33 +60,34 @@ export function connect({ file, isTemporary }: StoreFile): Connections {
     async close() {
       await reader.destroy();
       await writer.destroy();
-      // Kysely closes only what it has used. The writing one last: it puts the log into the file.
+      // Kysely closes only connections it has used. Close the write connection last: the last
+      // connection to close merges the WAL into the file.
       forReads.close();
       forWrites.close();
     },
   };
 }
 
-/** A nanosecond column as text: beyond 2^53 a number would lose the last digits. */
-export function exact<Name extends string>(column: Name) {
+/** Selects a nanosecond column as text, because a number above 2^53 would lose digits. */
+export function selectExact<Name extends string>(column: Name) {
   return sql<string>`cast(${sql.ref(column)} as text)`.as(column.replace(/^.*\./, '') as Name);
 }
 
-/** Statements that a connection keeps; lists of values make more texts than are worth keeping. */
-const statementsKeptMax = 256;
+/** Limits the cache, because each length of an `in (...)` list makes another statement. */
+const cachedStatementsMax = 256;
 
-/** Keeps the statements that were prepared, which takes longer than to run most of them. */
-function preparingOnce(db: Database): SqliteDatabase {
-  const kept = new Map<string, SqliteStatement>();
+/** Caches prepared statements (least recently used): most take longer to prepare than to run. */
+function withStatementCache(db: Database): SqliteDatabase {
+  const cache = new Map<string, SqliteStatement>();
   return {
     close: () => db.close(),
     prepare(text) {
-      const statement = kept.get(text) ?? db.prepare(text);
-      // What was used last stands last; the first is given up.
-      kept.delete(text);
-      kept.set(text, statement);
-      const [first] = kept.keys();
-      if (kept.size > statementsKeptMax && first !== undefined) kept.delete(first);
+      const statement = cache.get(text) ?? db.prepare(text);
+      // Maps keep insertion order, so the first entry is the least recently used.
+      cache.delete(text);
+      cache.set(text, statement);
+      const [oldest] = cache.keys();
+      if (cache.size > cachedStatementsMax && oldest !== undefined) cache.delete(oldest);
       return statement;
     },
   };
@@ -89,7 +97,7 @@ class ImmediateDialect extends SqliteDialect {
   readonly #file: Database;
 
   constructor(file: Database) {
-    super({ database: preparingOnce(file) });
+    super({ database: withStatementCache(file) });
     this.#file = file;
   }
 
@@ -98,16 +106,16 @@ class ImmediateDialect extends SqliteDialect {
   }
 }
 
-/** Takes the write lock with the first statement, so that no transaction fails half-way for it. */
+/** Starts transactions with `begin immediate`, so none can fail halfway for lack of the lock. */
 class ImmediateDriver extends SqliteDriver {
   readonly #file: Database;
 
   constructor(file: Database) {
-    super({ database: preparingOnce(file) });
+    super({ database: withStatementCache(file) });
     this.#file = file;
   }
 
-  /** A full disk has rolled back already; asking again would hide what went wrong. */
+  /** SQLite itself rolls back when the disk is full; a second rollback would hide that error. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#file.inTransaction) await super.rollbackTransaction(connection);
   }
@@ -120,7 +128,7 @@ class ImmediateDriver extends SqliteDriver {
         return;
       } catch (error) {
         if (!isBusy(error) || systemClock.monotonicMs() > giveUpAtMs) throw error;
-        // The sink holds the lock for some ms at a time and reads its next batch between two.
+        // The span writer holds the lock for a few milliseconds per batch.
         await systemClock.sleep(1);
       }
     }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { isoTime } from '../../platform/clock.ts';
-import { exact, type Connections, type WriteTransaction } from './connect.ts';
+import { selectExact, type Connections, type WriteTransaction } from './connect.ts';
 import { findOrInsertRun } from './names.ts';
 import { addSession } from './sessions.ts';
 import type {
@@ -11,11 +11,14 @@ import type {
   StoredSpan,
 } from './store.ts';
 
-/** Live-trace conversations: open, then closed, once; unscored until a session scores it. */
+/**
+ * Creates the store of live-trace conversations. A conversation is open until it is closed, once and
+ * for good. A closed conversation is unscored until a session scores it.
+ */
 export function conversationStore({ reader, write }: Connections): ConversationStore {
   return {
     find: (ownerId, conversationId) => find(reader, ownerId, conversationId),
-    listSpans: (ownerId, conversationId) => spansOf(reader, ownerId, conversationId),
+    listSpans: (ownerId, conversationId) => listSpans(reader, ownerId, conversationId),
     listTags: (ownerId, conversationId) =>
       reader
         .selectFrom('tags')
@@ -26,7 +29,7 @@ export function conversationStore({ reader, write }: Connections): ConversationS
         .orderBy('tags.name')
         .orderBy('value')
         .execute(),
-    close: (closing) => write((db) => close(db, closing)),
+    close: (request) => write((db) => close(db, request)),
     async listIdle(ms, limit) {
       const rows = await reader
         .selectFrom('conversations')
@@ -61,16 +64,16 @@ export function conversationStore({ reader, write }: Connections): ConversationS
         .execute();
       return rows.map(({ conversation_id: id }) => id);
     },
-    queueScoring: (closing) => write((db) => score(db, closing)),
+    queueScoring: (request) => write((db) => queueScoring(db, request)),
   };
 }
 
 async function close(
   db: WriteTransaction,
-  closing: CloseRequest,
+  request: CloseRequest,
 ): Promise<CloseResult | undefined> {
-  const { ownerId, conversationId, atMs, idleBeforeMs } = closing;
-  // The state is both asked and set by one statement: of two who close, one finds nothing.
+  const { ownerId, conversationId, atMs, idleBeforeMs } = request;
+  // One statement both checks and changes the state, so only one of two concurrent calls matches.
   const row = await db
     .updateTable('conversations')
     .set({ state: 'closed', closed_at_ms: atMs })
@@ -78,66 +81,68 @@ async function close(
     .where('conversation_id', '=', conversationId)
     .where('state', '=', 'open')
     .where('last_received_at_ms', '<', idleBeforeMs ?? Number.MAX_SAFE_INTEGER)
-    .returning(['key', exact('first_start_ns'), exact('last_end_ns')])
+    .returning(['key', selectExact('first_start_ns'), selectExact('last_end_ns')])
     .executeTakeFirst();
-  if (!row) return closedBefore(db, closing);
+  if (!row) return findEarlierClose(db, request);
 
   const bounds = { startedAtMs: toMs(row.first_start_ns), endedAtMs: toMs(row.last_end_ns) };
-  const run = closing.runName(isoTime(bounds.startedAtMs).slice(0, 10));
+  const run = request.runName(isoTime(bounds.startedAtMs).slice(0, 10));
   await db
     .updateTable('conversations')
     .set({ run_key: await findOrInsertRun(db, ownerId, run) })
     .where('key', '=', row.key)
     .execute();
-  const queued = await queue(db, closing, { key: row.key, run, ...bounds });
+  const queued = await queueJobs(db, request, { key: row.key, run, ...bounds });
   return { run, evaluationsQueued: queued, alreadyClosed: false };
 }
 
-async function closedBefore(
+async function findEarlierClose(
   db: WriteTransaction,
-  closing: CloseRequest,
+  request: CloseRequest,
 ): Promise<CloseResult | undefined> {
-  const { ownerId, conversationId } = closing;
+  const { ownerId, conversationId } = request;
   const { run } = (await find(db, ownerId, conversationId)) ?? {};
   return run === undefined ? undefined : { run, evaluationsQueued: 0, alreadyClosed: true };
 }
 
-async function score(
+async function queueScoring(
   db: WriteTransaction,
-  closing: Omit<CloseRequest, 'runName'>,
+  request: Omit<CloseRequest, 'runName'>,
 ): Promise<{ run: string; queued: number } | undefined> {
   const row = await db
     .selectFrom('conversations')
     .innerJoin('runs', 'runs.key', 'conversations.run_key')
     .select(['conversations.key', 'runs.name as run'])
-    .select([exact('first_start_ns'), exact('last_end_ns')])
-    .where('conversations.owner_id', '=', closing.ownerId)
-    .where('conversation_id', '=', closing.conversationId)
+    .select([selectExact('first_start_ns'), selectExact('last_end_ns')])
+    .where('conversations.owner_id', '=', request.ownerId)
+    .where('conversation_id', '=', request.conversationId)
     .where('state', '=', 'closed')
     .where('session_key', 'is', null)
     .executeTakeFirst();
   if (!row) return undefined;
   const bounds = { startedAtMs: toMs(row.first_start_ns), endedAtMs: toMs(row.last_end_ns) };
-  const queued = await queue(db, closing, { key: row.key, run: row.run, ...bounds });
+  const queued = await queueJobs(db, request, { key: row.key, run: row.run, ...bounds });
   return { run: row.run, queued };
 }
 
-/** Makes the session of a closed conversation and its jobs; nothing where no eval is to score it. */
-async function queue(
+/** Creates the session of a closed conversation and its jobs, unless there are no evals. */
+async function queueJobs(
   db: WriteTransaction,
-  closing: Omit<CloseRequest, 'runName'>,
+  request: Omit<CloseRequest, 'runName'>,
   conversation: { key: number; run: string; startedAtMs: number; endedAtMs: number },
 ): Promise<number> {
-  const { ownerId, conversationId, atMs, evals, sessionId } = closing;
+  const { ownerId, conversationId, atMs, evals, sessionId } = request;
   if (evals.length === 0) return 0;
-  const taken = await db
+  const existing = await db
     .selectFrom('sessions')
     .select('key')
     .where('owner_id', '=', ownerId)
     .where('id', '=', sessionId)
     .executeTakeFirst();
-  // Adding it would replace a session that scores another conversation.
-  if (taken) throw new Error(`session id ${sessionId} is taken; each needs a new one`);
+  // Adding the session would replace one that scores another conversation.
+  if (existing) {
+    throw new Error(`Session id ${sessionId} is already in use; each session needs a new id.`);
+  }
   const session = {
     id: sessionId,
     kind: 'production',
@@ -147,8 +152,14 @@ async function queue(
     endedAtMs: conversation.endedAtMs,
     runName: conversation.run,
     sourceSessionId: conversationId,
-    ...{ simulation: undefined, agent: undefined, scenario: undefined, persona: undefined },
-    ...{ endReason: undefined, turns: [], outcomes: [], evals },
+    simulation: undefined,
+    agent: undefined,
+    scenario: undefined,
+    persona: undefined,
+    endReason: undefined,
+    turns: [],
+    outcomes: [],
+    evals,
   } as const;
   const { key, queued } = await addSession(db, session, { dueAtMs: atMs });
   await db
@@ -170,7 +181,7 @@ async function find(
     .leftJoin('sessions', 'sessions.key', 'conversations.session_key')
     .select(['state', 'last_received_at_ms', 'closed_at_ms'])
     .select(['runs.name as run', 'sessions.id as session_id'])
-    .select([exact('first_start_ns'), exact('last_end_ns')])
+    .select([selectExact('first_start_ns'), selectExact('last_end_ns')])
     .where('conversations.owner_id', '=', ownerId)
     .where('conversation_id', '=', conversationId)
     .executeTakeFirst();
@@ -188,7 +199,7 @@ async function find(
   );
 }
 
-async function spansOf(
+async function listSpans(
   db: Connections['reader'],
   ownerId: string,
   conversationId: string,
@@ -198,7 +209,7 @@ async function spansOf(
     .innerJoin('conversations', 'conversations.key', 'spans.conversation_key')
     .select(['trace_id', 'span_id', 'parent_span_id', 'operation', 'name', 'failed', 'late'])
     .select(['received_at_ms', 'attributes', 'input_messages', 'output_messages'])
-    .select([exact('start_ns'), exact('end_ns')])
+    .select([selectExact('start_ns'), selectExact('end_ns')])
     .where('conversations.owner_id', '=', ownerId)
     .where('conversation_id', '=', conversationId)
     .orderBy('spans.start_ns')

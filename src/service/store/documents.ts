@@ -1,7 +1,7 @@
 import type { Connections, WriteTransaction } from './connect.ts';
-import type { Documents, DocumentStore, NewDocument } from './setup.ts';
+import type { Documents, DocumentStore, NewDocument } from './store.ts';
 
-/** Agents, personas and scenarios: what simulations are made of. */
+/** Creates the store of the documents that simulations refer to: agents, personas, scenarios. */
 export function documentStore({ reader, write }: Connections): DocumentStore {
   return {
     put: (ownerId, added) => write((db) => putDocument(db, ownerId, added)),
@@ -39,7 +39,7 @@ export function documentStore({ reader, write }: Connections): DocumentStore {
   };
 }
 
-/** Adds a document, or replaces the one of that id, with its secret. */
+/** Adds a document with its secret, or replaces the one with the same id. */
 export async function putDocument(
   db: WriteTransaction,
   ownerId: string,

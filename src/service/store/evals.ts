@@ -2,22 +2,23 @@ import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
 import type { Connections, WriteTransaction } from './connect.ts';
 import type { EvalStore } from './store.ts';
 
-/** What holds until something is set (spec 2.2). */
-const defaults: Required<LiveSettings> = { evals: [], run_name: 'Live traces' };
+/** The live settings before the first change (spec 2.2). */
+const defaultSettings: Required<LiveSettings> = { evals: [], run_name: 'Live traces' };
 
-/** Evals, and which of them score live traces. */
+/** Creates the store of evals and of the live settings. */
 export function evalStore({ reader, write }: Connections): EvalStore {
+  const list = async (ownerId: string): Promise<EvalDefinition[]> => {
+    const rows = await reader
+      .selectFrom('evals')
+      .select('definition')
+      .where('owner_id', '=', ownerId)
+      .orderBy('key')
+      .execute();
+    return rows.map(({ definition }) => JSON.parse(definition) as EvalDefinition);
+  };
   return {
     put: (ownerId, definition) => write((db) => putEval(db, ownerId, definition)),
-    async list(ownerId) {
-      const rows = await reader
-        .selectFrom('evals')
-        .select('definition')
-        .where('owner_id', '=', ownerId)
-        .orderBy('key')
-        .execute();
-      return rows.map(({ definition }) => JSON.parse(definition) as EvalDefinition);
-    },
+    list,
     remove: (ownerId, id) =>
       write(async (db) => {
         const { numDeletedRows } = await db
@@ -27,12 +28,20 @@ export function evalStore({ reader, write }: Connections): EvalStore {
           .executeTakeFirst();
         return numDeletedRows > 0n;
       }),
-    getSettings: async (ownerId) => settingsOf(reader, ownerId),
-    updateSettings: (ownerId, changes) => write((db) => putSettings(db, ownerId, changes)),
+    getSettings: (ownerId) => getSettings(reader, ownerId),
+    updateSettings: (ownerId, changes) => write((db) => updateSettings(db, ownerId, changes)),
+    async listLive(ownerId) {
+      const { evals: ids } = await getSettings(reader, ownerId);
+      const byId = new Map((await list(ownerId)).map((definition) => [definition.id, definition]));
+      return {
+        evals: ids.flatMap((id) => byId.get(id) ?? []),
+        deletedIds: ids.filter((id) => !byId.has(id)),
+      };
+    },
   };
 }
 
-/** Adds an eval, or replaces the one of that id. */
+/** Adds an eval, or replaces the one with the same id. */
 export async function putEval(
   db: WriteTransaction,
   ownerId: string,
@@ -49,13 +58,13 @@ export async function putEval(
     .execute();
 }
 
-/** Changes what is given. */
-export async function putSettings(
+/** Changes the settings that are present in `changes`. */
+export async function updateSettings(
   db: WriteTransaction,
   ownerId: string,
   changes: LiveSettings,
 ): Promise<void> {
-  const settings = { ...(await settingsOf(db, ownerId)), ...changes };
+  const settings = { ...(await getSettings(db, ownerId)), ...changes };
   const row = { evals: JSON.stringify(settings.evals), run_name: settings.run_name };
   await db
     .insertInto('settings')
@@ -64,7 +73,7 @@ export async function putSettings(
     .execute();
 }
 
-async function settingsOf(
+async function getSettings(
   db: Connections['reader'],
   ownerId: string,
 ): Promise<Required<LiveSettings>> {
@@ -73,7 +82,7 @@ async function settingsOf(
     .select(['evals', 'run_name'])
     .where('owner_id', '=', ownerId)
     .executeTakeFirst();
-  if (!row) return defaults;
+  if (!row) return defaultSettings;
   const evals = JSON.parse(row.evals) as Required<LiveSettings>['evals'];
   return { evals, run_name: row.run_name };
 }

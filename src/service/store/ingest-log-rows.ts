@@ -1,39 +1,44 @@
+/**
+ * The SQL and the row format of the ingest log. Both connections write it: the span writer in the
+ * ingest thread, and `ingest-log.ts` on the main thread. This module does not import kysely, which
+ * the ingest thread does not need.
+ */
 import type { IngestLogEntry } from './store.ts';
 
-/** How many notes of an owner are kept. */
+/** Entries stored for each owner. */
 export const entriesPerOwnerMax = 10_000;
 
-/** How many notes one request leaves; it is told how many more there were. */
+/** Entries written for one request; a last entry then counts the remaining ones. */
 const entriesPerRequestMax = 200;
 
-/** How long a note's message may be. */
+/** Longer messages are cut. */
 const messageCharactersMax = 2_000;
 
-/** Adds a note, of the values of `noteRows`. Also prepared by the span sink. */
+/** Inserts one entry; takes an `EntryRow`. */
 export const insertEntrySql = `
   insert into ingest_log (owner_id, at_ms, level, code, message, about, number)
   select ?, ?, ?, ?, ?, ?, coalesce(max(number), 0) + 1 from ingest_log where owner_id = ?`;
 
-/** Forgets what is beyond the bound: owner, owner again, bound. Also prepared by the span sink. */
+/** Deletes the oldest entries of an owner; takes the owner id twice, then the number to keep. */
 export const deleteOldEntriesSql = `
   delete from ingest_log where owner_id = ? and number <=
     (select max(number) from ingest_log where owner_id = ?) - ?`;
 
-/** The values of `insertNote` for each note, no more than the bound. */
+/** Converts entries to rows, at most `entriesPerRequestMax` of them and a count of the rest. */
 export function toEntryRows(
   ownerId: string,
   atMs: number,
-  notes: readonly IngestLogEntry[],
+  entries: readonly IngestLogEntry[],
 ): EntryRow[] {
-  const leftOut = notes.length - entriesPerRequestMax;
+  const leftOut = entries.length - entriesPerRequestMax;
   const more: IngestLogEntry = {
     level: 'info',
     code: 'notes_left_out',
-    message: `${leftOut} more notes of this request were left out`,
+    message: `${leftOut} more entries about this request were left out.`,
     about: { notes: leftOut },
   };
-  const kept = leftOut > 0 ? [...notes.slice(0, entriesPerRequestMax), more] : notes;
-  return kept.map(({ level, code, message, about }) => [
+  const logged = leftOut > 0 ? [...entries.slice(0, entriesPerRequestMax), more] : entries;
+  return logged.map(({ level, code, message, about }) => [
     ownerId,
     atMs,
     level,
@@ -44,5 +49,5 @@ export function toEntryRows(
   ]);
 }
 
-/** The values of one note, in the order of `insertNote`. */
+/** The parameters of `insertEntrySql`, in order. */
 export type EntryRow = [string, number, string, string, string, string, string];

@@ -8,7 +8,7 @@ import {
 } from './ingest-log-rows.ts';
 import type { IngestLogStore, IngestLogEntry } from './store.ts';
 
-/** Notes of spans that belong to a conversation and were not kept. */
+/** Codes of entries about dropped spans that belong to a conversation. */
 const dropCodes = [
   'span_id_taken',
   'repeated_span_id',
@@ -17,12 +17,12 @@ const dropCodes = [
   'no_conversation_id',
 ] as const;
 
-/** What ingest noticed. */
+/** Creates the store of the ingest log. */
 export function ingestLogStore({ reader, write }: Connections): IngestLogStore {
   return {
-    add: (ownerId, atMs, notes) =>
+    add: (ownerId, atMs, entries) =>
       write(async (db) => {
-        for (const row of toEntryRows(ownerId, atMs, notes)) {
+        for (const row of toEntryRows(ownerId, atMs, entries)) {
           await db.executeQuery(CompiledQuery.raw(insertEntrySql, row));
         }
         await db.executeQuery(

@@ -2,18 +2,19 @@ import { sql } from 'kysely';
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { Connections, WriteTransaction } from './connect.ts';
 import { insertOutcomes, type PlacedOutcome } from './outcomes.ts';
-import type { FinishedJob, Job, JobStore } from './queue.ts';
+import type { FinishedJob, Job, JobStore } from './store.ts';
 
 /**
- * Evals that are to score sessions. A job is
+ * Creates the queue of scoring jobs. The states of a job:
  *
- *     queued -- take, once it is due --> taken -- finish --> done
- *        ^                                |  \__ take by another, once the lease has ended; renew
- *        |                                |      puts that off
- *        +------- giveBack, freeAll ------+
+ *     queued --- take, once due ---> taken --- finish ---> done
+ *       ^                              |
+ *       +---- release, releaseAll -----+
  *
- * Each taking raises `attempts`. Who finishes or gives back must be the worker, and it must be the
- * attempt, of the last taking: a worker that lost its lease, even to itself, changes nothing.
+ * Taking a job gives the worker a lease that ends at `due_at_ms`; `renew` extends it. After that,
+ * any worker can take the job again. A worker can lose its lease while it is still running, so every
+ * write is fenced: each `take` increments `attempts`, and `renew`, `finish` and `release` change only
+ * a job whose worker and attempt number match. A write from an earlier lease changes nothing.
  */
 export function jobStore({ reader, write }: Connections): JobStore {
   return {
@@ -22,7 +23,7 @@ export function jobStore({ reader, write }: Connections): JobStore {
     renew: (worker, jobs, untilMs) =>
       write(async (db) => {
         for (const job of jobs) {
-          await taken(db, worker, job).set({ due_at_ms: untilMs }).execute();
+          await updateLeased(db, worker, job).set({ due_at_ms: untilMs }).execute();
         }
       }),
     finish: (worker, job, outcome, atMs) =>
@@ -37,7 +38,7 @@ export function jobStore({ reader, write }: Connections): JobStore {
     finishAll: (worker, finished, atMs) => write((db) => finishAll(db, { worker, finished, atMs })),
     release: (worker, job, dueAtMs) =>
       write(async (db) => {
-        await taken(db, worker, job)
+        await updateLeased(db, worker, job)
           .set({ state: 'queued', worker: null, due_at_ms: dueAtMs })
           .execute();
       }),
@@ -52,7 +53,7 @@ export function jobStore({ reader, write }: Connections): JobStore {
         return Number(numUpdatedRows);
       }),
     async findNextDueAtMs() {
-      // The first entry of an index; a count would read them all.
+      // Reads the first entry of an index; counting would read all of them.
       const { next } = await reader
         .selectFrom('jobs')
         .select(({ fn }) => fn.min<number | null>('due_at_ms').as('next'))
@@ -74,7 +75,7 @@ export function jobStore({ reader, write }: Connections): JobStore {
   };
 }
 
-interface Taking {
+interface TakeRequest {
   worker: string;
   nowMs: number;
   leaseMs: number;
@@ -83,7 +84,7 @@ interface Taking {
 
 async function take(
   db: WriteTransaction,
-  { worker, nowMs, leaseMs, limit }: Taking,
+  { worker, nowMs, leaseMs, limit }: TakeRequest,
 ): Promise<Job[]> {
   const due = await db
     .selectFrom('jobs')
@@ -108,21 +109,21 @@ async function take(
   return due.map(toJob);
 }
 
-interface Finishing {
+interface FinishRequest {
   worker: string;
   finished: readonly FinishedJob[];
   atMs: number;
 }
 
-/** Which of them were this worker's still; the others leave no trace. */
+/** Returns for each job whether the worker still held it; the other outcomes are discarded. */
 async function finishAll(
   db: WriteTransaction,
-  { worker, finished, atMs }: Finishing,
+  { worker, finished, atMs }: FinishRequest,
 ): Promise<boolean[]> {
   const written: boolean[] = [];
   const bySession = new Map<number, { ownerId: string; outcomes: PlacedOutcome[] }>();
   for (const { job, outcome } of finished) {
-    const done = await taken(db, worker, job)
+    const done = await updateLeased(db, worker, job)
       .set({ state: 'done' })
       .returning(['session_key', 'position'])
       .executeTakeFirst();
@@ -140,7 +141,7 @@ async function finishAll(
   return written;
 }
 
-/** Queues a job for each eval, an eval named twice once; how many there are now. */
+/** Queues one job for each distinct eval and returns how many. */
 export async function queueJobs(
   db: WriteTransaction,
   session: { key: number; ownerId: string },
@@ -161,8 +162,8 @@ export async function queueJobs(
   return rows.length;
 }
 
-/** The update of a job that this worker holds by this very taking. */
-function taken(db: WriteTransaction, worker: string, job: Job) {
+/** Starts an update that matches only if the worker still holds this lease of the job. */
+function updateLeased(db: WriteTransaction, worker: string, job: Job) {
   return db
     .updateTable('jobs')
     .where('id', '=', job.id)
@@ -171,7 +172,7 @@ function taken(db: WriteTransaction, worker: string, job: Job) {
     .where('attempts', '=', job.attempt);
 }
 
-/** A session whose last job is done is completed, whatever came out; one that ended stays as it is. */
+/** Completes a session that is being evaluated once all its jobs are done, even if some failed. */
 async function completeSession(db: WriteTransaction, sessionKey: number): Promise<void> {
   await db
     .updateTable('sessions')

@@ -1,45 +1,47 @@
 import type { Database } from 'better-sqlite3';
-import { firstTables } from './migrations/001-first-tables.ts';
-import { whatEvalsRead } from './migrations/002-eval-inputs.ts';
-import { seededOnce } from './migrations/003-seeded-once.ts';
-import { simulatedSessions } from './migrations/004-simulated-sessions.ts';
+import { createTables } from './migrations/001-create-tables.ts';
+import { addEvalInputs } from './migrations/002-add-eval-inputs.ts';
+import { addSeedDigest } from './migrations/003-add-seed-digest.ts';
+import { addSimulations } from './migrations/004-add-simulations.ts';
 
-/** In order; a file that has run the first n says n in its `user_version`. None is ever changed. */
-const migrations: readonly string[] = [firstTables, whatEvalsRead, seededOnce, simulatedSessions];
+/**
+ * All migrations, in order. The `user_version` of a file is the number of migrations it has run.
+ * Never change a published migration.
+ */
+const migrations: readonly string[] = [createTables, addEvalInputs, addSeedDigest, addSimulations];
 
-/** Marks a file as one of ours, in the place that SQLite has for it: "sbxk". */
+/** SQLite's `application_id` of our files: "sbxk". */
 const applicationId = 0x7362786b;
 
-/** A file that is no store of ours, or of a newer kit; the message names it and the cure. */
+/** Thrown for a file of another program or of a newer version of the kit. */
 export class ForeignFileError extends Error {
-  override name = 'ForeignFile';
+  override name = 'ForeignFileError';
 }
 
-/** Throws when the file is another program's, or of a newer kit; changes nothing. */
+/** Checks, without changing the file, that this version can use it. @throws ForeignFileError */
 export function assertStoreFile(db: Database): void {
   const isEmpty = db.prepare('select 1 from sqlite_schema limit 1').get() === undefined;
   if (!isEmpty && db.pragma('application_id', { simple: true }) !== applicationId) {
-    throw new ForeignFileError(
-      `${db.name} is not a store of this program; give it a file of its own`,
-    );
+    throw new ForeignFileError(`${db.name} belongs to another program. Choose another file.`);
   }
   const version = versionOf(db);
   if (version > migrations.length) {
     throw new ForeignFileError(
-      `${db.name} is of version ${version}, this program knows ${migrations.length}: update it`,
+      `${db.name} has version ${version}, but this program supports only versions up to ` +
+        `${migrations.length}. Update the program.`,
     );
   }
 }
 
 /**
- * Brings a file to the newest tables; two processes that do so at once wait for each other.
+ * Migrates a file to the newest schema. Concurrent processes wait for each other.
  *
- * Not kysely's Migrator: the version in the file's own header changes with the tables or not at all,
- * needs no tables of its own, and costs a start nothing.
+ * This replaces kysely's Migrator: the version in the file header changes in the same transaction as
+ * the schema, needs no extra tables, and takes no time on startup.
  */
 export function migrate(db: Database): void {
   if (versionOf(db) === migrations.length) return;
-  // Rolls back when anything throws, so that no file is left between two versions.
+  // Rolls back if anything throws, so a file is never left between two versions.
   const run = db.transaction(() => {
     assertStoreFile(db);
     for (const statements of migrations.slice(versionOf(db))) db.exec(statements);

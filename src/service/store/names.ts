@@ -1,48 +1,59 @@
 import type { WriteTransaction } from './connect.ts';
-import { normalizeForSearch } from './fold.ts';
 
-// Each finds the row of a name or makes it, and gives its key.
+/**
+ * Normalizes a name for search, so that names match regardless of case, Unicode normalization form,
+ * `ß`/`ẞ`/`ss`, and the form of the Greek sigma. SQLite's `lower` and `like` know only ASCII case,
+ * and `like` treats `%` and `_` as wildcards.
+ */
+export function normalizeForSearch(name: string): string {
+  // Upper-casing turns `ß` into `SS` but leaves `ẞ` alone, so lower-case first.
+  const upper = name.normalize('NFC').toLowerCase().toUpperCase();
+  return upper.toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
+}
 
-/** Many sessions of one transaction bear the same names; no row of them goes while it lasts. */
-const found = new WeakMap<WriteTransaction, Map<string, number>>();
+/**
+ * Caches row keys for one transaction, because many of its sessions share names. Rows are not
+ * deleted during the transaction.
+ */
+const keysByTransaction = new WeakMap<WriteTransaction, Map<string, number>>();
 
-async function once(
+async function cacheKey(
   db: WriteTransaction,
-  what: readonly unknown[],
-  find: () => Promise<{ key: number }>,
+  identity: readonly unknown[],
+  findOrInsert: () => Promise<{ key: number }>,
 ): Promise<number> {
-  const keys = found.get(db) ?? new Map<string, number>();
-  found.set(db, keys);
-  const name = JSON.stringify(what);
-  const key = keys.get(name) ?? (await find()).key;
-  keys.set(name, key);
+  const keys = keysByTransaction.get(db) ?? new Map<string, number>();
+  keysByTransaction.set(db, keys);
+  const id = JSON.stringify(identity);
+  const key = keys.get(id) ?? (await findOrInsert()).key;
+  keys.set(id, key);
   return key;
 }
 
-/** A run of that name. */
+/** Returns the key of the run with this name, inserting it if necessary. */
 export async function findOrInsertRun(
   db: WriteTransaction,
   ownerId: string,
   name: string,
 ): Promise<number> {
-  return once(db, ['run', ownerId, name], () =>
+  return cacheKey(db, ['run', ownerId, name], () =>
     db
       .insertInto('runs')
       .values({ owner_id: ownerId, name, name_folded: normalizeForSearch(name) })
-      // An update of nothing, so that the row comes back.
+      // `returning` returns an existing row only if the conflict updates it.
       .onConflict((conflict) => conflict.columns(['owner_id', 'name']).doUpdateSet({ name }))
       .returning('key')
       .executeTakeFirstOrThrow(),
   );
 }
 
-/** An eval's name, as outcomes bear it. */
+/** Returns the key of an eval name of outcomes, inserting it if necessary. */
 export async function findOrInsertEvalName(
   db: WriteTransaction,
   ownerId: string,
   name: string,
 ): Promise<number> {
-  return once(db, ['eval', ownerId, name], () =>
+  return cacheKey(db, ['eval', ownerId, name], () =>
     db
       .insertInto('eval_names')
       .values({ owner_id: ownerId, name, name_folded: normalizeForSearch(name) })
@@ -52,7 +63,7 @@ export async function findOrInsertEvalName(
   );
 }
 
-/** An agent of that name and URL. */
+/** Returns the key of the agent with this name and URL, inserting it if necessary. */
 export async function findOrInsertAgent(
   db: WriteTransaction,
   ownerId: string,
@@ -65,7 +76,7 @@ export async function findOrInsertAgent(
     name_folded: normalizeForSearch(name),
     url_folded: normalizeForSearch(url),
   };
-  return once(db, ['agent', ownerId, name, url], () =>
+  return cacheKey(db, ['agent', ownerId, name, url], () =>
     db
       .insertInto('agents')
       .values(row)
@@ -75,13 +86,13 @@ export async function findOrInsertAgent(
   );
 }
 
-/** A simulation; one that is known takes the name, and stays deleted if it was. */
+/** Returns the key of a simulation; an existing one gets the new name and stays deleted if it was. */
 export async function findOrInsertSimulation(
   db: WriteTransaction,
   ownerId: string,
   { id, name, deleted }: { id: string; name: string; deleted: boolean },
 ): Promise<number> {
-  return once(db, ['simulation', ownerId, id, name, deleted], () =>
+  return cacheKey(db, ['simulation', ownerId, id, name, deleted], () =>
     db
       .insertInto('simulations')
       .values({ owner_id: ownerId, id, name, deleted: deleted ? 1 : 0 })

@@ -10,13 +10,13 @@ import { sessionStore } from './sessions.ts';
 import { simulationStore } from './simulations.ts';
 import type { Store } from './store.ts';
 
-/** How to open a store; its file is to be kept unless it says otherwise. */
+/** Options for opening a store. The file is permanent unless `isTemporary` is set. */
 export type StoreOptions = Pick<StoreFile, 'file'> & Partial<StoreFile>;
 
 /**
- * Opens the store in a SQLite file, which is made, with its tables, if there is none. Several may be
- * open on one file, in one process or many. Throws when the file is another program's or a newer
- * kit's.
+ * Opens the store in a SQLite file, creating the file and its tables if necessary. A file can be open
+ * several times, in one process or many.
+ * @throws ForeignFileError if the file belongs to another program or to a newer version of the kit.
  */
 export async function openStore({ file, isTemporary = false }: StoreOptions): Promise<Store> {
   const connections = connect({ file, isTemporary });
@@ -30,7 +30,7 @@ export async function openStore({ file, isTemporary = false }: StoreOptions): Pr
     jobs: jobStore(connections),
     ingestLog: ingestLogStore(connections),
     deleteOwnerData: (ownerId) => connections.write((db) => deleteOwnerData(db, ownerId)),
-    insertSeedData: (planting) => insertSeedData(connections.write, planting),
+    insertSeedData: (seedData) => insertSeedData(connections.write, seedData),
     close: () => connections.close(),
   });
 }

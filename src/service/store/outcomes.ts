@@ -3,15 +3,15 @@ import type { Connections, WriteTransaction } from './connect.ts';
 import { findOrInsertEvalName } from './names.ts';
 import type { Outcome } from './store.ts';
 
-// SQLite takes 32766 values in a statement: 32 a row at the most.
-const outcomesAtOnce = 1000;
+// SQLite allows 32,766 parameters in a statement, which is 32 per row.
+const rowsPerInsert = 1000;
 
-/** An outcome, and where it stands among those of its session. */
+/** An outcome with its position among the outcomes of its session. */
 export type PlacedOutcome = Outcome & { position: number };
 
 /**
- * Keeps outcomes of a session and counts anew. One of an eval that has an outcome already changes
- * nothing: what was found first stands.
+ * Inserts outcomes of a session and updates the counts of the session. The first outcome of an eval
+ * stays: later ones change nothing.
  */
 export async function insertOutcomes(
   db: WriteTransaction,
@@ -20,36 +20,37 @@ export async function insertOutcomes(
   atMs: number | null,
 ): Promise<void> {
   const rows = [];
-  for (const { evalId, evalName, required, ...found } of outcomes) {
+  for (const { evalId, evalName, required, ...rest } of outcomes) {
     rows.push({
-      ...found,
+      ...rest,
       session_key: session.key,
       eval_id: evalId,
       eval_name_key: await findOrInsertEvalName(db, session.ownerId, evalName),
-      ...{ required: required ? 1 : 0, at_ms: atMs },
+      required: required ? 1 : 0,
+      at_ms: atMs,
     });
   }
-  for (let from = 0; from < rows.length; from += outcomesAtOnce) {
+  for (let from = 0; from < rows.length; from += rowsPerInsert) {
     await db
       .insertInto('outcomes')
-      .values(rows.slice(from, from + outcomesAtOnce))
+      .values(rows.slice(from, from + rowsPerInsert))
       .onConflict((conflict) => conflict.columns(['session_key', 'eval_id']).doNothing())
       .execute();
   }
-  const counted = (which: ReturnType<typeof sql<boolean>>) =>
-    sql<number>`(select count(*) from outcomes where session_key = ${session.key} and ${which})`;
+  const count = (condition: ReturnType<typeof sql<boolean>>) =>
+    sql<number>`(select count(*) from outcomes where session_key = ${session.key} and ${condition})`;
   await db
     .updateTable('sessions')
     .set({
-      total: counted(sql`outcome <> 'error'`),
-      passed: counted(sql`outcome = 'pass'`),
-      failed: counted(sql`outcome = 'fail'`),
+      total: count(sql`outcome <> 'error'`),
+      passed: count(sql`outcome = 'pass'`),
+      failed: count(sql`outcome = 'fail'`),
     })
     .where('key', '=', session.key)
     .execute();
 }
 
-/** All outcomes of some sessions, by the key of the session, in the order of the evals. */
+/** Returns the outcomes of each session, by session key, in the order of the evals. */
 export async function listOutcomes(
   db: Connections['reader'],
   sessionKeys: readonly number[],

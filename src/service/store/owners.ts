@@ -1,19 +1,19 @@
 import type { Connections, WriteTransaction } from './connect.ts';
 import type { OwnerStore } from './store.ts';
 
-/** Owners and their keys. */
+/** Creates the store of owners and their keys. */
 export function ownerStore({ reader, write }: Connections): OwnerStore {
-  const idOf = async (name: string): Promise<string | undefined> => {
+  const findId = async (name: string): Promise<string | undefined> => {
     const query = reader.selectFrom('owners').select('id').where('name', '=', name);
     return (await query.executeTakeFirst())?.id;
   };
   return {
-    findId: idOf,
+    findId,
     async listIds() {
       const rows = await reader.selectFrom('owners').select('id').orderBy('id').execute();
       return rows.map(({ id }) => id);
     },
-    ensure: async (name) => (await idOf(name)) ?? (await write((db) => ensureOwner(db, name))),
+    ensure: async (name) => (await findId(name)) ?? (await write((db) => ensureOwner(db, name))),
     addKey: (ownerId, keyDigest) =>
       write((db) => addKey(db, { ownerId, keyDigest, configured: 0 })),
     configureKeys: (keys) => configureKeys(write, keys),
@@ -37,9 +37,9 @@ export function ownerStore({ reader, write }: Connections): OwnerStore {
   };
 }
 
-/** Finds the owner of that name or makes it; its id. */
+/** Returns the id of the owner with this name, inserting the owner if necessary. */
 export async function ensureOwner(db: WriteTransaction, name: string): Promise<string> {
-  // Owners are never deleted, so their count is free as a number.
+  // Owners are never deleted, so the next number is unused.
   const { count } = await db
     .selectFrom('owners')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -47,14 +47,17 @@ export async function ensureOwner(db: WriteTransaction, name: string): Promise<s
   const row = await db
     .insertInto('owners')
     .values({ id: `o${count + 1}`, name })
-    // There may be one by now; an update of nothing gives its row back.
+    // `returning` returns an existing row only if the conflict updates it.
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ name }))
     .returning('id')
     .executeTakeFirstOrThrow();
   return row.id;
 }
 
-/** Adds a key; false when it is another owner's. What was added outlives the configuration. */
+/**
+ * Adds a key; returns false if another owner has it. A key that was both configured and added
+ * becomes permanent.
+ */
 export async function addKey(
   db: WriteTransaction,
   key: { ownerId: string; keyDigest: string; configured: 0 | 1 },
@@ -65,21 +68,21 @@ export async function addKey(
     .values({ digest: keyDigest, owner_id: ownerId, configured })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  const kept = await db
+  const stored = await db
     .selectFrom('keys')
     .selectAll()
     .where('digest', '=', keyDigest)
     .executeTakeFirstOrThrow();
-  if (kept.owner_id !== ownerId) return false;
-  if (kept.configured > configured) {
+  if (stored.owner_id !== ownerId) return false;
+  if (stored.configured > configured) {
     await db.updateTable('keys').set({ configured }).where('digest', '=', keyDigest).execute();
   }
   return true;
 }
 
-/** Rolls a transaction back; the key is another owner's. */
+/** Rolls back a transaction because a key belongs to another owner. */
 export class KeyTakenError extends Error {
-  override name = 'KeyTaken';
+  override name = 'KeyTakenError';
 }
 
 async function configureKeys(

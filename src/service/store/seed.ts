@@ -2,68 +2,70 @@ import { yieldPeriodically } from '../../platform/event-loop.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Connections, WriteTransaction } from './connect.ts';
 import { putDocument } from './documents.ts';
-import { putEval, putSettings } from './evals.ts';
+import { putEval, updateSettings } from './evals.ts';
 import { addKey, ensureOwner, KeyTakenError } from './owners.ts';
 import { addSession, deleteSimulation } from './sessions.ts';
-import type { SeedData } from './setup.ts';
-import type { NewSession } from './store.ts';
+import type { NewSession, SeedData } from './store.ts';
 
-const sessionsAtOnce = 50;
+const sessionsPerQuery = 50;
 
-/** How long the planting goes on before everything else has its turn. */
-const plantMsMax = 5;
+/** How long inserting may block the event loop before it yields. */
+const blockMsMax = 5;
 
-/** Keeps all that a seed brings, or nothing; the place of a key that is another owner's. */
+/**
+ * Inserts seed data in one transaction. If a key belongs to another owner, changes nothing and returns
+ * the index of that key.
+ */
 export async function insertSeedData(
   write: Connections['write'],
-  planting: SeedData,
+  seedData: SeedData,
 ): Promise<number | undefined> {
-  let keysTried = 0;
+  let keysAdded = 0;
   try {
     await write(async (db) => {
-      if (planting.replaceAll) await deleteOwnerData(db, planting.ownerId);
-      for (const { keyDigest, ownerName } of planting.keys) {
+      if (seedData.replaceAll) await deleteOwnerData(db, seedData.ownerId);
+      for (const { keyDigest, ownerName } of seedData.keys) {
         const ownerId =
-          ownerName === undefined ? planting.ownerId : await ensureOwner(db, ownerName);
-        const isKept =
+          ownerName === undefined ? seedData.ownerId : await ensureOwner(db, ownerName);
+        const isAdded =
           keyDigest === undefined || (await addKey(db, { ownerId, keyDigest, configured: 0 }));
-        if (!isKept) throw new KeyTakenError();
-        keysTried += 1;
+        if (!isAdded) throw new KeyTakenError();
+        keysAdded += 1;
       }
-      await insertSeedRows(db, planting);
+      await insertSeedRows(db, seedData);
     });
     return undefined;
   } catch (error) {
-    if (error instanceof KeyTakenError) return keysTried;
+    if (error instanceof KeyTakenError) return keysAdded;
     throw error;
   }
 }
 
-async function insertSeedRows(db: WriteTransaction, planting: SeedData): Promise<void> {
-  const { ownerId, evals, settings, documents, sessions, deletedSimulations } = planting;
+async function insertSeedRows(db: WriteTransaction, seedData: SeedData): Promise<void> {
+  const { ownerId, evals, settings, documents, sessions, deletedSimulations } = seedData;
   for (const definition of evals) await putEval(db, ownerId, definition);
-  await putSettings(db, ownerId, settings);
-  for (const added of documents) await putDocument(db, ownerId, added);
-  const breathe = yieldPeriodically(systemClock, plantMsMax);
-  for (let from = 0; from < sessions.length; from += sessionsAtOnce) {
-    const some = sessions.slice(from, from + sessionsAtOnce);
-    const digests = await digestsOf(db, ownerId, some);
-    for (const session of some) {
+  await updateSettings(db, ownerId, settings);
+  for (const document of documents) await putDocument(db, ownerId, document);
+  const yieldIfDue = yieldPeriodically(systemClock, blockMsMax);
+  for (let from = 0; from < sessions.length; from += sessionsPerQuery) {
+    const chunk = sessions.slice(from, from + sessionsPerQuery);
+    const digests = await findSeedDigests(db, ownerId, chunk);
+    for (const session of chunk) {
       const { id, seedDigest = null } = session;
-      const known = digests.get(id);
-      if (seedDigest === null || seedDigest !== known) {
-        await addSession(db, session, { dueAtMs: 0, isNew: known === undefined });
+      const storedDigest = digests.get(id);
+      if (seedDigest === null || seedDigest !== storedDigest) {
+        await addSession(db, session, { dueAtMs: 0, isNew: storedDigest === undefined });
         digests.set(id, seedDigest);
       }
-      await breathe();
+      await yieldIfDue();
     }
-    planting.onProgress?.(Math.min(from + sessionsAtOnce, sessions.length), sessions.length);
+    seedData.onProgress?.(Math.min(from + sessionsPerQuery, sessions.length), sessions.length);
   }
   for (const id of deletedSimulations) await deleteSimulation(db, ownerId, id);
 }
 
-/** Of those sessions that are there, what the seed said of them; null where no seed did. */
-async function digestsOf(
+/** Returns the seed digests of the sessions that exist; null for sessions that were not seeded. */
+async function findSeedDigests(
   db: WriteTransaction,
   ownerId: string,
   sessions: readonly NewSession[],
@@ -78,15 +80,15 @@ async function digestsOf(
   return new Map(rows.map((row) => [row.id, row.seed_digest]));
 }
 
-/** Forgets everything of an owner but the owner and its keys. */
+/** Deletes all data of an owner except the owner itself and its keys. */
 export async function deleteOwnerData(db: WriteTransaction, ownerId: string): Promise<void> {
-  // Spans, tags, turns, outcomes and jobs go with what they belong to.
-  for (const table of tablesOfOwner) {
+  // Spans, tags, turns, outcomes and jobs are deleted by cascades.
+  for (const table of ownerTables) {
     await db.deleteFrom(table).where('owner_id', '=', ownerId).execute();
   }
 }
 
-const tablesOfOwner = [
+const ownerTables = [
   'traces',
   'conversations',
   'sessions',

@@ -1,26 +1,26 @@
 import { sql, type ExpressionBuilder, type SelectQueryBuilder } from 'kysely';
 import type { Connections } from './connect.ts';
-import { normalizeForSearch } from './fold.ts';
+import { normalizeForSearch } from './names.ts';
 import { listOutcomes } from './outcomes.ts';
 import type { JsonObject, Session, SessionFilter } from './store.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Connections['reader'];
-type OfSessions<Row> = SelectQueryBuilder<Tables, 'sessions', Row>;
+type SessionQuery<Row> = SelectQueryBuilder<Tables, 'sessions', Row>;
 
 /**
- * A page of sessions with all their outcomes, newest first, and how many match in all (spec 4.3,
- * 4.4). To be run in one transaction, so that the two belong to one state.
+ * Returns a page of sessions with their outcomes, newest first, and the number of all matches (spec
+ * 4.3, 4.4). Call it in a transaction, so that both come from one snapshot.
  */
 export async function findSessionPage(
   db: Db,
   filter: SessionFilter,
 ): Promise<{ sessions: Session[]; total: number }> {
-  const counted = db.selectFrom('sessions').select(({ fn }) => fn.countAll<number>().as('total'));
-  const { total } = await matching(counted, filter, 'all').executeTakeFirstOrThrow();
+  const count = db.selectFrom('sessions').select(({ fn }) => fn.countAll<number>().as('total'));
+  const { total } = await applyFilter(count, filter, 'all').executeTakeFirstOrThrow();
   const sessions = await findSessions(db, (query) =>
-    matching(query, filter, 'few')
-      // Ids make the order total: no session is on two pages or on none.
+    applyFilter(query, filter, 'page')
+      // Ids make the order total: each session is on exactly one page.
       .orderBy('sessions.started_at_ms', 'desc')
       .orderBy('sessions.id')
       .limit(filter.limit)
@@ -29,15 +29,15 @@ export async function findSessionPage(
   return { sessions, total };
 }
 
-/** The sessions that a query over their rows selects, in its order. */
+/** Returns the sessions that a query selects, with their outcomes, in the order of the query. */
 export async function findSessions(
   db: Db,
-  select: (query: OfSessions<{ key: number }>) => OfSessions<{ key: number }>,
+  select: (query: SessionQuery<{ key: number }>) => SessionQuery<{ key: number }>,
 ): Promise<Session[]> {
-  // The page is cut before anything is joined to it.
-  const chosen = await select(db.selectFrom('sessions').select('sessions.key')).execute();
-  const keys = chosen.map(({ key }) => key);
-  const [rows, outcomes] = [await rowsOf(db, keys), await listOutcomes(db, keys)];
+  // Apply the limit before any join.
+  const selected = await select(db.selectFrom('sessions').select('sessions.key')).execute();
+  const keys = selected.map(({ key }) => key);
+  const [rows, outcomes] = [await findRows(db, keys), await listOutcomes(db, keys)];
   const byKey = new Map(rows.map((row) => [row.key, row]));
   return keys.flatMap((key) => {
     const row = byKey.get(key);
@@ -45,18 +45,18 @@ export async function findSessions(
   });
 }
 
-/** Narrows to what the filter wants. `read` says whether all that match are read or a page of them. */
-function matching<Row>(
-  query: OfSessions<Row>,
+/** Adds the conditions of a filter. `read` says whether all matches are read or only one page. */
+function applyFilter<Row>(
+  query: SessionQuery<Row>,
   filter: SessionFilter,
-  read: 'all' | 'few',
-): OfSessions<Row> {
+  read: 'all' | 'page',
+): SessionQuery<Row> {
   const { ownerId, kind, agent, run, eval: evalName, failedOnly } = filter;
   const { startedAfterMs, startedBeforeMs } = filter;
-  // Zeroes as literals: SQLite takes an index over some rows only when it sees their condition.
+  // Zeros are literals, because SQLite uses a partial index only if the query repeats its condition.
   let narrowed = query
     .where('sessions.kind', '=', kind)
-    // Simulations list sessions without results, too; production leaves them out (spec 4.4).
+    // Production omits sessions without results (spec 4.4); simulations include them.
     .$if(kind === 'production', (q) => q.where('sessions.total', '>', sql.lit(0)))
     .$if(failedOnly, (q) => q.where('sessions.failed', '>', sql.lit(0)));
   if (startedAfterMs !== undefined) {
@@ -65,49 +65,50 @@ function matching<Row>(
   if (startedBeforeMs !== undefined) {
     narrowed = narrowed.where('sessions.started_at_ms', '<=', startedBeforeMs);
   }
-  // Names are looked up first, in small tables; then their keys in the large one. They are the
-  // owner's: were the owner asked for again, SQLite would go through all that the owner has.
+  // Look up names in their small tables first. The keys found belong to the owner, so these queries
+  // need no condition on the owner; with one, SQLite would scan all sessions of the owner.
   if (run) {
-    narrowed = narrowed.where((eb) => eb('sessions.run_key', 'in', runsLike(eb, ownerId, run)));
+    narrowed = narrowed.where((eb) => eb('sessions.run_key', 'in', findRunKeys(eb, ownerId, run)));
   }
   if (agent) {
     narrowed = narrowed.where((eb) =>
-      eb('sessions.agent_key', 'in', agentsLike(eb, ownerId, agent)),
+      eb('sessions.agent_key', 'in', findAgentKeys(eb, ownerId, agent)),
     );
   }
   if (!run && !agent) narrowed = narrowed.where('sessions.owner_id', '=', ownerId);
   if (evalName) {
     const isWide = read === 'all' && !run && !agent && !failedOnly;
-    narrowed = narrowed.where((eb) => scoredBy(eb, ownerId, evalName, isWide));
+    narrowed = narrowed.where((eb) => isScoredBy(eb, ownerId, evalName, isWide));
   }
   return narrowed;
 }
 
 type Eb = ExpressionBuilder<Tables, 'sessions'>;
 
-function runsLike(eb: Eb, ownerId: string, run: string) {
+function findRunKeys(eb: Eb, ownerId: string, run: string) {
   return eb
     .selectFrom('runs')
     .select('runs.key')
     .where('runs.owner_id', '=', ownerId)
-    .where(holds('runs.name_folded', run));
+    .where(contains('runs.name_folded', run));
 }
 
-function agentsLike(eb: Eb, ownerId: string, agent: string) {
+function findAgentKeys(eb: Eb, ownerId: string, agent: string) {
   return eb
     .selectFrom('agents')
     .select('agents.key')
     .where('agents.owner_id', '=', ownerId)
     .where((inner) =>
-      inner.or([holds('agents.name_folded', agent), holds('agents.url_folded', agent)]),
+      inner.or([contains('agents.name_folded', agent), contains('agents.url_folded', agent)]),
     );
 }
 
 /**
- * Sessions with an outcome, pass or fail, of an eval whose name holds the text. Each session on the
- * way is asked; when that would be most of an owner's, it is quicker to gather all that have one.
+ * Matches sessions with a passed or failed outcome of an eval whose name contains the text. It
+ * normally checks session by session; if most sessions of the owner would be checked (`isWide`),
+ * collecting the matching sessions first is faster.
  */
-function scoredBy(eb: Eb, ownerId: string, name: string, isWide: boolean) {
+function isScoredBy(eb: Eb, ownerId: string, name: string, isWide: boolean) {
   const outcomes = eb
     .selectFrom('outcomes')
     .select('outcomes.session_key')
@@ -117,20 +118,20 @@ function scoredBy(eb: Eb, ownerId: string, name: string, isWide: boolean) {
         .selectFrom('eval_names')
         .select('eval_names.key')
         .where('eval_names.owner_id', '=', ownerId)
-        .where(holds('eval_names.name_folded', name)),
+        .where(contains('eval_names.name_folded', name)),
     );
   return isWide
     ? eb('sessions.key', 'in', outcomes)
     : eb.exists(outcomes.whereRef('outcomes.session_key', '=', 'sessions.key'));
 }
 
-function holds(column: string, text: string) {
+function contains(column: string, text: string) {
   return sql<boolean>`instr(${sql.ref(column)}, ${normalizeForSearch(text)}) > 0`;
 }
 
-type Row = Awaited<ReturnType<typeof rowsOf>>[number];
+type Row = Awaited<ReturnType<typeof findRows>>[number];
 
-function rowsOf(db: Db, keys: readonly number[]) {
+function findRows(db: Db, keys: readonly number[]) {
   return db
     .selectFrom('sessions')
     .leftJoin('runs', 'runs.key', 'sessions.run_key')
@@ -165,12 +166,12 @@ function toSession(row: Row): Omit<Session, 'outcomes'> {
     scenario: row.scenario ?? undefined,
     persona: row.persona ?? undefined,
     endReason: row.end_reason ?? undefined,
-    metadata: toObject(row.metadata),
-    simulated: toObject(row.simulated),
+    metadata: parseObject(row.metadata),
+    simulated: parseObject(row.simulated),
   };
 }
 
-/** A JSON column; undefined where there is none. */
-export function toObject(text: string | null): JsonObject | undefined {
+/** Parses a JSON column; null becomes undefined. */
+export function parseObject(text: string | null): JsonObject | undefined {
   return text === null ? undefined : (JSON.parse(text) as JsonObject);
 }

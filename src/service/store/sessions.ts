@@ -2,7 +2,7 @@ import type { Connections, WriteTransaction } from './connect.ts';
 import { queueJobs } from './jobs.ts';
 import { findOrInsertAgent, findOrInsertRun, findOrInsertSimulation } from './names.ts';
 import { insertOutcomes } from './outcomes.ts';
-import { findSessionPage, findSessions, toObject } from './session-queries.ts';
+import { findSessionPage, findSessions, parseObject } from './session-queries.ts';
 import type {
   JsonObject,
   StoredTurn,
@@ -12,24 +12,25 @@ import type {
   SessionStore,
 } from './store.ts';
 
-/** Sessions, of simulations and of production, with their turns and outcomes. */
+/** Creates the store of sessions, from simulations and from production. */
 export function sessionStore({ reader, write }: Connections): SessionStore {
   return {
     listPage: (filter) => reader.transaction().execute((db) => findSessionPage(db, filter)),
     find: (ownerId, id) =>
       reader.transaction().execute(async (db) => {
-        const found = await findSessions(db, (query) =>
+        const [session] = await findSessions(db, (query) =>
           query.where('sessions.owner_id', '=', ownerId).where('sessions.id', '=', id),
         );
-        return found[0];
+        return session;
       }),
     listNewest: (ownerId, limit) =>
       reader.transaction().execute(async (db) => {
         const kinds = ['production', 'simulation'] as const;
-        const found = [];
-        for (const kind of kinds) found.push(...(await newestOf(db, { ownerId, kind, limit })));
-        found.sort((one, other) => other.startedAtMs - one.startedAtMs);
-        return found.slice(0, limit);
+        const sessions = [];
+        for (const kind of kinds)
+          sessions.push(...(await findNewest(db, { ownerId, kind, limit })));
+        sessions.sort((a, b) => b.startedAtMs - a.startedAtMs);
+        return sessions.slice(0, limit);
       }),
     async listTurns(ownerId, id) {
       const rows = await reader
@@ -51,8 +52,8 @@ export function sessionStore({ reader, write }: Connections): SessionStore {
   };
 }
 
-/** Of one kind, since the index has kinds apart. */
-function newestOf(
+/** Finds the newest sessions of one kind, because the index is sorted by kind first. */
+function findNewest(
   db: Connections['reader'],
   { ownerId, kind, limit }: { ownerId: string; kind: SessionKind; limit: number },
 ): Promise<Session[]> {
@@ -66,26 +67,25 @@ function newestOf(
   );
 }
 
-// SQLite takes 32766 values in a statement: 32 a row at the most.
-const turnsAtOnce = 1000;
+// SQLite allows 32,766 parameters in a statement, which is 32 per row.
+const rowsPerInsert = 1000;
 
-/** How a session is added. */
-interface Adding {
-  /** When its jobs are due; at once when left out. */
+interface AddOptions {
+  /** When its jobs are due; the default is immediately. */
   dueAtMs?: number;
-  /** Whether it is known that there is none of its id. */
+  /** Set if no session with this id exists, which saves deleting its old rows. */
   isNew?: boolean;
 }
 
-/** Adds a session or replaces it, and queues its jobs; its key. */
+/** Adds or replaces a session and queues its jobs. Returns its key and the number of jobs. */
 export async function addSession(
   db: WriteTransaction,
   session: NewSession,
-  { dueAtMs = 0, isNew = false }: Adding = {},
+  { dueAtMs = 0, isNew = false }: AddOptions = {},
 ): Promise<{ key: number; queued: number }> {
   const { ownerId, turns, outcomes, evals } = session;
-  const key = await putRow(db, session);
-  // Of a session that is replaced, nothing stays; who scores it finds its job gone.
+  const key = await upsertSession(db, session);
+  // Replacing a session deletes its jobs, too: a worker that is scoring it finds its job gone.
   for (const table of isNew ? [] : (['turns', 'outcomes', 'jobs'] as const)) {
     await db.deleteFrom(table).where('session_key', '=', key).execute();
   }
@@ -95,25 +95,27 @@ export async function addSession(
     user_input: turn.userInput,
     user_reason: turn.userReason ?? null,
     agent_response: turn.agentResponse,
-    evaluation_metadata: toText(turn.evaluationMetadata),
+    evaluation_metadata: toJson(turn.evaluationMetadata),
     tool_calls: turn.toolCalls ? JSON.stringify(turn.toolCalls) : null,
     latency_ms: turn.latencyMs ?? null,
     failed: turn.failed === undefined ? null : Number(turn.failed),
   }));
-  for (let from = 0; from < rows.length; from += turnsAtOnce) {
+  for (let from = 0; from < rows.length; from += rowsPerInsert) {
     await db
       .insertInto('turns')
-      .values(rows.slice(from, from + turnsAtOnce))
+      .values(rows.slice(from, from + rowsPerInsert))
       .execute();
   }
-  const placed = outcomes.map((outcome, position) => ({ ...outcome, position }));
-  if (placed.length > 0 || !isNew) await insertOutcomes(db, { key, ownerId }, placed, null);
+  const outcomesInOrder = outcomes.map((outcome, position) => ({ ...outcome, position }));
+  if (outcomesInOrder.length > 0 || !isNew) {
+    await insertOutcomes(db, { key, ownerId }, outcomesInOrder, null);
+  }
   const position = outcomes.length;
   const queued = await queueJobs(db, { key, ownerId }, evals, { dueAtMs, position });
   return { key, queued };
 }
 
-/** Marks a simulation as deleted; false when there is none, or none any more. */
+/** Marks a simulation as deleted; returns false if there is none to delete. */
 export async function deleteSimulation(
   db: WriteTransaction,
   ownerId: string,
@@ -129,11 +131,11 @@ export async function deleteSimulation(
   return numUpdatedRows > 0n;
 }
 
-async function putRow(db: WriteTransaction, session: NewSession): Promise<number> {
+async function upsertSession(db: WriteTransaction, session: NewSession): Promise<number> {
   const { ownerId, runName, simulation, agent, evals } = session;
   const row = {
     kind: session.kind,
-    // Its last job completes it.
+    // Finishing the last job completes the session.
     status: evals.length > 0 && session.status === 'completed' ? 'evaluating' : session.status,
     started_at_ms: session.startedAtMs,
     ended_at_ms: session.endedAtMs,
@@ -144,9 +146,9 @@ async function putRow(db: WriteTransaction, session: NewSession): Promise<number
     scenario: session.scenario ?? null,
     persona: session.persona ?? null,
     end_reason: session.endReason ?? null,
-    metadata: toText(session.metadata),
+    metadata: toJson(session.metadata),
     seed_digest: session.seedDigest ?? null,
-    simulated: toText(session.simulated),
+    simulated: toJson(session.simulated),
   } as const;
   const { key } = await db
     .insertInto('sessions')
@@ -175,13 +177,13 @@ function toTurn(row: TurnRow): StoredTurn {
     userInput: row.user_input,
     userReason: row.user_reason ?? undefined,
     agentResponse: row.agent_response,
-    evaluationMetadata: toObject(row.evaluation_metadata),
+    evaluationMetadata: parseObject(row.evaluation_metadata),
     ...(calls !== null && { toolCalls: JSON.parse(calls) as NonNullable<StoredTurn['toolCalls']> }),
     ...(latencyMs !== null && { latencyMs }),
     ...(failed !== null && { failed: failed === 1 }),
   };
 }
 
-function toText(object: JsonObject | undefined): string | null {
+function toJson(object: JsonObject | undefined): string | null {
   return object ? JSON.stringify(object) : null;
 }

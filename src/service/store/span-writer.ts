@@ -1,27 +1,49 @@
-import { toError } from '../../platform/error-origin.ts';
+/**
+ * Writes spans on a connection of its own in the ingest thread.
+ *
+ * - One transaction holds a batch of requests, so that many requests share one durable commit. Within
+ *   it, each request has a savepoint: a request that fails is rolled back alone. If the commit fails
+ *   or the disk is full, the whole batch is lost, and every request of it gets the error.
+ * - Inserting is idempotent. The key of a span is its owner and span id; a span that arrives again
+ *   changes nothing, so a client can repeat a request safely.
+ * - A conversation is created by its first span. Its time bounds grow while it is open. Once it is
+ *   closed, its run and session depend on them, so later spans are stored as `late` and change no bounds.
+ */
 import type { Database } from 'better-sqlite3';
+import { toError } from '../../platform/error-origin.ts';
+import { entriesPerOwnerMax, toEntryRows } from './ingest-log-rows.ts';
 import { openFile } from './open-file.ts';
-import { toEntryRows, entriesPerOwnerMax } from './ingest-log-rows.ts';
-import { prepareStatements, type Statements } from './span-statements.ts';
-import type { SpanWriter } from './span-sink.ts';
-import type { IngestLogEntry, InsertResult, NewSpan, TraceRequestRows, Tag } from './store.ts';
+import { prepareStatements, type SpanWriterStatements } from './span-statements.ts';
+import type { IngestLogEntry, InsertResult, NewSpan, Tag, TraceRequestRows } from './store.ts';
 
-/** Tags that a conversation keeps; more would make a search of the conversation's own text. */
-export const tagsPerConversationMax = 256;
+/** Writes the rows of trace requests. */
+export interface SpanWriter {
+  /**
+   * Inserts several requests in one transaction, which is durable when this returns. Returns one
+   * result per request; a request that could not be inserted has an error in its place.
+   */
+  insert(requests: readonly TraceRequestRows[]): (InsertResult | Error)[];
+  /** Returns the conversations of traces that are already stored, by trace id. */
+  findConversations(ownerId: string, traceIds: readonly string[]): Map<string, string>;
+  close(): void;
+}
 
-/** The largest integer that SQLite keeps; a sender's clock may say more. */
-const nsMax = 2n ** 63n - 1n;
-
-/** How to open the span sink. */
+/** Options for opening a span writer. */
 export interface SpanWriterOptions {
   file: string;
-  /** Removed at the stop, so that no power cut matters to it. */
+  /** The file is deleted on shutdown, so commits need not survive a power failure. */
   isTemporary?: boolean;
-  /** How long it stops its thread for other connections' writes; 10 s unless given. */
+  /** How long it blocks its thread to wait for the write lock (default: 10 s). */
   lockWaitMsMax?: number;
 }
 
-/** Opens the place where spans go in, on a connection of its own; makes the file if there is none. */
+/** Tags stored for each conversation. A limit keeps clients from storing message text as tags. */
+export const tagsPerConversationMax = 256;
+
+/** The largest integer in SQLite; a wrong client clock can exceed it. */
+const nsMax = 2n ** 63n - 1n;
+
+/** Opens a span writer, creating the file if necessary. */
 export function openSpanWriter({
   file,
   isTemporary = false,
@@ -30,14 +52,14 @@ export function openSpanWriter({
   const db = openFile(file, { busyMs: lockWaitMsMax, isTemporary });
   const statements = prepareStatements(db);
   return {
-    insert: (requests) => keep(db, statements, requests),
+    insert: (requests) => insertBatch(db, statements, requests),
     findConversations(ownerId, traceIds) {
-      const found = new Map<string, string>();
+      const conversationIds = new Map<string, string>();
       for (const traceId of traceIds) {
-        const row = statements.conversationOfTrace.get(ownerId, traceId);
-        if (row) found.set(traceId, row.id);
+        const row = statements.findConversationOfTrace.get(ownerId, traceId);
+        if (row) conversationIds.set(traceId, row.id);
       }
-      return found;
+      return conversationIds;
     },
     close: () => {
       db.close();
@@ -45,149 +67,166 @@ export function openSpanWriter({
   };
 }
 
-function keep(
+function insertBatch(
   db: Database,
-  statements: Statements,
+  statements: SpanWriterStatements,
   requests: readonly TraceRequestRows[],
 ): (InsertResult | Error)[] {
   try {
     statements.begin.run();
-    const results = requests.map((request) => keepOrUndo(db, statements, request));
+    const results = requests.map((request) => insertOrRollBack(db, statements, request));
     statements.commit.run();
     return results;
   } catch (error) {
-    // The lock, the disk or the commit: nothing of anyone is kept, and nobody is told that it is.
+    // The lock, the disk or the commit failed: nothing is stored, so every request gets the error.
     if (db.inTransaction) statements.rollback.run();
-    const why = toError(error);
-    return requests.map(() => why);
+    const cause = toError(error);
+    return requests.map(() => cause);
   }
 }
 
-function keepOrUndo(
+function insertOrRollBack(
   db: Database,
-  statements: Statements,
+  statements: SpanWriterStatements,
   request: TraceRequestRows,
 ): InsertResult | Error {
   statements.savepoint.run();
   try {
-    const kept = keepRequest(statements, request);
+    const result = insertRequest(statements, request);
     statements.release.run();
-    return kept;
+    return result;
   } catch (error) {
-    // A full disk ends the whole transaction, neighbours included.
+    // A full disk ends the whole transaction, not only this savepoint.
     if (!db.inTransaction) throw error;
-    statements.undo.run();
+    statements.rollbackToSavepoint.run();
     statements.release.run();
     return toError(error);
   }
 }
 
-function keepRequest(statements: Statements, request: TraceRequestRows): InsertResult {
+function insertRequest(statements: SpanWriterStatements, request: TraceRequestRows): InsertResult {
   const { ownerId, receivedAtMs, tags } = request;
-  const kept = { inserted: 0, repeated: 0, late: 0 };
-  const found = new LogEntryCounts();
-  const tagsBy = Map.groupBy(tags, ({ conversationId }) => conversationId);
+  const result = { inserted: 0, repeated: 0, late: 0 };
+  const collector = new LogEntryCollector();
+  const tagsByConversation = Map.groupBy(tags, ({ conversationId }) => conversationId);
   for (const [conversationId, spans] of Map.groupBy(request.spans, (span) => span.conversationId)) {
-    const arrival = { ownerId, conversationId, receivedAtMs };
-    const part = keepConversation(statements, arrival, spans);
+    const target = { ownerId, conversationId, receivedAtMs };
+    const part = insertConversationSpans(statements, target, spans);
     const repeated = spans.length - part.inserted;
-    kept.inserted += part.inserted;
-    kept.repeated += repeated;
-    const { length: taken, 0: first } = part.taken;
-    found.add('repeated_spans', conversationId, repeated - taken);
-    found.add('span_id_taken', conversationId, taken, { span_id: first?.spanId ?? '' });
+    result.inserted += part.inserted;
+    result.repeated += repeated;
+    const { length: conflicts, 0: firstConflict } = part.conflicting;
+    collector.add('repeated_spans', conversationId, repeated - conflicts);
+    collector.add('span_id_taken', conversationId, conflicts, {
+      span_id: firstConflict?.spanId ?? '',
+    });
     if (part.inserted === 0) continue;
     if (part.late) {
-      kept.late += part.inserted;
-      found.add('late_spans', conversationId, part.inserted);
+      result.late += part.inserted;
+      collector.add('late_spans', conversationId, part.inserted);
     }
-    const lost = keepTags(statements, part, tagsBy.get(conversationId) ?? []);
-    found.add('tags_left_out', conversationId, lost);
+    const dropped = insertTags(statements, part, tagsByConversation.get(conversationId) ?? []);
+    collector.add('tags_left_out', conversationId, dropped);
   }
-  const notes = [...request.logEntries, ...found.notes()];
-  for (const row of toEntryRows(ownerId, receivedAtMs, notes))
+  const entries = [...request.logEntries, ...collector.entries()];
+  for (const row of toEntryRows(ownerId, receivedAtMs, entries)) {
     statements.insertLogEntry.run(...row);
-  if (notes.length > 0) statements.deleteOldLogEntries.run(ownerId, ownerId, entriesPerOwnerMax);
-  return kept;
+  }
+  if (entries.length > 0) statements.deleteOldLogEntries.run(ownerId, ownerId, entriesPerOwnerMax);
+  return result;
 }
 
-interface Arrival {
+interface Target {
   ownerId: string;
   conversationId: string;
   receivedAtMs: number;
 }
 
-interface KeptOfConversation {
+interface InsertedPart {
+  /** Row key of the conversation. */
   key: number;
   tagCount: number;
   inserted: number;
-  /** Spans whose ids other traces or conversations have. */
-  taken: readonly NewSpan[];
+  /** Spans whose id is already stored for another trace or conversation. */
+  conflicting: readonly NewSpan[];
   late: boolean;
 }
 
-function keepConversation(
-  statements: Statements,
-  arrival: Arrival,
+function insertConversationSpans(
+  statements: SpanWriterStatements,
+  target: Target,
   spans: readonly NewSpan[],
-): KeptOfConversation {
-  const { ownerId, conversationId, receivedAtMs } = arrival;
-  const known = statements.findConversation.get(ownerId, conversationId);
-  const key = known?.key ?? addConversation(statements, arrival, spans);
-  const late = known?.state === 'closed';
-  const fresh: NewSpan[] = [];
-  const taken: NewSpan[] = [];
+): InsertedPart {
+  const { ownerId, conversationId, receivedAtMs } = target;
+  const existing = statements.findConversation.get(ownerId, conversationId);
+  const key = existing?.key ?? insertConversation(statements, target, spans);
+  const late = existing?.state === 'closed';
+  const inserted: NewSpan[] = [];
+  const conflicting: NewSpan[] = [];
   for (const span of spans) {
-    if (addSpan(statements, span, { ...arrival, key, late })) fresh.push(span);
-    else if (!isAgain(statements, span, { ownerId, key })) taken.push(span);
+    if (insertSpan(statements, span, { ...target, key, late })) inserted.push(span);
+    else if (!isStored(statements, span, { ownerId, key })) conflicting.push(span);
   }
-  const part = { key, tagCount: known?.tag_count ?? 0, inserted: fresh.length, taken, late };
-  if (fresh.length === 0) {
-    // All its spans are known, under other conversations: there is none of this name.
-    if (!known) statements.removeConversation.run(key);
+  const part = {
+    key,
+    tagCount: existing?.tag_count ?? 0,
+    inserted: inserted.length,
+    conflicting,
+    late,
+  };
+  if (inserted.length === 0) {
+    // All spans belong to other conversations, so the new conversation would be empty.
+    if (!existing) statements.deleteConversation.run(key);
     return part;
   }
-  const [first, last] = bounds(fresh, receivedAtMs);
-  if (!known) {
-    // It was made with the bounds of all; those of known spans are not its own.
-    if (fresh.length < spans.length) statements.setBounds.run(first, last, key);
+  const [first, last] = findBounds(inserted, receivedAtMs);
+  if (!existing) {
+    // The row was created with the bounds of all spans, including those that were not inserted.
+    if (inserted.length < spans.length) statements.setBounds.run(first, last, key);
   } else if (!late) {
-    // A closed one keeps its bounds: its run and its session were made of them.
-    statements.widen.run(first, last, receivedAtMs, key);
+    statements.extendBounds.run(first, last, receivedAtMs, key);
   }
-  for (const traceId of new Set(fresh.map((span) => span.traceId))) {
-    statements.addTrace.run(ownerId, traceId, key);
+  for (const traceId of new Set(inserted.map((span) => span.traceId))) {
+    statements.insertTrace.run(ownerId, traceId, key);
   }
   return part;
 }
 
-function addConversation(
-  { addConversation: add }: Statements,
-  { ownerId, conversationId, receivedAtMs }: Arrival,
+function insertConversation(
+  statements: SpanWriterStatements,
+  { ownerId, conversationId, receivedAtMs }: Target,
   spans: readonly NewSpan[],
 ): number {
-  const [first, last] = bounds(spans, receivedAtMs);
-  return Number(add.run(ownerId, conversationId, first, last, receivedAtMs).lastInsertRowid);
+  const [first, last] = findBounds(spans, receivedAtMs);
+  const { lastInsertRowid } = statements.insertConversation.run(
+    ownerId,
+    conversationId,
+    first,
+    last,
+    receivedAtMs,
+  );
+  return Number(lastInsertRowid);
 }
 
-function addSpan(
-  statements: Statements,
+/** Inserts a span; returns false if the owner already has a span with this id. */
+function insertSpan(
+  statements: SpanWriterStatements,
   span: NewSpan,
-  of: Arrival & { key: number; late: boolean },
+  target: Target & { key: number; late: boolean },
 ): boolean {
-  const { changes } = statements.addSpan.run(
-    of.key,
-    of.ownerId,
+  const { changes } = statements.insertSpan.run(
+    target.key,
+    target.ownerId,
     span.spanId,
     span.traceId,
     span.parentSpanId ?? null,
     span.operation,
     span.name,
-    inRange(span.startNs),
-    inRange(span.endNs),
+    clampNs(span.startNs),
+    clampNs(span.endNs),
     span.failed ? 1 : 0,
-    of.late ? 1 : 0,
-    of.receivedAtMs,
+    target.late ? 1 : 0,
+    target.receivedAtMs,
     JSON.stringify(span.attributes),
     span.inputMessages ?? null,
     span.outputMessages ?? null,
@@ -195,54 +234,55 @@ function addSpan(
   return changes > 0;
 }
 
-/** Whether a span that was not added is there as the same: in its trace and its conversation. */
-function isAgain(
-  { placeOfSpan }: Statements,
+/** Returns whether the stored span with this id is the same one: same trace, same conversation. */
+function isStored(
+  { locateSpan }: SpanWriterStatements,
   { spanId, traceId }: NewSpan,
   { ownerId, key }: { ownerId: string; key: number },
 ): boolean {
-  const place = placeOfSpan.get(ownerId, spanId);
-  return place?.trace_id === traceId && place.conversation_key === key;
+  const location = locateSpan.get(ownerId, spanId);
+  return location?.trace_id === traceId && location.conversation_key === key;
 }
 
-/** First start and last end. A span that brings no time is taken to have been when it came. */
-function bounds(spans: readonly NewSpan[], receivedAtMs: number): [bigint, bigint] {
+/** Returns the first start and the last end. A span without a time counts as the time of receipt. */
+function findBounds(spans: readonly NewSpan[], receivedAtMs: number): [bigint, bigint] {
   const receivedNs = BigInt(receivedAtMs) * 1_000_000n;
   let first = nsMax;
   let last = 0n;
   for (const { startNs, endNs } of spans) {
-    const start = startNs > 0n ? inRange(startNs) : receivedNs;
-    const end = endNs > start ? inRange(endNs) : start;
+    const start = startNs > 0n ? clampNs(startNs) : receivedNs;
+    const end = endNs > start ? clampNs(endNs) : start;
     if (start < first) first = start;
     if (end > last) last = end;
   }
   return [first, last];
 }
 
-function inRange(ns: bigint): bigint {
+function clampNs(ns: bigint): bigint {
   if (ns < 0n) return 0n;
   return ns < nsMax ? ns : nsMax;
 }
 
-/** How many tags found no room. */
-function keepTags(
-  statements: Statements,
-  { key, tagCount }: KeptOfConversation,
+/** Inserts tags up to the limit of the conversation and returns how many were dropped. */
+function insertTags(
+  statements: SpanWriterStatements,
+  { key, tagCount }: InsertedPart,
   tags: readonly Tag[],
 ): number {
   let count = tagCount;
-  let lost = 0;
+  let dropped = 0;
   for (const { key: name, value } of tags) {
-    if (count < tagsPerConversationMax) count += statements.addTag.run(key, name, value).changes;
-    else if (!statements.findTag.get(key, name, value)) lost += 1;
+    if (count < tagsPerConversationMax) {
+      count += statements.insertTag.run(key, name, value).changes;
+    } else if (!statements.findTag.get(key, name, value)) dropped += 1;
   }
-  if (count > tagCount) statements.countTags.run(count, key);
-  return lost;
+  if (count > tagCount) statements.setTagCount.run(count, key);
+  return dropped;
 }
 
-/** One note of a kind for a request, about the first conversation of which it is true. */
-class LogEntryCounts {
-  readonly #found = new Map<
+/** Collects one log entry per code, about the first affected conversation, with a total count. */
+class LogEntryCollector {
+  readonly #byCode = new Map<
     keyof typeof logMessages,
     IngestLogEntry['about'] & { count: number }
   >();
@@ -251,42 +291,45 @@ class LogEntryCounts {
     code: keyof typeof logMessages,
     conversationId: string,
     count: number,
-    more: IngestLogEntry['about'] = {},
+    details: IngestLogEntry['about'] = {},
   ): void {
     if (count === 0) return;
-    const known = this.#found.get(code) ?? { conversation_id: conversationId, ...more, count: 0 };
-    this.#found.set(code, { ...known, count: known.count + count });
+    const known = this.#byCode.get(code) ?? {
+      conversation_id: conversationId,
+      ...details,
+      count: 0,
+    };
+    this.#byCode.set(code, { ...known, count: known.count + count });
   }
 
-  notes(): IngestLogEntry[] {
-    return Array.from(this.#found, ([code, about]) => ({ ...logMessages[code], code, about }));
+  entries(): IngestLogEntry[] {
+    return Array.from(this.#byCode, ([code, about]) => ({ ...logMessages[code], code, about }));
   }
 }
 
-/** What ingest can't know before it asks the store; the rest it says itself. */
+/** Messages about what only the stored data shows. The others are in `ingest/log-entries.ts`. */
 const logMessages = {
   late_spans: {
     level: 'warn',
     message:
-      'Kept and shown, not scored: spans that came after their conversation was closed. Flush the ' +
-      'exporter before ending a conversation.',
+      'Stored but not scored: spans that were received after their conversation was closed. Flush ' +
+      'the exporter before you end a conversation.',
   },
   repeated_spans: {
     level: 'info',
     message:
-      'Nothing changed: spans that had been received before, such as those of a request that was ' +
-      'sent again.',
+      'Ignored: spans that were received before, for example because a request was sent again.',
   },
   span_id_taken: {
     level: 'warn',
     message:
-      'Dropped: spans whose ids had been received before, in another trace or conversation. A span ' +
-      'id counts once for each owner; make a new id for each span, at random.',
+      'Dropped: spans whose ids were received before in another trace or conversation. Generate a ' +
+      'new random id for each span.',
   },
   tags_left_out: {
     level: 'warn',
     message:
-      `Dropped: tags beyond the ${tagsPerConversationMax} that a conversation keeps. Keep what ` +
-      'differs from span to span out of the export.',
+      `Dropped: tags beyond the limit of ${tagsPerConversationMax} per conversation. Don't export ` +
+      'attributes whose values differ from span to span.',
   },
 } as const satisfies Record<string, Pick<IngestLogEntry, 'level' | 'message'>>;

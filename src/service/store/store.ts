@@ -1,16 +1,33 @@
-import type { EvalDefinition } from '../../contract/index.ts';
-import type { JobStore } from './queue.ts';
-import type { DocumentStore, EvalStore, OwnerStore, SeedData } from './setup.ts';
-import type { SimulationStore } from './simulations.ts';
+import type { EvalDefinition, LiveSettings } from '../../contract/index.ts';
+import type {
+  CloseRequest,
+  CloseResult,
+  Conversation,
+  DocumentKind,
+  Documents,
+  FinishedJob,
+  IngestLogEntry,
+  Job,
+  NewDocument,
+  NewSession,
+  NewSimulation,
+  Outcome,
+  SeedData,
+  Session,
+  SessionFilter,
+  SimulationPlan,
+  StoredSpan,
+  StoredTurn,
+} from './records.ts';
 
-export type { FinishedJob, Job, JobStore } from './queue.ts';
-export type { DocumentStore, EvalStore, OwnerStore } from './setup.ts';
+export type * from './records.ts';
 
 /**
- * What the service keeps, and the only way to it. No other room knows SQL. SQLite stands behind it
- * today; the calls are asynchronous so that a database server can stand there, too.
+ * The only access to persistent data; no other module contains SQL. SQLite implements it today. All
+ * calls are asynchronous so that a database server can implement it, too.
  *
- * Every call belongs to an owner: what one owner keeps, another can neither see nor change.
+ * All data belongs to an owner. Calls with an `ownerId` neither read nor change data of others; only
+ * background work (idle closing, scoring, resuming simulations) reads across owners.
  */
 export interface Store {
   readonly owners: OwnerStore;
@@ -21,106 +38,33 @@ export interface Store {
   readonly documents: DocumentStore;
   readonly jobs: JobStore;
   readonly ingestLog: IngestLogStore;
-  /** Forgets everything of an owner but the owner and its keys. */
+  /** Deletes all data of an owner except the owner itself and its keys. */
   deleteOwnerData(ownerId: string): Promise<void>;
   /**
-   * Keeps all that a seed brings in one transaction. The place of a key that is another owner's, in
-   * the list of keys: nothing is changed then. Undefined when all is kept.
+   * Inserts seed data in one transaction. Returns undefined on success. If a key belongs to another
+   * owner, changes nothing and returns the index of that key.
    */
-  insertSeedData(planting: SeedData): Promise<number | undefined>;
+  insertSeedData(seedData: SeedData): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
-/** A span as ingest has read it, ready to be kept (spec 2.1). */
-export interface NewSpan {
-  conversationId: string;
-  /** Lower-case hexadecimal. */
-  traceId: string;
-  spanId: string;
-  parentSpanId: string | undefined;
-  /** `gen_ai.operation.name`. */
-  operation: string;
-  name: string;
-  startNs: bigint;
-  endNs: bigint;
-  /** Status ERROR; UNSET is what instrumentations send on success. */
-  failed: boolean;
-  /** JSON text of `gen_ai.input.messages`, as it came, be it well-formed or not. */
-  inputMessages: string | undefined;
-  outputMessages: string | undefined;
-  /** All other `gen_ai.*` attributes, and the hints of ours (`turns/evaluation-hints.ts`). */
-  attributes: Readonly<Record<string, unknown>>;
-}
-
-/** A tag of a conversation: an attribute outside `gen_ai.*`. */
-export interface Tag {
-  conversationId: string;
-  key: string;
-  value: string;
-}
-
-/** What one accepted trace request brings. */
-export interface TraceRequestRows {
-  ownerId: string;
-  /** Server time; idleness is reckoned from it. */
-  receivedAtMs: number;
-  spans: readonly NewSpan[];
-  tags: readonly Tag[];
-  logEntries: readonly IngestLogEntry[];
-}
-
-/** What became of a request's spans. */
-export interface InsertResult {
-  inserted: number;
-  /** Had been kept before; nothing changed. */
-  repeated: number;
-  /** Of those inserted: came after their conversation was closed; kept, not scored. */
-  late: number;
-}
-
-/** A span as it is kept. */
-export interface StoredSpan extends NewSpan {
-  receivedAtMs: number;
-  late: boolean;
-}
-
-/** A live-trace conversation (spec 3.1). */
-export interface Conversation {
-  conversationId: string;
-  state: 'open' | 'closed';
-  /** Start of its first span, nanoseconds since the Unix epoch. */
-  firstStartNs: bigint;
-  /** End of its last span. */
-  lastEndNs: bigint;
-  /** Server time at which its last span was received. */
-  lastReceivedAtMs: number;
-  closedAtMs: number | undefined;
-  /** Name of the daily run that it joined when it was closed. */
-  run: string | undefined;
-  /** The session that scores it; undefined while it is unscored. */
-  sessionId: string | undefined;
-}
-
-/** How to close a conversation. */
-export interface CloseRequest {
-  ownerId: string;
-  conversationId: string;
-  atMs: number;
-  /** Given the UTC date of its first span, e.g. `2026-11-20`: the name of the daily run. */
-  runName: (date: string) => string;
-  /** The evals that score it, as they are now; deleted ones left out. */
-  evals: readonly EvalDefinition[];
-  /** A new id for the session, used when there is something to score. */
-  sessionId: string;
-  /** Closes only if its last span came before: one may come between `idleBefore` and closing. */
-  idleBeforeMs?: number;
-}
-
-/** What closing came to. */
-export interface CloseResult {
-  run: string;
-  evaluationsQueued: number;
-  alreadyClosed: boolean;
+/** Stores keys as SHA-256 digests in lower-case hexadecimal, never the keys themselves. */
+export interface OwnerStore {
+  /** Returns the id of the owner with this name, creating the owner if necessary. */
+  ensure(name: string): Promise<string>;
+  /** Adds a key; safe to repeat. Returns false, and changes nothing, if another owner has the key. */
+  addKey(ownerId: string, keyDigest: string): Promise<boolean>;
+  /**
+   * Replaces the keys of the previous configuration with these; keys added by `addKey` stay. Returns
+   * false, and changes nothing, if one of them belongs to another owner.
+   */
+  configureKeys(keys: readonly { ownerId: string; keyDigest: string }[]): Promise<boolean>;
+  removeKey(ownerId: string, keyDigest: string): Promise<boolean>;
+  /** Returns the owner of a key, and the stored digest for a constant-time comparison. */
+  findByKey(keyDigest: string): Promise<{ ownerId: string; keyDigest: string } | undefined>;
+  findId(name: string): Promise<string | undefined>;
+  /** Returns the ids of all owners. */
+  listIds(): Promise<string[]>;
 }
 
 export interface ConversationStore {
@@ -128,143 +72,124 @@ export interface ConversationStore {
   listSpans(ownerId: string, conversationId: string): Promise<StoredSpan[]>;
   listTags(ownerId: string, conversationId: string): Promise<{ key: string; value: string }[]>;
   /**
-   * Closes a conversation once: the state, the run, the session and its jobs in one transaction.
-   * Undefined for an unknown conversation, and for one that is not idle when it has to be.
+   * Closes a conversation and, in the same transaction, adds it to its run and queues its scoring.
+   * Concurrent calls close it once; later calls return `alreadyClosed`. Returns undefined for an
+   * unknown conversation, and for one that received a span at or after `idleBeforeMs`.
    */
-  close(closing: CloseRequest): Promise<CloseResult | undefined>;
-  /** Open conversations of all owners whose last span came before, oldest first. */
+  close(request: CloseRequest): Promise<CloseResult | undefined>;
+  /** Lists open conversations of all owners whose last span was received before `ms`, oldest first. */
   listIdle(ms: number, limit: number): Promise<{ ownerId: string; conversationId: string }[]>;
   /**
-   * Open conversations of all owners whose last span came later than now, by a clock that was moved
-   * on, are taken to have received it now. How many there were.
+   * Sets receive times in the future to `nowMs`, for open conversations of all owners, and returns
+   * how many there were. Future times come from an earlier process whose clock was advanced.
    */
   capReceivedAt(nowMs: number): Promise<number>;
-  /** Closed and never scored, oldest first. */
+  /** Lists conversations that were closed but never scored, oldest first. */
   listUnscored(ownerId: string, limit: number): Promise<string[]>;
   /**
-   * Scores a closed conversation that was not scored: session and jobs in one transaction. Undefined
-   * for any other; without evals it stays unscored.
+   * Creates the session and the jobs of a closed, unscored conversation in one transaction. Returns
+   * undefined for any other conversation. Without evals, the conversation stays unscored.
    */
   queueScoring(
-    closing: Omit<CloseRequest, 'runName'>,
+    request: Omit<CloseRequest, 'runName'>,
   ): Promise<{ run: string; queued: number } | undefined>;
 }
 
-/** Whether a session comes from a simulation or from production. */
-export type SessionKind = 'simulation' | 'production';
-
-/** pending, running, evaluating, completed, failed, cancelled. */
-export type SessionStatus =
-  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
-
-/** What an eval found; only pass and fail are evaluations on the wire. */
-export interface Outcome {
-  evalId: string;
-  evalName: string;
-  category: string;
-  type: string;
-  outcome: 'pass' | 'fail' | 'error';
-  /** False: it never makes the session fail. */
-  required: boolean;
-  reasoning: string;
-}
-
-/** Free-form JSON that came with a session. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** A turn of a session that has no spans: uploaded, or simulated. */
-export interface StoredTurn {
-  sequence: number;
-  userInput: string;
-  userReason: string | undefined;
-  agentResponse: string;
-  /** What the sandbox hinted at (spec 2.8). */
-  evaluationMetadata?: JsonObject | undefined;
-  toolCalls?: { name: string; arguments: unknown; result: unknown }[];
-  /** From the user's word to the end of the answer. */
-  latencyMs?: number;
-  failed?: boolean;
-}
-
-/** A session with its outcomes (spec 2.4, 2.5). */
-export interface Session {
-  id: string;
-  kind: SessionKind;
-  ownerId: string;
-  status: SessionStatus;
-  startedAtMs: number;
-  endedAtMs: number;
-  /** Production: id and name of the run, and the caller's own id of the conversation. */
-  run: { id: string; name: string } | undefined;
-  sourceSessionId: string | undefined;
-  /** Simulation: id and name; deleted ones keep their name, and lose their page. */
-  simulation: { id: string; name: string; deleted: boolean } | undefined;
-  agent: { name: string; url: string } | undefined;
-  scenario: string | undefined;
-  persona: string | undefined;
-  endReason: string | undefined;
-  /** What it was handed in with; sessions of live traces have tags instead. */
-  metadata?: JsonObject | undefined;
-  /** How a simulated user held it: channel, sample, review and the like. */
-  simulated?: JsonObject | undefined;
-  outcomes: Outcome[];
-}
-
-/** Which sessions to list (spec 4.3, 4.4). Names are matched as substrings, whatever the case. */
-export interface SessionFilter {
-  ownerId: string;
-  kind: SessionKind;
-  agent?: string;
-  run?: string;
-  eval?: string;
-  failedOnly: boolean;
-  startedAfterMs?: number;
-  startedBeforeMs?: number;
-  skip: number;
-  limit: number;
-}
-
-/** A session to be kept as it is: seeded, uploaded, or simulated. */
-export interface NewSession extends Omit<Session, 'run' | 'outcomes'> {
-  /** Name of the run that a production session joins. */
-  runName: string | undefined;
-  turns: readonly StoredTurn[];
-  outcomes: readonly Outcome[];
-  /** Evals that are to score it. */
-  evals: readonly EvalDefinition[];
-  /** Of a session of a seed: a digest of all that the seed says of it. */
-  seedDigest?: string;
-}
-
 export interface SessionStore {
-  /** A page, newest first, and how many match in all, from one read. */
+  /** Returns a page, newest first, and the number of all matches, both from one snapshot. */
   listPage(filter: SessionFilter): Promise<{ sessions: Session[]; total: number }>;
   find(ownerId: string, id: string): Promise<Session | undefined>;
-  /** Newest first, of both kinds, with results or without. */
+  /** Lists sessions of both kinds, newest first, including those without results. */
   listNewest(ownerId: string, limit: number): Promise<Session[]>;
-  /** The turns that were handed in; empty for sessions of live traces. */
+  /** Returns the stored turns; empty for sessions of live traces. */
   listTurns(ownerId: string, id: string): Promise<StoredTurn[]>;
-  /** Adds a session, with its jobs, in one transaction. A known id is replaced. */
+  /** Adds a session and its jobs in one transaction, replacing any session with the same id. */
   add(session: NewSession): Promise<void>;
-  /** Marks a simulation as deleted; its sessions stay. False when there is none, or none any more. */
+  /** Marks a simulation as deleted; its sessions stay. Returns false if there is none to delete. */
   deleteSimulation(ownerId: string, simulationId: string): Promise<boolean>;
 }
 
-/** Something that ingest noticed, and what to do about it. */
-export interface IngestLogEntry {
-  level: 'info' | 'warn' | 'error';
-  /** Stable, e.g. `no_conversation_id`. */
-  code: string;
-  message: string;
-  /** What it is about: conversation, trace and span ids, counts. Never conversation text. */
-  about: Readonly<Record<string, string | number>>;
+export interface SimulationStore {
+  /** Adds a simulation and returns its id. */
+  add(simulation: NewSimulation): Promise<string>;
+  find(ownerId: string, id: string): Promise<SimulationPlan | undefined>;
+  findState(ownerId: string, id: string): Promise<SimulationPlan['state'] | undefined>;
+  /** Lists simulations, newest first. */
+  list(ownerId: string, limit: number): Promise<SimulationPlan[]>;
+  /** Lists the unfinished simulations of all owners, oldest first. */
+  listRunning(): Promise<SimulationPlan[]>;
+  /** Returns the API key of the agent's sandbox. Use it only to call that sandbox. */
+  findApiKey(ownerId: string, id: string): Promise<string | undefined>;
+  /** Lists the sessions that have ended, in no particular order. */
+  listSessions(ownerId: string, id: string): Promise<Session[]>;
+  /**
+   * Adds a finished session and its jobs in one transaction. Returns false, and changes nothing, if
+   * the session exists already or the simulation does not.
+   */
+  addSession(session: NewSession): Promise<boolean>;
+  /** Ends a simulation and deletes the API key. Returns false if it was not running. */
+  end(ownerId: string, id: string, state: 'ended' | 'cancelled'): Promise<boolean>;
+}
+
+export interface EvalStore {
+  /** Adds an eval, or replaces the one with the same id. */
+  put(ownerId: string, definition: EvalDefinition): Promise<void>;
+  list(ownerId: string): Promise<EvalDefinition[]>;
+  /** Deletes an eval; returns false if there is none. The settings may still refer to it. */
+  remove(ownerId: string, id: string): Promise<boolean>;
+  getSettings(ownerId: string): Promise<Required<LiveSettings>>;
+  /** Changes the settings that are present in `changes`. */
+  updateSettings(ownerId: string, changes: LiveSettings): Promise<void>;
+  /** Returns the evals that the live settings name, and the ids of those that were deleted. */
+  listLive(ownerId: string): Promise<{ evals: EvalDefinition[]; deletedIds: string[] }>;
+}
+
+export interface DocumentStore {
+  /** Adds a document with its secret, or replaces the one with the same id. */
+  put(ownerId: string, document: NewDocument): Promise<void>;
+  /** Lists up to `limit` documents in the order in which they were added. */
+  list<Kind extends DocumentKind>(
+    ownerId: string,
+    kind: Kind,
+    limit: number,
+  ): Promise<Documents[Kind][]>;
+  /** Deletes a document; returns false if there is none. */
+  remove(ownerId: string, kind: DocumentKind, id: string): Promise<boolean>;
+  /** Returns the API key of an agent's sandbox, if it has one. Use it only to call that sandbox. */
+  findApiKey(ownerId: string, agentId: string): Promise<string | undefined>;
+}
+
+/** The queue of scoring jobs. `jobs.ts` explains their states and leases. */
+export interface JobStore {
+  /** Leases up to `limit` due jobs to a worker; no other worker gets them during the lease. */
+  take(worker: string, nowMs: number, leaseMs: number, limit: number): Promise<Job[]>;
+  /** Extends the leases to `untilMs`. Skips jobs that the worker no longer holds. */
+  renew(worker: string, jobs: readonly Job[], untilMs: number): Promise<void>;
+  /**
+   * Writes the outcome of a job. With the last job of a session, completes the session in the same
+   * transaction. Returns false, and writes nothing, if the worker has lost the lease.
+   */
+  finish(worker: string, job: Job, outcome: Outcome, atMs: number): Promise<boolean>;
+  /** Does the same for several jobs in one transaction: if it fails, none is finished. */
+  finishAll(worker: string, finished: readonly FinishedJob[], atMs: number): Promise<boolean[]>;
+  /** Returns a job to the queue; it can be taken again from `dueAtMs` on. */
+  release(worker: string, job: Job, dueAtMs: number): Promise<void>;
+  /**
+   * Call on startup: releases the jobs of earlier processes, makes jobs that are due in the future
+   * due now (an earlier process may have advanced its clock), and returns how many there were.
+   */
+  releaseAll(nowMs: number): Promise<number>;
+  /** Counts unfinished jobs, and returns when the next becomes due or its lease expires. */
+  getBacklog(): Promise<{ count: number; nextDueAtMs: number | undefined }>;
+  /** Returns only the time, which is fast for any number of jobs; undefined if there is no job. */
+  findNextDueAtMs(): Promise<number | undefined>;
 }
 
 export interface IngestLogStore {
-  /** Adds notes; the oldest beyond the bound are forgotten. */
-  add(ownerId: string, atMs: number, notes: readonly IngestLogEntry[]): Promise<void>;
-  /** Newest first. */
+  /** Adds entries and deletes the oldest ones beyond the limit. */
+  add(ownerId: string, atMs: number, entries: readonly IngestLogEntry[]): Promise<void>;
+  /** Lists entries, newest first. */
   list(ownerId: string, limit: number): Promise<(IngestLogEntry & { atMs: number })[]>;
-  /** The code of the newest note that tells of spans that were dropped, if there is one. */
+  /** Returns the code of the newest entry about dropped spans, if there is one. */
   findNewestDropCode(ownerId: string): Promise<string | undefined>;
 }

@@ -1,8 +1,13 @@
 import type { Generated } from 'kysely';
-import type { DocumentKind } from './setup.ts';
-import type { SessionKind, SessionStatus, Outcome, IngestLogEntry } from './store.ts';
+import type {
+  DocumentKind,
+  IngestLogEntry,
+  Outcome,
+  SessionKind,
+  SessionStatus,
+} from './records.ts';
 
-/** The tables as kysely knows them; what they mean stands in `migrations/`. Booleans are 0 and 1. */
+/** Row types for kysely. The comments in `migrations/` describe the columns. Booleans are 0 and 1. */
 export interface Tables {
   owners: { id: string; name: string };
   keys: { digest: string; owner_id: string; configured: number };
@@ -12,10 +17,7 @@ export interface Tables {
   tags: { conversation_key: number; name: string; value: string };
   runs: NameRow;
   agents: NameRow & { url: string; url_folded: string };
-  simulations: { key: Generated<number>; owner_id: string; id: string } & {
-    name: string;
-    deleted: number;
-  };
+  simulations: SimulationRow;
   simulation_plans: SimulationPlanRow;
   eval_names: NameRow;
   sessions: SessionRow;
@@ -33,6 +35,14 @@ interface NameRow {
   owner_id: string;
   name: string;
   name_folded: string;
+}
+
+interface SimulationRow {
+  key: Generated<number>;
+  owner_id: string;
+  id: string;
+  name: string;
+  deleted: number;
 }
 
 interface SimulationPlanRow {

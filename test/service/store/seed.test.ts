@@ -1,7 +1,7 @@
 /** The store: a seed goes in as one, and leaves time for others. */
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import type { SeedData } from '../../../src/service/store/setup.ts';
+import type { SeedData } from '../../../src/service/store/store.ts';
 import { newAgent, newEval, newSession, newSimulated, withStore } from '../../helpers/store.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');

@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
-import { firstTables } from '../../../src/service/store/migrations/001-first-tables.ts';
+import { createTables } from '../../../src/service/store/migrations/001-create-tables.ts';
 import { openFile } from '../../../src/service/store/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { newAgent } from '../../helpers/store.ts';
@@ -241,7 +241,7 @@ void t.test('a file of another program, of a newer kit, or no database is refuse
 void t.test('a file of the first tables gets the newer ones, and its outcomes stay', async (t) => {
   const file = join(t.testdir(), 'old.db');
   const old = new DatabaseSync(file);
-  old.exec(`${firstTables}
+  old.exec(`${createTables}
     pragma application_id = 1935833195;
     pragma user_version = 1;
     insert into owners values ('o', 'development');

@@ -1,23 +1,23 @@
-/** Runs of simulated users, and what is known of a simulated turn and of how a session was held. */
-export const simulatedSessions = `
+/** Adds simulations, and what is known about simulated sessions and turns. */
+export const addSimulations = `
 -- JSON array of tool calls, or null
 alter table turns add column tool_calls text;
--- from the user's word to the end of the answer; null when nobody measured it
+-- from the end of the user's input to the end of the response; null if it was not measured
 alter table turns add column latency_ms real;
--- 1: no answer came, or none that could be used; null when nobody knows
+-- 1: no usable response; null if unknown
 alter table turns add column failed integer;
 
--- JSON object, or null: how a simulated user held the session
+-- JSON object or null: details of a simulated session
 alter table sessions add column simulated text;
 
 create table simulation_plans (
-  -- a run as it was asked for; a session of it has ended when its row is there
+  -- the request of a simulation; its finished sessions are rows of sessions
   simulation_key integer primary key references simulations (key) on delete cascade,
   owner_id text not null,
   seed text not null,
-  -- JSON: agent, samples, concurrency, and the scenarios with personas and evals as they were
+  -- JSON: agent, samples, concurrency, and copies of the scenarios with their personas and evals
   request text not null,
-  -- the key of the agent's sandbox, as it is: it has to be sent; null once the run has ended
+  -- API key of the agent's sandbox in plain text, because it has to be sent; null after the end
   secret text,
   state text not null default 'running' check (state in ('running', 'ended', 'cancelled')),
   started_at_ms integer not null

@@ -1,40 +1,40 @@
 /**
- * The first tables. The comments inside the statements are a data dictionary: SQLite keeps them, and
+ * Creates the tables. The comments inside the statements document the schema: SQLite stores them, and
  * `.schema` shows them.
  *
- * A `key` is the store's own number of a row and leaves it in no place but `Run.id`; an `id` is what
- * callers know. Times are integers: `_ms` and `_ns` since the Unix epoch. `_folded` holds a name as
- * `fold` makes it, for searches whatever the case.
+ * A `key` is the internal number of a row; callers see it only as the id of a run. An `id` is known
+ * to callers. Times are integers since the Unix epoch, in milliseconds (`_ms`) or nanoseconds
+ * (`_ns`). A `_folded` column holds a name as `normalizeForSearch` returns it.
  */
-export const firstTables = `
+export const createTables = `
 create table owners (
-  -- whoever keys belong to; nothing of one is seen by another
+  -- keys belong to an owner; owners never see each other's data
   id text primary key,
   name text not null unique
 ) strict;
 
 create table keys (
-  -- SHA-256 of the key, lower-case hexadecimal; the key itself is nowhere
+  -- SHA-256 of the key, lower-case hexadecimal; the key itself is not stored
   digest text primary key,
   owner_id text not null references owners (id),
-  -- 1: of the configuration of the last start, and goes with it; 0: given later, and stays
+  -- 1: from the configuration, replaced on the next start; 0: added later, permanent
   configured integer not null
 ) strict;
 
 create table conversations (
-  -- a production conversation made of spans (spec 3.1)
+  -- a production conversation built from spans (spec 3.1)
   key integer primary key,
   owner_id text not null references owners (id),
   -- gen_ai.conversation.id
   conversation_id text not null,
-  -- open, then closed, once
+  -- changes from open to closed once
   state text not null default 'open' check (state in ('open', 'closed')),
-  -- bounds of the spans that came while it was open
+  -- time range of the spans that were received while it was open
   first_start_ns integer not null,
   last_end_ns integer not null,
-  -- server time of the last new span; idleness is reckoned from it
+  -- server time of the last new span; the idle timeout counts from it
   last_received_at_ms integer not null,
-  -- rows in tags, so that their bound costs no count
+  -- number of its rows in tags, so that checking the limit needs no count
   tag_count integer not null default 0,
   closed_at_ms integer,
   -- the daily run it joined when it was closed
@@ -59,14 +59,14 @@ create table spans (
   name text not null,
   start_ns integer not null,
   end_ns integer not null,
-  -- 1: its status is ERROR
+  -- 1: status ERROR
   failed integer not null,
-  -- 1: it came after its conversation was closed
+  -- 1: received after its conversation was closed
   late integer not null,
   received_at_ms integer not null,
   -- JSON object: the other gen_ai attributes
   attributes text not null,
-  -- JSON text as it came, well-formed or not; last, since they are long
+  -- JSON text as received, even if not well-formed; last because they are long
   input_messages text,
   output_messages text,
   unique (owner_id, span_id)
@@ -74,7 +74,7 @@ create table spans (
 create index spans_of_conversation on spans (conversation_key);
 
 create table traces (
-  -- which conversation the first span of a trace belongs to
+  -- the conversation of the first span of each trace
   owner_id text not null,
   trace_id text not null,
   conversation_key integer not null,
@@ -82,7 +82,7 @@ create table traces (
 ) strict, without rowid;
 
 create table tags (
-  -- attributes outside gen_ai, once a conversation
+  -- distinct attributes outside gen_ai.* for each conversation
   conversation_key integer not null references conversations (key) on delete cascade,
   name text not null,
   value text not null,
@@ -90,7 +90,7 @@ create table tags (
 ) strict, without rowid;
 
 create table runs (
-  -- what groups production sessions; its key is the evaluation id of deep links
+  -- a group of production sessions; its key is the evaluation id of deep links
   key integer primary key,
   owner_id text not null,
   name text not null,
@@ -113,13 +113,13 @@ create table simulations (
   owner_id text not null,
   id text not null,
   name text not null,
-  -- 1: it is gone; its sessions stay
+  -- 1: deleted; its sessions stay
   deleted integer not null,
   unique (owner_id, id)
 ) strict;
 
 create table eval_names (
-  -- every name that an outcome bears, so that a search reads few rows
+  -- all distinct eval names of outcomes, so that a search reads few rows
   key integer primary key,
   owner_id text not null,
   name text not null,
@@ -136,14 +136,14 @@ create table sessions (
   started_at_ms integer not null,
   ended_at_ms integer not null,
   run_key integer,
-  -- the caller's own id of the conversation
+  -- the client's own conversation id
   source_session_id text,
   simulation_key integer,
   agent_key integer,
   scenario text,
   persona text,
   end_reason text,
-  -- outcomes that pass or fail, those that pass, those that fail; an error counts in none
+  -- numbers of outcomes that pass or fail, that pass, and that fail; errors are not counted
   total integer not null default 0,
   passed integer not null default 0,
   failed integer not null default 0,
@@ -158,7 +158,7 @@ create index sessions_of_run on sessions (run_key, started_at_ms desc, id) where
 create index sessions_of_agent on sessions (agent_key, started_at_ms desc, id);
 
 create table turns (
-  -- handed in with a session; sessions of live traces have spans instead
+  -- uploaded with a session; sessions of live traces have spans instead
   session_key integer not null references sessions (key) on delete cascade,
   sequence integer not null,
   user_input text not null,
@@ -168,7 +168,7 @@ create table turns (
 ) strict;
 
 create table outcomes (
-  -- what an eval found of a session, once
+  -- the result of each eval of a session
   session_key integer not null references sessions (key) on delete cascade,
   eval_id text not null,
   -- order among the outcomes of its session
@@ -178,7 +178,7 @@ create table outcomes (
   type text not null,
   outcome text not null check (outcome in ('pass', 'fail', 'error')),
   reasoning text not null,
-  -- when it was written; null when it came with the session
+  -- when it was written; null if it was uploaded with the session
   at_ms integer,
   unique (session_key, eval_id)
 ) strict;
@@ -186,20 +186,20 @@ create index outcomes_by_name on outcomes (eval_name_key, session_key)
   where outcome <> 'error';
 
 create table jobs (
-  -- an eval that is to score a session; ids are never used again, so that none is mistaken
+  -- an eval that has to score a session; ids are never reused, so a stale id matches no other job
   id integer primary key autoincrement,
   owner_id text not null,
   session_key integer not null references sessions (key) on delete cascade,
   eval_id text not null,
   position integer not null,
-  -- JSON: the eval as it was when it was queued
+  -- JSON: the eval as defined when the job was queued
   definition text not null,
-  -- queued and taken in turns, then done
+  -- queued or taken, finally done
   state text not null default 'queued' check (state in ('queued', 'taken', 'done')),
-  -- how often it was taken; with worker, what fences off one that lost its lease
+  -- how often it was taken; together with worker, the fencing token
   attempts integer not null default 0,
   worker text,
-  -- queued: may be taken from then on; taken: the lease ends then, and another may take it
+  -- queued: can be taken from then on; taken: the lease ends then
   due_at_ms integer not null,
   unique (session_key, eval_id)
 ) strict;
@@ -215,20 +215,20 @@ create table evals (
 ) strict;
 
 create table documents (
-  -- what simulations are made of
+  -- documents that simulations refer to
   key integer primary key,
   owner_id text not null references owners (id),
   kind text not null check (kind in ('agent', 'persona', 'scenario')),
   id text not null,
-  -- JSON: the whole document, but for the secret
+  -- JSON: the whole document without the secret
   document text not null,
-  -- an agent's key to its sandbox, as it is: it has to be sent; in no list
+  -- API key of an agent's sandbox in plain text, because it has to be sent; never listed
   secret text,
   unique (owner_id, kind, id)
 ) strict;
 
 create table settings (
-  -- of live traces (spec 2.2); no row: the defaults
+  -- settings of live traces (spec 2.2); without a row, the defaults apply
   owner_id text primary key references owners (id),
   -- JSON array of eval ids
   evals text not null,
@@ -237,13 +237,13 @@ create table settings (
 
 create table ingest_log (
   owner_id text not null references owners (id),
-  -- counts up for each owner, so that what is beyond the bound is a range
+  -- counts up for each owner, so that old entries can be deleted as a range
   number integer not null,
   at_ms integer not null,
   level text not null,
   code text not null,
   message text not null,
-  -- JSON object: ids and counts, no conversation text
+  -- JSON object: ids and counts, never conversation text
   about text not null,
   primary key (owner_id, number)
 ) strict, without rowid;

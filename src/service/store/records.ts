@@ -1,0 +1,299 @@
+/** What the store holds: one type per kind of record. The calls that read and write them are in `store.ts`. */
+import type { EvalDefinition, LiveSettings, Persona, Scenario } from '../../contract/index.ts';
+
+/** A JSON object with any content. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A span that ingest has read and that is ready to be stored (spec 2.1). */
+export interface NewSpan {
+  conversationId: string;
+  /** Lower-case hexadecimal, like all span and trace ids here. */
+  traceId: string;
+  spanId: string;
+  parentSpanId: string | undefined;
+  /** `gen_ai.operation.name`. */
+  operation: string;
+  name: string;
+  startNs: bigint;
+  endNs: bigint;
+  /** True for status ERROR. UNSET is not a failure: instrumentations send it on success. */
+  failed: boolean;
+  /** JSON text of `gen_ai.input.messages` as received, even if it is not well-formed. */
+  inputMessages: string | undefined;
+  outputMessages: string | undefined;
+  /** All other `gen_ai.*` attributes, and evaluation hints (`turns/evaluation-hints.ts`). */
+  attributes: Readonly<Record<string, unknown>>;
+}
+
+/** A stored span. */
+export interface StoredSpan extends NewSpan {
+  receivedAtMs: number;
+  /** Received after its conversation was closed: shown, but not scored. */
+  late: boolean;
+}
+
+/** A tag of a conversation: an attribute outside `gen_ai.*`. */
+export interface Tag {
+  conversationId: string;
+  key: string;
+  value: string;
+}
+
+/** Everything that one accepted trace request adds to the store. */
+export interface TraceRequestRows {
+  ownerId: string;
+  /** Server time. The idle timeout of a conversation counts from it. */
+  receivedAtMs: number;
+  spans: readonly NewSpan[];
+  tags: readonly Tag[];
+  logEntries: readonly IngestLogEntry[];
+}
+
+/** How many spans of a trace request were inserted. */
+export interface InsertResult {
+  inserted: number;
+  /** Spans that were already stored or whose id is taken; they changed nothing. */
+  repeated: number;
+  /** How many of the inserted spans arrived after their conversation was closed. */
+  late: number;
+}
+
+/** Something that ingest noticed, and how to fix it. */
+export interface IngestLogEntry {
+  level: 'info' | 'warn' | 'error';
+  /** Stable, for example `no_conversation_id`. */
+  code: string;
+  message: string;
+  /** Conversation, trace and span ids, attribute names and counts. Never conversation text. */
+  about: Readonly<Record<string, string | number>>;
+}
+
+/** A conversation built from live traces (spec 3.1). */
+export interface Conversation {
+  conversationId: string;
+  state: 'open' | 'closed';
+  /** Start of its first span, in nanoseconds since the Unix epoch. */
+  firstStartNs: bigint;
+  /** End of its last span. */
+  lastEndNs: bigint;
+  /** Server time at which its most recent span was received. */
+  lastReceivedAtMs: number;
+  closedAtMs: number | undefined;
+  /** Name of the daily run that it joined when it was closed. */
+  run: string | undefined;
+  /** The session that scores it; undefined while it is unscored. */
+  sessionId: string | undefined;
+}
+
+/** How to close a conversation. */
+export interface CloseRequest {
+  ownerId: string;
+  conversationId: string;
+  atMs: number;
+  /** Returns the name of the daily run for the UTC date of the first span, e.g. `2026-11-20`. */
+  runName: (date: string) => string;
+  /** The evals that score it, as currently defined; deleted evals are left out. */
+  evals: readonly EvalDefinition[];
+  /** An unused id for the session that is created if there is something to score. */
+  sessionId: string;
+  /**
+   * Closes the conversation only if its last span was received before this time: a span can arrive
+   * between `listIdle` and `close`.
+   */
+  idleBeforeMs?: number;
+}
+
+/** The result of closing a conversation. */
+export interface CloseResult {
+  run: string;
+  evaluationsQueued: number;
+  alreadyClosed: boolean;
+}
+
+/** Whether a session comes from a simulation or from production. */
+export type SessionKind = 'simulation' | 'production';
+
+/** The status of a session (spec 2.4, 2.5). */
+export type SessionStatus =
+  'pending' | 'running' | 'evaluating' | 'completed' | 'failed' | 'cancelled';
+
+/** The result of one eval. Only `pass` and `fail` are sent to clients as evaluations. */
+export interface Outcome {
+  evalId: string;
+  evalName: string;
+  category: string;
+  type: string;
+  outcome: 'pass' | 'fail' | 'error';
+  /** False if it never makes the session fail. */
+  required: boolean;
+  reasoning: string;
+}
+
+/** A stored turn: uploaded, seeded or simulated. Turns of live traces are built from spans instead. */
+export interface StoredTurn {
+  sequence: number;
+  userInput: string;
+  userReason: string | undefined;
+  agentResponse: string;
+  /** Hints from the sandbox (spec 2.8). */
+  evaluationMetadata?: JsonObject | undefined;
+  toolCalls?: { name: string; arguments: unknown; result: unknown }[];
+  /** From the end of the user's input to the end of the agent's response. */
+  latencyMs?: number;
+  failed?: boolean;
+}
+
+/** A session with its outcomes (spec 2.4, 2.5). */
+export interface Session {
+  id: string;
+  kind: SessionKind;
+  ownerId: string;
+  status: SessionStatus;
+  startedAtMs: number;
+  endedAtMs: number;
+  /** Production only: the run, and the client's own conversation id. */
+  run: { id: string; name: string } | undefined;
+  sourceSessionId: string | undefined;
+  /** Simulation only. A deleted simulation keeps its name but has no page. */
+  simulation: { id: string; name: string; deleted: boolean } | undefined;
+  agent: { name: string; url: string } | undefined;
+  scenario: string | undefined;
+  persona: string | undefined;
+  endReason: string | undefined;
+  /** Metadata of an uploaded or seeded session; sessions of live traces have tags instead. */
+  metadata?: JsonObject | undefined;
+  /** Details of a simulated session: channel, sample, review and so on. */
+  simulated?: JsonObject | undefined;
+  outcomes: Outcome[];
+}
+
+/** A session to insert: seeded, uploaded or simulated. */
+export interface NewSession extends Omit<Session, 'run' | 'outcomes'> {
+  /** Name of the run that a production session joins. */
+  runName: string | undefined;
+  turns: readonly StoredTurn[];
+  outcomes: readonly Outcome[];
+  /** Evals that still have to score it. */
+  evals: readonly EvalDefinition[];
+  /** Seeded sessions only: a digest of their seed data. */
+  seedDigest?: string;
+}
+
+/** Which sessions to list (spec 4.3, 4.4). Names match as case-insensitive substrings. */
+export interface SessionFilter {
+  ownerId: string;
+  kind: SessionKind;
+  agent?: string;
+  run?: string;
+  eval?: string;
+  failedOnly: boolean;
+  startedAfterMs?: number;
+  startedBeforeMs?: number;
+  skip: number;
+  limit: number;
+}
+
+/** One eval that has to score one session. */
+export interface Job {
+  id: number;
+  ownerId: string;
+  sessionId: string;
+  /** The eval as defined when the job was queued. */
+  definition: EvalDefinition;
+  /** 1 for the first attempt. */
+  attempt: number;
+}
+
+/** A job with its outcome. */
+export interface FinishedJob {
+  job: Job;
+  outcome: Outcome;
+}
+
+/** The request that started a simulation, with everything it refers to copied into it. */
+export interface StoredSimulationRequest {
+  agent: { name: string; url: string; voice_url?: string };
+  /** Overrides the channel of the scenarios. */
+  channel?: 'chat' | 'voice';
+  /** Sessions for each scenario; without it, each scenario decides. */
+  samples?: number;
+  /** Sessions that run concurrently. */
+  concurrency: number;
+  scenarios: { scenario: Scenario; persona: Persona; evals: EvalDefinition[] }[];
+}
+
+/** A simulation. */
+export interface SimulationPlan extends StoredSimulationRequest {
+  id: string;
+  ownerId: string;
+  name: string;
+  deleted: boolean;
+  seed: string;
+  /** How many earlier simulations of the owner used the same random seed. */
+  repeat: number;
+  /** `running` until every session has ended. */
+  state: 'running' | 'ended' | 'cancelled';
+  startedAtMs: number;
+}
+
+/** A simulation to insert. */
+export interface NewSimulation extends StoredSimulationRequest {
+  ownerId: string;
+  name: string;
+  seed: string;
+  startedAtMs: number;
+  /** The API key of the agent's sandbox. */
+  secret: string | undefined;
+  /** Returns the simulation id, given how many earlier simulations used the same random seed. */
+  idOf: (repeat: number) => string;
+}
+
+/** An agent that simulations test. Its API key is stored separately, so no list can expose it. */
+export interface StoredAgent {
+  id: string;
+  name: string;
+  /** Base URL of its sandbox. */
+  url: string;
+  /** URL of its voice WebSocket; `/voice` below `url` if absent. */
+  voice_url?: string;
+  has_api_key: boolean;
+}
+
+/** The documents that simulations refer to, by kind. */
+export interface Documents {
+  agent: StoredAgent;
+  persona: Persona;
+  scenario: Scenario;
+}
+
+export type DocumentKind = keyof Documents;
+
+/** A document to insert. */
+export type NewDocument =
+  | { kind: 'agent'; document: StoredAgent; secret: string | undefined }
+  | { kind: 'persona'; document: Persona }
+  | { kind: 'scenario'; document: Scenario };
+
+/** Seed data of one owner. */
+export interface SeedData {
+  ownerId: string;
+  /** Whether to delete all existing data of the owner, except its keys, first. */
+  replaceAll: boolean;
+  /**
+   * Keys and the owners they belong to; without an owner name, the key is for `ownerId`. An entry
+   * without a key only creates the owner.
+   */
+  keys: readonly { keyDigest: string | undefined; ownerName: string | undefined }[];
+  evals: readonly EvalDefinition[];
+  /** Settings to change; the others keep their values. */
+  settings: LiveSettings;
+  documents: readonly NewDocument[];
+  /** A session that exists with the same digest is left as it is, with its outcomes. */
+  sessions: readonly NewSession[];
+  /** Ids of simulations to mark as deleted; their sessions stay. */
+  deletedSimulations: readonly string[];
+  onProgress?: OnSeedProgress | undefined;
+}
+
+/** Called now and then with the number of sessions done and their total. */
+export type OnSeedProgress = (done: number, total: number) => void;

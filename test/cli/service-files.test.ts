@@ -32,7 +32,7 @@ const rows: [says: string, make: (folder: string) => void, sentence: RegExp][] =
       db.pragma('application_id = 1');
       db.close();
     },
-    /service\.db is not a store of this program/,
+    /service\.db belongs to another program/,
   ],
   [
     'a folder in place of the store',

@@ -30,14 +30,6 @@ export function evalStore({ reader, write }: Connections): EvalStore {
       }),
     getSettings: (ownerId) => getSettings(reader, ownerId),
     updateSettings: (ownerId, changes) => write((db) => updateSettings(db, ownerId, changes)),
-    async listLive(ownerId) {
-      const { evals: ids } = await getSettings(reader, ownerId);
-      const byId = new Map((await list(ownerId)).map((definition) => [definition.id, definition]));
-      return {
-        evals: ids.flatMap((id) => byId.get(id) ?? []),
-        deletedIds: ids.filter((id) => !byId.has(id)),
-      };
-    },
   };
 }
 

@@ -140,8 +140,6 @@ export interface EvalStore {
   getSettings(ownerId: string): Promise<Required<LiveSettings>>;
   /** Changes the settings that are present in `changes`. */
   updateSettings(ownerId: string, changes: LiveSettings): Promise<void>;
-  /** Returns the evals that the live settings name, and the ids of those that were deleted. */
-  listLive(ownerId: string): Promise<{ evals: EvalDefinition[]; deletedIds: string[] }>;
 }
 
 export interface DocumentStore {

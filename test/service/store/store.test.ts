@@ -225,14 +225,17 @@ void t.test('a file of another program, of a newer kit, or no database is refuse
   const file = (name: string): string => join(folder, name);
   using foreign = new DatabaseSync(file('foreign.db'));
   foreign.exec('create table theirs (x)');
-  await t.rejects(openStore({ file: file('foreign.db') }), /not a store of this program/);
+  await t.rejects(openStore({ file: file('foreign.db') }), /belongs to another program/);
   // Byte 18 of the header says whether the file has a log of writes: 1 for no, 2 for yes.
   t.equal(readFileSync(file('foreign.db'))[18], 1, 'untouched');
 
   await (await openStore({ file: file('newer.db') })).close();
   using newer = new DatabaseSync(file('newer.db'));
   newer.exec('pragma user_version = 99');
-  await t.rejects(openStore({ file: file('newer.db') }), /of version 99, this program knows \d/);
+  await t.rejects(
+    openStore({ file: file('newer.db') }),
+    /has version 99, but this program supports only versions up to \d/,
+  );
 
   writeFileSync(file('text.db'), 'no database at all, but a text of some length');
   await t.rejects(openStore({ file: file('text.db') }), /not a database/);

@@ -8,29 +8,30 @@ import {
 } from '../engine/mutants/mutant.ts';
 import { isObject } from '../../src/platform/json.ts';
 
-const ALL: readonly Area[] = ['chat', 'health', 'users'];
+const httpAreas: readonly Area[] = ['chat', 'health', 'users'];
 
-const variant = variantsOf('wire', ALL);
+const variant = variantsOf('wire', httpAreas);
 
-const rewritten = (write: (body: unknown) => string): TransformFactory =>
+/** Serializes every JSON body in another way. */
+const serializes = (write: (body: unknown) => string): TransformFactory =>
   changes(always, (answer) => {
     const body = jsonOf(answer);
     return body === undefined ? answer : { ...answer, body: write(body) };
   });
 
-/** The same value with the keys of every object in the opposite order. */
-function reversed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(reversed);
+/** Returns the value with the keys of every object in reverse order. */
+function reverseKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reverseKeys);
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value)
       .reverse()
-      .map(([key, part]) => [key, reversed(part)]),
+      .map(([key, part]) => [key, reverseKeys(part)]),
   );
 }
 
-/** Writes every letter of every string as an escape. */
-function escaped(value: unknown): string {
+/** Serializes a value with every lowercase letter in strings as a Unicode escape. */
+function stringifyEscaped(value: unknown): string {
   const escape = (letter: string): string =>
     `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replace(
@@ -43,28 +44,29 @@ function isInString(text: string, at: number): boolean {
   return (text.slice(0, at).replaceAll('\\"', '').match(/"/g)?.length ?? 0) % 2 === 1;
 }
 
-const texts: Variant[] = [
+const serializations: Variant[] = [
   variant(
     'pretty',
     'Indents its JSON.',
-    rewritten((body) => JSON.stringify(body, null, '\t')),
+    serializes((body) => JSON.stringify(body, null, '\t')),
   ),
   variant(
     'padded',
-    'Ends its JSON with line breaks.',
-    rewritten((body) => `\r\n ${JSON.stringify(body)}\r\n`),
+    'Puts whitespace around its JSON.',
+    serializes((body) => `\r\n ${JSON.stringify(body)}\r\n`),
   ),
   variant(
     'reversed',
-    'Orders keys the other way round.',
-    rewritten((body) => JSON.stringify(reversed(body))),
+    'Reverses the order of keys.',
+    serializes((body) => JSON.stringify(reverseKeys(body))),
   ),
-  variant('escaped', 'Escapes letters that need no escape.', rewritten(escaped)),
+  variant('escaped', 'Escapes letters that need no escape.', serializes(stringifyEscaped)),
 ];
 
-const typed = (type: string | undefined): TransformFactory =>
+/** Replaces the content type; removes it if it is undefined. */
+const sendsContentType = (type: string | undefined): TransformFactory =>
   changes(always, (answer) => {
-    const { 'content-type': _own, ...headers } = answer.headers;
+    const { 'content-type': _replaced, ...headers } = answer.headers;
     return {
       ...answer,
       headers: type === undefined ? headers : { ...headers, 'content-type': type },
@@ -72,24 +74,36 @@ const typed = (type: string | undefined): TransformFactory =>
   });
 
 const messages: Variant[] = [
-  variant('chunked', 'Sends bodies in chunks.', replaces(always, { framing: 'chunked' })),
+  variant(
+    'chunked',
+    'Sends bodies with chunked transfer encoding.',
+    replaces(always, { framing: 'chunked' }),
+  ),
   variant(
     'closes',
     'Ends bodies by closing the connection.',
     replaces(always, { framing: 'close' }),
   ),
-  variant('type-missing', 'Names no content type.', typed(undefined)),
-  variant('type-charset', 'Names the charset.', typed('application/json; charset=utf-8')),
-  variant('type-text', 'Calls its JSON plain text.', typed('text/plain')),
+  variant('type-missing', 'Sends no content type.', sendsContentType(undefined)),
+  variant(
+    'type-charset',
+    'Sends the charset in the content type.',
+    sendsContentType('application/json; charset=utf-8'),
+  ),
+  variant(
+    'type-text',
+    'Sends JSON with the content type text/plain.',
+    sendsContentType('text/plain'),
+  ),
   variant(
     'type-problem',
-    'Calls its JSON by a name of its own.',
-    typed('application/vnd.agent+json'),
+    'Sends JSON with its own content type.',
+    sendsContentType('application/vnd.agent+json'),
   ),
-  variant('reason', 'Has reason phrases of its own.', replaces(always, { reason: 'Whatever' })),
+  variant('reason', 'Sends its own reason phrases.', replaces(always, { reason: 'Whatever' })),
   variant(
     'header-case',
-    'Writes header names in capitals, and sends more of them.',
+    'Sends uppercase header names and additional headers.',
     changes(always, (answer) => ({
       ...answer,
       headers: {
@@ -105,40 +119,50 @@ const messages: Variant[] = [
 ];
 
 const { type } = sandboxErrors.rate_limit_exceeded;
-const putOff = (headers: Record<string, string>): ProxyResponse =>
+const rateLimited = (headers: Record<string, string>): ProxyResponse =>
   json(429, { error: { message: 'Wait.', type, code: 'rate_limit_exceeded' } }, headers);
 
-/** Puts every ninth request off. */
-const limited = (headers: Record<string, string>): TransformFactory => {
+/** Responds to every ninth request with 429. */
+const limitsEveryNinth = (headers: Record<string, string>): TransformFactory => {
   return () => {
-    let asked = 0;
-    return async (one, forward) => (++asked % 9 === 0 ? putOff(headers) : forward(one));
+    let requests = 0;
+    return async (request, forward) =>
+      ++requests % 9 === 0 ? rateLimited(headers) : forward(request);
   };
 };
 
 const limits: Variant[] = [
-  variant('limit-0', 'Puts requests off for no time.', limited({ 'retry-after': '0' })),
-  variant('limit-1', 'Puts requests off for a second.', limited({ 'retry-after': '1' }), {
-    clockFactor: 50,
-  }),
-  variant('limit-silent', 'Puts requests off for it does not say how long.', limited({}), {
+  variant(
+    'limit-0',
+    'Sends a 429 with a Retry-After of 0 s.',
+    limitsEveryNinth({ 'retry-after': '0' }),
+  ),
+  variant(
+    'limit-1',
+    'Sends a 429 with a Retry-After of 1 s.',
+    limitsEveryNinth({ 'retry-after': '1' }),
+    {
+      clockFactor: 50,
+    },
+  ),
+  variant('limit-silent', 'Sends a 429 without Retry-After.', limitsEveryNinth({}), {
     clockFactor: 50,
   }),
   variant(
     'limit-date',
-    'Puts requests off until a moment that is over.',
-    limited({ 'retry-after': 'Fri, 20 Nov 2020 09:30:00 GMT' }),
+    'Sends a 429 with a Retry-After date in the past.',
+    limitsEveryNinth({ 'retry-after': 'Fri, 20 Nov 2020 09:30:00 GMT' }),
   ),
-  variant('limit-first', 'Puts the first request of each kind off.', () => {
+  variant('limit-first', 'Sends a 429 to the first request to each endpoint.', () => {
     const seen = new Set<string>();
     return async (asked, forward) => {
-      const kind = asked.endpoint ?? '';
-      if (seen.has(kind)) return forward(asked);
-      seen.add(kind);
-      return putOff({ 'retry-after': '0' });
+      const endpoint = asked.endpoint ?? '';
+      if (seen.has(endpoint)) return forward(asked);
+      seen.add(endpoint);
+      return rateLimited({ 'retry-after': '0' });
     };
   }),
 ];
 
-/** Legal variants of HTTP and JSON, for every endpoint. */
-export const wireVariants: readonly Variant[] = [...texts, ...messages, ...limits];
+/** Legal variants of HTTP and JSON that apply to every HTTP endpoint. */
+export const wireVariants: readonly Variant[] = [...serializations, ...messages, ...limits];

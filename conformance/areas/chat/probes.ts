@@ -24,7 +24,7 @@ import type { MalformedChatStep } from './steps.ts';
 
 type ChatProbe = Probe & { exercises: readonly ChatRequirementId[] };
 
-const probe: ChatProbe = {
+const preflight: ChatProbe = {
   id: PREFLIGHT,
   area: 'chat',
   phase: 'preflight',
@@ -94,7 +94,7 @@ const contents: ChatProbe = {
       user('Good. And what are your opening hours?'),
     ];
     const unicode = user('Grüezi 👋\n“Où est ma commande?”\t注文はどこですか? مرحبا');
-    const long = Array.from({ length: LONG_HISTORY - 1 }, (_, index): ChatMessage =>
+    const long = Array.from({ length: LONG_HISTORY_MESSAGES - 1 }, (_, index): ChatMessage =>
       index % 2 === 0 ? user('I still wait.') : { role: 'assistant', content: 'I am sorry.' },
     );
     const messages = [{ role: 'system' as const, content: 'A patient customer.' }, ...long];
@@ -106,7 +106,7 @@ const contents: ChatProbe = {
   },
 };
 
-const LONG_HISTORY = 40;
+const LONG_HISTORY_MESSAGES = 40;
 
 const lines = [
   'Hello, I have a question about an order.',
@@ -148,7 +148,7 @@ const connection: ChatProbe = {
   },
 };
 
-const OVERLAPPING = 8;
+const CONCURRENT_SESSIONS = 8;
 
 /** Concurrent sessions, each with a reference number that no other session sends. */
 const overlap: ChatProbe = {
@@ -156,9 +156,9 @@ const overlap: ChatProbe = {
   area: 'chat',
   phase: 'accepted',
   exercises: ['CHAT-014', 'CHAT-030', 'CHAT-050'],
-  cost: cost(OVERLAPPING, OVERLAPPING),
+  cost: cost(CONCURRENT_SESSIONS, CONCURRENT_SESSIONS),
   async run(context) {
-    const requests = Array.from({ length: OVERLAPPING }, (_, index) => {
+    const requests = Array.from({ length: CONCURRENT_SESSIONS }, (_, index) => {
       const marker = `SK${context.random.id(10).toUpperCase()}`;
       const opening = user(`${REFERENCE_PHRASE} ${marker}.`);
       const thanks: ChatMessage = { role: 'assistant', content: 'Thank you.' };
@@ -312,7 +312,7 @@ function longId({ users, random }: ProbeContext): string | undefined {
 
 /** The probes of `POST /v1/chat/completions`. */
 export const chatProbes: readonly ChatProbe[] = [
-  probe,
+  preflight,
   forms,
   contents,
   conversation,

@@ -14,7 +14,7 @@ const get = (step: HealthStep, headers: Record<string, string> = {}): Step => ({
   headers,
 });
 
-const probe: HealthProbe = {
+const preflight: HealthProbe = {
   id: PREFLIGHT,
   area: 'health',
   phase: 'preflight',
@@ -52,4 +52,4 @@ const after: HealthProbe = {
 };
 
 /** The probes of `GET /health`. */
-export const healthProbes: readonly HealthProbe[] = [probe, forms, after];
+export const healthProbes: readonly HealthProbe[] = [preflight, forms, after];

@@ -55,7 +55,7 @@ function deletion(step: DeleteStep, intent: Step['intent'], userId: string): Ste
   return { endpoint: 'delete', step, intent, userId };
 }
 
-const probe: UsersProbe = {
+const preflight: UsersProbe = {
   id: PREFLIGHT,
   area: 'users',
   phase: 'preflight',
@@ -247,7 +247,7 @@ export const cleanup: UsersProbe = {
 
 /** The probes of `POST /users` and `DELETE /users/{user_id}`. */
 export const usersProbes: readonly UsersProbe[] = [
-  probe,
+  preflight,
   forms,
   refusals,
   silences,

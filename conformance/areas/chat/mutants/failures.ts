@@ -114,7 +114,7 @@ function diesOfMalformedJson(answer: () => ReturnType<typeof failure>): Transfor
   };
 }
 
-/** The request is none of the malformed ones that the probes send. */
+/** Whether the request is valid, that is, not one of the malformed requests of the probes. */
 const isValid: When = (asked) =>
   isObject(asked.json) && !Object.values(malformedChats).some(({ when }) => when(asked));
 

@@ -1,12 +1,15 @@
 import type { Area, CheckReport, ExchangeRecord } from '../src/contract/index.ts';
 import { isoTime, systemClock, type Clock } from '../src/platform/clock.ts';
-import { drive, plan, type DriveOptions, type Plan } from './engine/drive/run.ts';
+import { planRun, runProbes, type Plan, type RunOptions } from './engine/drive/run.ts';
 import type { VoiceOptions } from './engine/drive/call/options.ts';
 import { findBlockingCause } from './engine/preflight/preflight.ts';
-import { shutVoice } from './engine/preflight/voice.ts';
 import type { Diagnosis } from './reports/diagnosis.ts';
-import { reportOf } from './reports/report.ts';
-import { isServiceRun } from './areas/index.ts';
+import { createReport } from './reports/report.ts';
+import type { JudgeOptions } from './engine/judge/judge.ts';
+import { sandboxSuite, suiteOf } from './areas/index.ts';
+import { createExchangeValidator } from './engine/judge/one-exchange.ts';
+import { findClosedVoice } from './areas/voice/absence.ts';
+import { conversation } from './areas/voice/probes/calls.ts';
 import type { Transcript } from './engine/transcript/transcript.ts';
 
 /** All areas of a sandbox, which a check is of unless it says otherwise. */
@@ -69,19 +72,21 @@ export interface Checked {
 /** Checks a sandbox. Rejects only for faults of the kit: whatever a sandbox does is in the report. */
 export async function check(options: CheckOptions): Promise<Checked> {
   const full = withDefaults(options, false);
-  const transcript = await drive(full);
+  const suite = suiteOf(full);
+  const transcript = await runProbes(suite, full);
   const endedAt = isoTime(full.clock.nowMs());
   return {
     transcript,
-    report: reportOf(transcript, endedAt, { strict: options.strict ?? false }),
+    report: createReport(suite, transcript, endedAt, { strict: options.strict ?? false }),
   };
 }
 
 /** Places one call with speech in it, and judges what comes of that alone. */
 export async function callOnce(options: CheckOptions): Promise<Checked> {
   const full = withDefaults({ ...options, areas: ['voice'] }, false);
-  const transcript = await drive({ ...full, probes: ['voice/conversation'] });
-  return { transcript, report: reportOf(transcript, isoTime(full.clock.nowMs())) };
+  const suite = suiteOf(full);
+  const transcript = await runProbes(suite, { ...full, probes: [conversation] });
+  return { transcript, report: createReport(suite, transcript, isoTime(full.clock.nowMs())) };
 }
 
 /**
@@ -91,27 +96,46 @@ export async function callOnce(options: CheckOptions): Promise<Checked> {
 export async function diagnose(
   options: CheckOptions & { needsVoice?: boolean },
 ): Promise<Diagnosis> {
-  const transcript = await drive(withDefaults(options, true));
-  const peer = isServiceRun(transcript.run) ? 'service' : 'sandbox';
-  const shut = shutVoice(transcript, options.needsVoice ?? false);
-  const blockedBy = findBlockingCause(transcript) ?? (options.needsVoice ? shut : undefined);
-  return { peer, blockedBy, remark: shut?.message, exchanges: transcript.exchanges };
+  const { needsVoice = false } = options;
+  const full = withDefaults(options, true);
+  const suite = suiteOf(full);
+  const transcript = await runProbes(suite, full);
+  const closed = findClosedVoice(transcript, needsVoice);
+  const blockedBy = findBlockingCause(suite, transcript) ?? (needsVoice ? closed : undefined);
+  const { exchanges } = transcript;
+  return { peer: suite.peer, blockedBy, remark: closed?.message, exchanges };
 }
+
+/** Judges a transcript and returns the report from which every other view is made. */
+export function reportOf(
+  transcript: Transcript,
+  endedAt: string,
+  options: JudgeOptions = {},
+): CheckReport {
+  return createReport(suiteOf(transcript.run), transcript, endedAt, options);
+}
+
+/**
+ * Returns the musts that a single exchange with a sandbox breaks. It serves load runs, which
+ * validate many exchanges one by one.
+ */
+export const brokenMusts = createExchangeValidator(sandboxSuite);
 
 /** What may be left out of a plan. */
 export type Chosen = Pick<CheckOptions, 'areas' | 'prompts' | 'intrusive'>;
 
 /** What `check` would send, with its defaults. */
 export function planned(chosen: Chosen): Plan {
-  return plan({
-    areas: chosen.areas ?? areas,
+  const selected = chosen.areas ?? areas;
+  return planRun(suiteOf({ areas: selected }), {
+    areas: selected,
     prompts: chosen.prompts ?? defaultPrompts,
     preflightOnly: false,
     intrusive: chosen.intrusive ?? false,
   });
 }
 
-function withDefaults(options: CheckOptions, preflightOnly: boolean): DriveOptions {
+function withDefaults(options: CheckOptions, preflightOnly: boolean): RunOptions {
   return {
     target: options.target,
     kitVersion: options.kitVersion,

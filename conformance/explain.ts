@@ -7,7 +7,8 @@ import {
   requirementText,
   type ListingOptions,
 } from './reports/listing.ts';
-import { requirementIds, serviceRequirementIds, type RequirementId } from './areas/index.ts';
+import { requirementIds, serviceRequirementIds } from './areas/index.ts';
+import type { RequirementId } from './engine/requirement.ts';
 
 /** The requirements that `check` would judge, for people. */
 export function listing(chosen: Chosen, options: ListingOptions): string {

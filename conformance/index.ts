@@ -2,11 +2,13 @@
 export { applyKnownFailures, type KnownFailure } from './known-failures.ts';
 export {
   areas,
+  brokenMusts,
   callOnce,
   check,
   defaultPrompts,
   diagnose,
   planned,
+  reportOf,
   serviceArea,
   type Checked,
   type CheckOptions,
@@ -14,7 +16,7 @@ export {
 export { SUITE, type Plan } from './engine/drive/run.ts';
 export { dryRun, explanation, listing } from './explain.ts';
 export type { SelftestOptions, SelftestResult } from './proof/selftest.ts';
-export { brokenMusts, type BrokenMust } from './engine/judge/one-exchange.ts';
+export type { BrokenMust } from './engine/judge/one-exchange.ts';
 export {
   selftest,
   selftestNeeds,
@@ -28,7 +30,6 @@ export { junitReport } from './reports/junit.ts';
 export { planSentence } from './reports/listing.ts';
 export { mutantIds, peerList } from './reports/peers.ts';
 export { markdownReport } from './reports/markdown.ts';
-export { reportOf } from './reports/report.ts';
 export { selftestText } from './reports/selftest.ts';
 export { terminalReport } from './reports/terminal.ts';
 export {

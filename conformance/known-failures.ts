@@ -1,4 +1,5 @@
 import type { CheckReport, RequirementVerdict } from '../src/contract/index.ts';
+import { judgeRun } from './engine/judge/judge.ts';
 
 /** A requirement that is known not to be met, and why that is accepted. */
 export interface KnownFailure {
@@ -36,7 +37,8 @@ export function applyKnownFailures(
   const stale = report.requirements.filter(
     ({ id, verdict }) => comments.has(id) && MET.includes(verdict),
   );
-  const whole = judgedAnew(requirements, report);
+  const open = requirements.filter(({ accepted }) => accepted === undefined);
+  const whole = judgeRun(open, report.blockedBy !== undefined);
   return {
     ...report,
     ...whole,
@@ -44,18 +46,4 @@ export function applyKnownFailures(
     requirements,
     ...(stale.length === 0 ? {} : { staleKnownFailures: stale.map(({ id }) => id) }),
   };
-}
-
-/** The verdict of the whole by what is not accepted, in the order in which `judge` decides it. */
-function judgedAnew(
-  rows: readonly RequirementVerdict[],
-  { blockedBy }: CheckReport,
-): Pick<CheckReport, 'verdict' | 'exitCode'> {
-  const open = rows.filter(({ accepted }) => accepted === undefined);
-  const has = (verdict: string): boolean => open.some((row) => row.verdict === verdict);
-  if (has('fail')) return { verdict: 'not-conforming', exitCode: 1 };
-  if (has('error')) return { verdict: 'not-judged', exitCode: 70 };
-  const mustBlocked = open.some((row) => row.verdict === 'blocked' && row.level === 'must');
-  if (blockedBy || mustBlocked || !has('pass')) return { verdict: 'not-judged', exitCode: 3 };
-  return { verdict: 'conforming', exitCode: 0 };
 }

@@ -1,50 +1,97 @@
 import type { Area } from '../../src/contract/index.ts';
-import { chatRequirements } from './chat/requirements.ts';
-import { healthRequirements } from './health/requirements.ts';
-import { areaOf, type Requirement } from '../engine/requirement.ts';
-import { serviceRequirements } from './service/requirements.ts';
-import { usersRequirements } from './users/requirements.ts';
-import { voiceRequirements } from './voice/requirements.ts';
+import { seededRandom } from '../../src/platform/random.ts';
+import { createSuite, requirementOf, type Suite } from '../engine/area.ts';
+import { areaOf, type Requirement, type RequirementId } from '../engine/requirement.ts';
+import { isVoiceAbsent, UPGRADE } from '../engine/transcript/call-messages.ts';
+import { chat } from './chat/index.ts';
+import { health } from './health/index.ts';
+import { createSandboxState } from './sandbox-state.ts';
+import { createServiceContext } from './service/context.ts';
+import { service } from './service/index.ts';
+import { users } from './users/index.ts';
+import { voice } from './voice/index.ts';
 
-export { areaOf, type Requirement, type UntestableStatements } from '../engine/requirement.ts';
-export { untestable } from './untestable.ts';
+/** What is checked of a sandbox. */
+export const sandboxSuite: Suite = createSuite({
+  peer: 'sandbox',
+  areas: [chat, health, users, voice],
+  startOrder: [health, users, chat, voice],
+  createState: () => ({ state: createSandboxState(), secrets: [] }),
+  authorize: (key) => ({ authorization: `Bearer ${key}` }),
+  findKeyedExchange({ run, exchanges }) {
+    const chatExchange = exchanges.find(({ endpoint }) => endpoint === 'chat');
+    if (chatExchange) return chatExchange;
+    if (run.areas.join() !== 'voice')
+      return exchanges.find(({ endpoint }) => endpoint === 'create');
+    // A missing endpoint may be refused with 401, too.
+    return isVoiceAbsent(exchanges)
+      ? undefined
+      : exchanges.find(({ endpoint, step }) => endpoint === 'voice' && step === UPGRADE);
+  },
+  isBlockedByErrors: false,
+  cures: {
+    keyRefused: 'Put its bearer key into SANDBOX_KIT_API_KEY, or into a file for --api-key-file.',
+    nothingHere:
+      'Check the path of the URL: /health, /users and /v1/chat/completions are appended to it.',
+  },
+});
 
-/** Every requirement of a sandbox that has a check, by id. */
-const sandboxRequirements = {
-  ...chatRequirements,
-  ...healthRequirements,
-  ...usersRequirements,
-  ...voiceRequirements,
-} as const;
+/** What is checked of the evaluation service. */
+export const serviceSuite: Suite = createSuite({
+  peer: 'service',
+  areas: [service],
+  createState({ clock, seed, startedAt, intrusive, signal }) {
+    const random = seededRandom(`${seed}/${startedAt}`);
+    const context = createServiceContext({ clock, random, intrusive, signal });
+    return { state: { service: context }, secrets: context.runKeys() };
+  },
+  authorize: (key, headerName) => ({ [headerName]: key }),
+  findKeyedExchange: ({ exchanges }) => exchanges.find(({ endpoint }) => endpoint === 'production'),
+  isBlockedByErrors: true,
+  cures: {
+    keyRefused:
+      'Put its key into SANDBOX_KIT_SERVICE_API_KEY, or into a file for --api-key-file; --api-key-header names the header.',
+    nothingHere:
+      'Check the path of the URL: /v1/traces and /api/prod-evaluations/sessions/ are appended to it.',
+  },
+});
 
-/** Every requirement that has a check, by id. */
-export const requirements = { ...sandboxRequirements, ...serviceRequirements } as const;
-
-/** The id of a requirement, e.g. `CHAT-012`. */
-export type RequirementId = keyof typeof requirements;
-
-/** The ids of what a sandbox must do, in the order of the ledger. */
-export const requirementIds = Object.keys(sandboxRequirements) as RequirementId[];
-
-/** The ids of what the service must do (area A). */
-export const serviceRequirementIds = Object.keys(serviceRequirements) as RequirementId[];
-
-/** Whether a run is of the service; one of a sandbox never is. */
-export function isServiceRun({ areas }: { areas: readonly Area[] }): boolean {
-  return areas.includes('service');
+/** Returns the suite for a run. The service is checked alone, because it is another server. */
+export function suiteOf({ areas }: { areas: readonly Area[] }): Suite {
+  return areas.includes('service') ? serviceSuite : sandboxSuite;
 }
 
-/** The ids that a run of some areas is judged by: those of the service, or those of a sandbox. */
-export function idsOfRun(run: { areas: readonly Area[] }): readonly RequirementId[] {
-  return isServiceRun(run) ? serviceRequirementIds : requirementIds;
-}
+/** The ids of all requirements of a sandbox, in the order of the ledger. */
+export const { requirementIds } = sandboxSuite;
 
-/** The row of an id. */
+/** The ids of all requirements of the service. */
+export const serviceRequirementIds = serviceSuite.requirementIds;
+
+/** Every requirement by id. */
+export const requirements: Readonly<Record<RequirementId, Requirement>> = {
+  ...sandboxSuite.requirements,
+  ...serviceSuite.requirements,
+};
+
+/** Returns the requirement of an id. */
 export function requirement(id: RequirementId): Requirement {
-  return requirements[id];
+  return requirementOf({ requirements }, id);
 }
 
-/** The ids of an area. */
+/** Returns the ids of the requirements of an area. */
 export function idsOf(area: Area): RequirementId[] {
   return [...requirementIds, ...serviceRequirementIds].filter((id) => areaOf(id) === area);
 }
+
+/** Returns the ids of the requirements by which a run is judged. */
+export function idsOfRun(run: { areas: readonly Area[] }): readonly RequirementId[] {
+  return suiteOf(run).requirementIds;
+}
+
+/** Whether a run checks the service. A run of a sandbox never does. */
+export function isServiceRun(run: { areas: readonly Area[] }): boolean {
+  return suiteOf(run) === serviceSuite;
+}
+
+export { areaOf, type Requirement, type RequirementId } from '../engine/requirement.ts';
+export { untestable } from './untestable.ts';

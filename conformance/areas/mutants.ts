@@ -1,21 +1,35 @@
-/** All that the judge is proven by. */
+/**
+ * The mutants and legal variants of all areas. They are loaded on demand, because a check of a peer
+ * needs none of them.
+ */
+import type { Mutant, Variant } from '../engine/mutants/mutant.ts';
 import { chatMutants } from './chat/mutants/index.ts';
+import { chatVariants } from './chat/variants.ts';
 import { healthMutants } from './health/mutants.ts';
-import type { Mutant } from '../engine/mutants/mutant.ts';
+import { healthVariants } from './health/variants.ts';
+import { serviceMutants } from './service/mutants.ts';
+import { serviceVariants } from './service/variants.ts';
 import { usersMutants } from './users/mutants/index.ts';
+import { usersVariants } from './users/variants.ts';
 import { voiceMutants } from './voice/mutants/index.ts';
+import { voiceVariants } from './voice/variants.ts';
+import { wireVariants } from './wire-variants.ts';
 
-export { deadPeers, serviceDeadPeers, type DeadPeer } from '../proof/dead-peers.ts';
-export { voiceDeadPeers } from '../proof/voice-dead-peers.ts';
-export { serviceMutants } from './service/mutants.ts';
-export { serviceVariants } from './service/variants.ts';
-export { variants } from './variants.ts';
-export type { Mutant, Variant } from '../engine/mutants/mutant.ts';
+export { serviceMutants, serviceVariants };
 
-/** Every mutant. */
+/** The mutants of a sandbox. */
 export const mutants: readonly Mutant[] = [
   ...chatMutants,
   ...healthMutants,
   ...usersMutants,
   ...voiceMutants,
+];
+
+/** The legal variants of a sandbox: odd behavior about which the specification is silent. */
+export const variants: readonly Variant[] = [
+  ...chatVariants,
+  ...healthVariants,
+  ...usersVariants,
+  ...voiceVariants,
+  ...wireVariants,
 ];

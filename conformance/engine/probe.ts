@@ -1,38 +1,97 @@
-import type { Area } from '../../src/contract/index.ts';
-import type { ProbeContext } from './probe-context.ts';
-import type { RequirementId } from '../areas/index.ts';
+import type { Area, Endpoint, Intent } from '../../src/contract/index.ts';
+import type { Random } from '../../src/platform/random.ts';
+import type { CallScript } from './drive/call/script.ts';
+import type { RequirementId } from './requirement.ts';
+import type { Exchange } from './transcript/transcript.ts';
 
-/** When a scenario runs: each phase ends before the next begins. */
+/** One request of a probe. An area narrows `Name` to the names of its own steps. */
+export interface Step<Name extends string = string> {
+  endpoint: Endpoint;
+  /** Names what is special about the request. Checks find the exchange by this name. */
+  step: Name;
+  intent: Intent;
+  /** The accepted exchange that this request differs from in one edit. */
+  control?: Exchange | undefined;
+  /** A value to send as JSON, or text or bytes to send unchanged. */
+  body?: { json: unknown } | { text: string } | { bytes: Uint8Array };
+  /** The user in the path of `DELETE /users/{user_id}`. */
+  userId?: string;
+  /** The key to send (default: the key of the run). */
+  key?: 'none' | 'wrong' | { own: string };
+  /** `kept` reuses one keep-alive connection for all steps that set it. */
+  connection?: 'kept';
+  /**
+   * The session in `/v1/sessions/{path}/end`, the path and query of a results request, the path
+   * below `/__admin`, or the path of a WebSocket (default: the path of the voice URL).
+   */
+  path?: string;
+  /** The method of a request to `/__admin` (default: POST). */
+  method?: 'GET' | 'PUT' | 'DELETE';
+  /** Don't repeat the request after a 429. */
+  once?: true;
+  /** Additional headers. They replace headers of the same name. */
+  headers?: Record<string, string>;
+  /** What a call does once its WebSocket is open. */
+  call?: CallScript;
+}
+
+/** What every probe can do and knows. A suite adds the state that its probes share. */
+export interface ProbeContext {
+  /** Sends a request and repeats it after a 429. Returns undefined if nothing was sent. */
+  send(step: Step): Promise<Exchange | undefined>;
+  /** Random values for this probe alone, derived from the seed. */
+  readonly random: Random;
+  /** Messages that are likely to make the agent call a tool. */
+  readonly prompts: readonly string[];
+}
+
+/** When a probe runs. All probes of a phase finish before the next phase starts. */
 export type Phase = 'preflight' | 'accepted' | 'refused' | 'after' | 'cleanup' | 'last' | 'end';
 
-/** What a scenario sends to a sandbox that answers at once; 429s come on top. */
+/** What a probe sends to a peer that never answers 429. */
 export interface Cost {
-  /** Requests in all. */
+  /** Requests in total. */
   requests: number;
   /** Chat requests that reach a model. */
   modelCalls: number;
-  /** Users created. */
+  /** Users that are created. */
   users: number;
-  /** Calls placed; the request of each for its WebSocket is among the requests. */
+  /** Voice calls. The WebSocket request of each call is also counted in `requests`. */
   calls: number;
 }
 
-/** Drives traffic, and nothing else: what it means is for the checks. */
-export interface Probe {
+/** Sends traffic and nothing else; the checks decide what the responses mean. */
+export interface Probe<State extends object = object, Id extends RequirementId = RequirementId> {
   id: string;
   area: Area;
   phase: Phase;
-  /** Requirements that must have evidence of it, against a sandbox that has everything. */
-  exercises: readonly RequirementId[];
-  /** Scenarios on what they leave behind it rests; it comes in a later phase. */
-  needs?: readonly string[];
-  /** Only an intrusive run drives it. */
+  /** Requirements for which this probe yields evidence from a peer that implements everything. */
+  exercises: readonly Id[];
+  /** Probes of an earlier phase whose effects this probe relies on. */
+  needs?: readonly Probe<State>[];
+  /** Also runs when one of these areas is checked and the probe's own area is not. */
+  alsoFor?: readonly Area[];
+  /** Runs only with `--intrusive`. */
   intrusive?: true;
+  /** Removes what the run created, so it also runs after an interruption. */
+  cleansUp?: true;
   cost: (prompts: readonly string[]) => Cost;
-  run(context: ProbeContext): Promise<void>;
+  run(context: ProbeContext & State): Promise<void>;
 }
 
-/** A cost that does not depend on the prompts. */
+/** Returns a cost that does not depend on the prompts. */
 export function cost(requests: number, modelCalls = 0, users = 0, calls = 0): Probe['cost'] {
   return () => ({ requests, modelCalls, users, calls });
+}
+
+/**
+ * Returns a function that creates predicates for the steps of an area:
+ * `const isStep = stepsOf<ChatStep>('chat')`, then `isStep('minimal', 'full')(exchange)`.
+ */
+export function stepsOf<Name extends string>(
+  ...endpoints: Endpoint[]
+): (...names: Name[]) => (exchange: Pick<Exchange, 'endpoint' | 'step'>) => boolean {
+  return (...names) =>
+    ({ endpoint, step }) =>
+      endpoints.includes(endpoint) && (names as string[]).includes(step);
 }

@@ -24,10 +24,13 @@ export interface UntestableStatements {
   reason: string;
 }
 
-/** The rows of an area by id. Ids are never reused. */
-export type Ledger = Readonly<Record<string, Requirement>>;
+/** The id of a requirement, e.g. `CHAT-012`. Each area exports the union of its own ids. */
+export type RequirementId = `${Uppercase<Area>}-${string}`;
 
-/** The area that an id belongs to: `CHAT-012` is of `chat`. */
-export function areaOf(id: string): Area {
+/** The requirements of an area by id. Ids are never reused. */
+export type Ledger = Readonly<Record<RequirementId, Requirement>>;
+
+/** Returns the area of a requirement: `CHAT-012` belongs to `chat`. */
+export function areaOf(id: RequirementId): Area {
   return id.slice(0, id.indexOf('-')).toLowerCase() as Area;
 }

@@ -1,7 +1,7 @@
 import { json } from '../engine/mutants/combinators.ts';
 import { answering, http, peer, type Dead } from './dead-peer.ts';
 import type { ProxyResponse } from '../engine/mutants/mutant.ts';
-import type { BlockingCause } from '../engine/preflight/preflight.ts';
+import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 
 const always = (name: string, is: string, gate: BlockingCause['id'], answer: ProxyResponse): Dead =>
   peer(

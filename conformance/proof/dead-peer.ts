@@ -7,7 +7,7 @@ import {
 } from 'node:net';
 import type { Area } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { BlockingCause } from '../engine/preflight/preflight.ts';
+import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import type { Transform } from '../engine/mutants/mutant.ts';
 import { startProxy, type Listening } from './proxy.ts';
 

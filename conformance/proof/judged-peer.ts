@@ -1,8 +1,10 @@
 import type { Area, RunRecord } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
-import { drive } from '../engine/drive/run.ts';
+import { runProbes } from '../engine/drive/run.ts';
+import type { Probe } from '../engine/probe.ts';
+import { suiteOf } from '../areas/index.ts';
 import { judgeTranscript, type Judgment } from '../engine/judge/judge.ts';
-import type { RequirementId } from '../areas/index.ts';
+import type { RequirementId } from '../engine/requirement.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
 
 /** Who is judged, and with which key. */
@@ -27,21 +29,21 @@ export interface Judging {
   run?: (run: RunRecord) => RunRecord;
   intrusive?: boolean;
   /** Of the service: these probes alone. */
-  probes?: readonly string[] | undefined;
+  probes?: readonly Probe[] | undefined;
 }
 
 /** Checks a peer, whatever it is, and judges what it did. */
 export async function judged(judging: Judging, peer: Omit<Peer, 'url'>): Promise<Judgment> {
   const { run = (same: RunRecord): RunRecord => same } = judging;
   const transcript = await driven(judging, peer);
-  return judgeTranscript({ ...transcript, run: run(transcript.run) });
+  return judgeTranscript(suiteOf(judging), { ...transcript, run: run(transcript.run) });
 }
 
 function driven(
   { target, areas, clock, seed, intrusive = false, probes }: Judging,
   { apiKey, kitVersion }: Omit<Peer, 'url'>,
 ): Promise<Transcript> {
-  return drive({
+  return runProbes(suiteOf({ areas }), {
     target,
     areas,
     apiKey,
@@ -101,7 +103,7 @@ async function untouched(
     { target: peer.url, areas, clock: systemClock, seed: `${seed}/untouched` },
     peer,
   );
-  const judgement = judgeTranscript(transcript);
+  const judgement = judgeTranscript(suiteOf({ areas }), transcript);
   const cause = notConforming(what, judgement) ?? lacks(judgement);
   return cause === undefined ? { transcript } : { cause };
 }

@@ -3,20 +3,14 @@ import { scaledClock, skippingClock, systemClock, type Clock } from '../../src/p
 import type { Judgment } from '../engine/judge/judge.ts';
 import { isServiceRun } from '../areas/index.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
-import type { DeadPeer } from './dead-peers.ts';
-import {
-  deadPeers,
-  mutants,
-  serviceDeadPeers,
-  serviceMutants,
-  serviceVariants,
-  variants,
-  voiceDeadPeers,
-} from '../areas/mutants.ts';
+import { deadPeers, serviceDeadPeers, type DeadPeer } from './dead-peers.ts';
+import { mutants, serviceMutants, serviceVariants, variants } from '../areas/mutants.ts';
+import { voiceDeadPeers } from './voice-dead-peers.ts';
+import type { Probe } from '../engine/probe.ts';
 import type { Distortion, Mutant, Variant } from '../engine/mutants/mutant.ts';
 import { idsWith, judged, redOf, type Peer } from './judged-peer.ts';
 import { startProxy } from './proxy.ts';
-import { voiceScenarios } from '../areas/probes.ts';
+import { voice } from '../areas/voice/index.ts';
 import { findTouchedProbes } from './touched.ts';
 
 /** Which peers a self-test is of; all when nothing is said. */
@@ -140,10 +134,10 @@ export const isOfVoice = ({ areas }: { areas: readonly Area[] }): boolean =>
   areas.includes('voice');
 
 /** Calls take their time: a mutant of voice is shown those that its requirements are seen in. */
-function showingScenarios({ kills }: Mutant): string[] {
-  return voiceScenarios
+function showingScenarios({ kills }: Mutant): Probe[] {
+  return voice.probes
     .filter(({ exercises }) => kills.some((id) => exercises.includes(id)))
-    .flatMap(({ id, needs = [] }) => [id, ...needs]);
+    .flatMap((probe) => [probe, ...(probe.needs ?? [])]);
 }
 
 async function runMutant(one: Mutant, grounds: Grounds): Promise<Outcome> {

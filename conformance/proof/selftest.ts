@@ -58,7 +58,7 @@ export interface SelftestResult {
   ms: number;
   rows: SelftestRow[];
   /** The mutants that turn a requirement red, for every requirement of a level that can. */
-  matrix: Partial<Record<RequirementId, string[]>>;
+  matrix: Record<string, readonly string[]>;
   /** Requirements that no mutant turned red; none when every row was run and is right. */
   unkilled: RequirementId[];
 }

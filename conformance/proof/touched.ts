@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
-import { serviceProbes, type Probe } from '../areas/probes.ts';
+import { service } from '../areas/service/index.ts';
+import type { Probe } from '../engine/probe.ts';
 import { PREFLIGHT } from '../engine/transcript/reading.ts';
 import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
 import type { ProxyResponse, ProxyRequest, Mutant } from '../engine/mutants/mutant.ts';
@@ -13,9 +14,12 @@ const HELD_MS_MAX = 200;
  * an exchange of the untouched run, what they need, and, where it changes what is written, what
  * rests on that. In all others the service would say what it said untouched.
  */
-export async function findTouchedProbes(one: Mutant, { exchanges }: Transcript): Promise<string[]> {
-  const chosen = new Set(one.intrusive ? intrusiveOf(one).map(({ id }) => id) : []);
-  const transform = one.transform();
+export async function findTouchedProbes(
+  mutant: Mutant,
+  { exchanges }: Transcript,
+): Promise<Probe[]> {
+  const chosen = new Set(mutant.intrusive ? intrusiveProbesOf(mutant) : []);
+  const transform = mutant.transform();
   const { clock, waits } = impatientClock();
   for (const exchange of exchanges) {
     if (!exchange.response) continue;
@@ -32,30 +36,24 @@ export async function findTouchedProbes(one: Mutant, { exchanges }: Transcript):
     ]);
     const isSame = passedOn.map(askedText).join() === askedText(asked);
     if (isSame && !waits() && replyText(reply) === replyText(answer)) continue;
-    chosen.add(exchange.probe);
-    if (exchange.request.method !== 'GET') addAll(chosen, restingOn(exchange.probe));
+    // What the preflight finds decides about everything that follows.
+    if (exchange.probe === PREFLIGHT) return [...service.probes];
+    for (const probe of service.probes) {
+      const isSender = probe.id === exchange.probe;
+      const isDependent = probe.needs?.some(({ id }) => id === exchange.probe) ?? false;
+      const isWrite = exchange.request.method !== 'GET';
+      if (isSender || (isDependent && isWrite)) chosen.add(probe);
+    }
   }
-  // What the preflight finds, all that follows goes by.
-  if (chosen.has(PREFLIGHT)) return serviceProbes.map(({ id }) => id);
-  for (const id of [...chosen]) addAll(chosen, neededBy(id));
+  for (const { needs = [] } of [...chosen]) for (const probe of needs) chosen.add(probe);
   return [...chosen];
 }
 
-/** An intrusive run has parts that the untouched one has not: those that show what is killed. */
-function intrusiveOf({ kills }: Mutant): Probe[] {
-  return serviceProbes.filter(
+/** Returns the probes that only an intrusive run has and that show what a mutant breaks. */
+function intrusiveProbesOf({ kills }: Mutant): Probe[] {
+  return service.probes.filter(
     ({ intrusive, exercises }) => intrusive && kills.some((id) => exercises.includes(id)),
   );
-}
-
-const neededBy = (id: string): readonly string[] =>
-  serviceProbes.find((one) => one.id === id)?.needs ?? [];
-
-const restingOn = (id: string): string[] =>
-  serviceProbes.filter(({ needs }) => needs?.includes(id)).map((one) => one.id);
-
-function addAll(set: Set<string>, ids: readonly string[]): void {
-  for (const id of ids) set.add(id);
 }
 
 /** Waits for nothing, and tells whether it was asked to since it was asked last. */

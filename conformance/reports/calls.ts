@@ -1,5 +1,5 @@
 import { valueAt, type CallSummary, type CheckReport } from '../../src/contract/index.ts';
-import { audioLatencyOf, figuresOf } from '../areas/checks.ts';
+import { audioLatencyOf, figuresOf } from '../areas/voice/checks/latency.ts';
 import { describeOutcome, type Exchange, type Transcript } from '../engine/transcript/reading.ts';
 import {
   eventsOf,

@@ -1,4 +1,4 @@
-import type { BlockingCause } from '../engine/preflight/preflight.ts';
+import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import { fold } from './layout.ts';
 import type { ListingOptions } from './listing.ts';
 import { type Exchange, describeOutcome, durationMs } from '../engine/transcript/reading.ts';

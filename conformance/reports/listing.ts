@@ -2,7 +2,6 @@ import type { Area } from '../../src/contract/index.ts';
 import { wrap, type ApplyStyle } from '../../src/report-kit/terminal.ts';
 import { hanging } from './layout.ts';
 import type { Plan } from '../engine/drive/run.ts';
-import { clockReset } from '../areas/probes.ts';
 import {
   areaOf,
   idsOf,
@@ -32,14 +31,16 @@ export function planSentence(plan: Plan): string {
     users === 0
       ? ''
       : `, and creates ${users} ${users === 1 ? 'user' : 'users'}, deleted at the end`;
-  const clock = plan.probes.some(({ id }) => id === clockReset.id) ? ` ${CLOCK}` : '';
+  const clock = plan.probes.some(({ intrusive, cleansUp }) => intrusive && cleansUp)
+    ? ` ${CLOCK}`
+    : '';
   return `Sends ${isOfService(plan) ? 'up to ' : ''}${requests} requests${model}${placed}${people}.${clock}`;
 }
 
 const CLOCK =
   'Where it has a control API, its clock is moved on by a day and some minutes, and put back at the end; conversations that wait for more are closed by that.';
 
-const isOfService = ({ probes }: Plan): boolean => probes.some(({ area }) => area === 'service');
+const isOfService = ({ peer }: Plan): boolean => peer === 'service';
 
 /** The same, and what the other choice would send, of a service. */
 function planSentences({ plan, otherwise }: DryRun): string {

@@ -5,17 +5,16 @@ import type {
   RequirementVerdict,
   RunRecord,
 } from '../../src/contract/index.ts';
-import { httpWaiver } from '../areas/checks.ts';
-import { causesOf } from '../engine/judge/causes.ts';
-import { observeBehavior } from '../engine/judge/observed.ts';
-import type { BlockingCause } from '../engine/preflight/preflight.ts';
-import { noticesOf } from '../engine/judge/notices.ts';
+import { requirementOf, type Suite } from '../engine/area.ts';
+import { httpWaiver } from '../engine/checks/targets.ts';
+import { findCauses } from '../engine/judge/causes.ts';
+import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import {
   judgeTranscript,
   type RequirementResult,
   type JudgeOptions,
 } from '../engine/judge/judge.ts';
-import { areaOf, requirement, type RequirementId } from '../areas/index.ts';
+import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import { callsOf } from './calls.ts';
 import { callAgain, curlOf } from './curl.ts';
 import { type Exchange, type Transcript, describeOutcome } from '../engine/transcript/reading.ts';
@@ -24,18 +23,20 @@ import { type Exchange, type Transcript, describeOutcome } from '../engine/trans
 const EVIDENCE_MAX = 10;
 
 /** Judges a transcript and says it as a report: the one form that every other view is made from. */
-export function reportOf(
+export function createReport(
+  suite: Suite,
   transcript: Transcript,
   endedAt: string,
   options: JudgeOptions = {},
 ): CheckReport {
   const { run } = transcript;
-  const judgement = judgeTranscript(transcript, options);
+  const judgement = judgeTranscript(suite, transcript, options);
   const waiver = httpWaiver(run.target, run.allowHttp);
-  const notices = noticesOf(transcript, judgement.blockedBy !== undefined);
+  const isBlocked = judgement.blockedBy !== undefined;
+  const notices = suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []);
   return {
     verdict: judgement.verdict,
-    exitCode: judgement.exitCode as CheckReport['exitCode'],
+    exitCode: judgement.exitCode,
     kitVersion: run.kitVersion,
     suite: run.suite,
     target: run.target,
@@ -45,11 +46,13 @@ export function reportOf(
     ...(judgement.blockedBy ? { blockedBy: gateOf(judgement.blockedBy) } : {}),
     counts: { ...judgement.counts },
     ...(run.areas.includes('voice') && callsOf(transcript)),
-    observedBehavior: observeBehavior(judgement.blockedBy?.before ?? transcript),
+    observedBehavior: observe(suite, judgement.blockedBy?.before ?? transcript),
     waived: waiver === undefined ? [] : [waiver],
     ...(notices.length > 0 && { notices }),
-    requirements: [...judgement.requirements].map(([id, judged]) => row(id, judged, transcript)),
-    causes: causesOf(transcript, judgement, options),
+    requirements: [...judgement.requirements].map(([id, judged]) =>
+      row(suite, id, judged, transcript),
+    ),
+    causes: findCauses(suite, transcript, judgement, options),
   };
 }
 
@@ -57,12 +60,20 @@ function gateOf({ id, message, cure, evidence }: BlockingCause): BlockedBy {
   return { id, message, cure, evidence: evidence ? [itemOf(evidence)] : [] };
 }
 
+function observe({ areas }: Suite, transcript: Transcript): CheckReport['observedBehavior'] {
+  return Object.assign({}, ...areas.map((area) => area.observe(transcript))) as Record<
+    string,
+    string
+  >;
+}
+
 function row(
+  suite: Suite,
   id: RequirementId,
   judged: RequirementResult,
   transcript: Transcript,
 ): RequirementVerdict {
-  const { level, section, statements, rule } = requirement(id);
+  const { level, section, statements, rule } = requirementOf(suite, id);
   return {
     id,
     area: areaOf(id),
@@ -72,12 +83,13 @@ function row(
     verdict: judged.verdict,
     rule,
     ...('reason' in judged ? { reason: judged.reason } : {}),
-    ...foundOf(id, judged, transcript),
+    ...foundOf(suite, id, judged, transcript),
     evidence: 'evidence' in judged ? evidenceOf(judged) : [],
   };
 }
 
 function foundOf(
+  suite: Suite,
   id: RequirementId,
   judged: RequirementResult,
   transcript: Transcript,
@@ -90,14 +102,14 @@ function foundOf(
     received: first.received,
     pointer: first.pointer,
     ...(first.hint === undefined ? {} : { hint: first.hint }),
-    ...(exchange ? { curl: sentAgain(id, exchange, transcript.run) } : {}),
+    ...(exchange ? { curl: sentAgain(suite, id, exchange, transcript.run) } : {}),
     findings: judged.findings.length,
   };
 }
 
 /** A line for a shell; of what only a call with media shows, one that places the calls. */
-function sentAgain(id: RequirementId, exchange: Exchange, run: RunRecord): string {
-  return exchange.endpoint === 'voice' && requirement(id).inMedia
+function sentAgain(suite: Suite, id: RequirementId, exchange: Exchange, run: RunRecord): string {
+  return exchange.endpoint === 'voice' && requirementOf(suite, id).inMedia
     ? callAgain(exchange, run)
     : curlOf(exchange, run.target, run.voiceUrl);
 }

@@ -1,6 +1,6 @@
 /** The way to a service: `doctor` and `check`, mutants of it, and what is none. */
 import t from 'tap';
-import { serviceDeadPeers } from '../../conformance/areas/mutants.ts';
+import { serviceDeadPeers } from '../../conformance/proof/dead-peers.ts';
 import { startService } from '../../src/service/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { run, start } from '../helpers/command.ts';

@@ -1,7 +1,8 @@
 /** What holds of the judge whatever it is given: over recordings, without a network. */
 import t, { type Test } from 'tap';
-import { checks, type Check } from '../../conformance/areas/checks.ts';
-import { drive } from '../../conformance/engine/drive/run.ts';
+import type { Suite } from '../../conformance/engine/area.ts';
+import type { Check } from '../../conformance/engine/checks/check.ts';
+import { runProbes } from '../../conformance/engine/drive/run.ts';
 import {
   areas,
   planned,
@@ -9,9 +10,14 @@ import {
   reportOf,
   writeTranscript,
 } from '../../conformance/index.ts';
+import type { RequirementId } from '../../conformance/engine/requirement.ts';
 import { judgeTranscript } from '../../conformance/engine/judge/judge.ts';
-import { areaOf, requirements, requirementIds } from '../../conformance/areas/index.ts';
-import { probes } from '../../conformance/areas/probes.ts';
+import {
+  areaOf,
+  requirements,
+  requirementIds,
+  sandboxSuite,
+} from '../../conformance/areas/index.ts';
 import statements from '../../conformance/statements.json' with { type: 'json' };
 import { isAccepted } from '../../conformance/engine/transcript/reading.ts';
 import { toExchange, type Transcript } from '../../conformance/engine/transcript/transcript.ts';
@@ -32,7 +38,7 @@ const recorded = (): Promise<Transcript> => (run ??= driven());
 
 async function driven(): Promise<Transcript> {
   const agent = await startAgent();
-  const transcript = await drive({
+  const transcript = await runProbes(sandboxSuite, {
     target: agent.url,
     areas,
     apiKey: undefined,
@@ -71,7 +77,10 @@ const subsets: Area[][] = areas.reduce<Area[][]>(
 void t.test('nothing recorded is nothing judged, for every choice of areas', async (t) => {
   const { run } = await recorded();
   for (const chosen of subsets) {
-    const judgement = judgeTranscript({ run: { ...run, areas: chosen }, exchanges: [] });
+    const judgement = judgeTranscript(sandboxSuite, {
+      run: { ...run, areas: chosen },
+      exchanges: [],
+    });
     t.equal(judgement.counts.pass, 0, chosen.join());
     t.equal(judgement.exitCode, 3, `${chosen.join() || 'no area'}: exit 3`);
     t.equal(judgement.verdict, 'not-judged');
@@ -80,8 +89,15 @@ void t.test('nothing recorded is nothing judged, for every choice of areas', asy
 
 void t.test('a run of no area is never green, whatever was recorded', async (t) => {
   const { run, exchanges } = await recorded();
-  t.equal(judgeTranscript({ run: { ...run, areas: [] }, exchanges }).exitCode, 3);
+  t.equal(judgeTranscript(sandboxSuite, { run: { ...run, areas: [] }, exchanges }).exitCode, 3);
 });
+
+/** The sandbox suite with a part of one check replaced. */
+function withCheck(id: RequirementId, part: Partial<Check>): Suite {
+  const { [id]: check, ...others } = sandboxSuite.checks;
+  if (!check) throw new Error(`No check has the id ${id}`);
+  return { ...sandboxSuite, checks: { ...others, [id]: { ...check, ...part } } };
+}
 
 void t.test('a check that throws is the fault of the kit', async (t) => {
   const transcript = await recorded();
@@ -89,22 +105,22 @@ void t.test('a check that throws is the fault of the kit', async (t) => {
     throw new Error('boom');
   };
   for (const id of requirementIds) {
-    const check: Check = { ...checks[id], evidence: boom };
-    const judgement = judgeTranscript(transcript, { checks: { ...checks, [id]: check } });
+    const judgement = judgeTranscript(withCheck(id, { evidence: boom }), transcript);
     t.match(judgement.requirements.get(id), { verdict: 'error', reason: 'boom' });
     t.match(judgement, { verdict: 'not-judged', exitCode: 70, counts: { error: 1 } }, id);
   }
   const [id] = requirementIds;
   if (id === undefined) return;
-  const late = { ...checks, [id]: { ...checks[id], judge: boom } };
-  t.equal(judgeTranscript(transcript, { checks: late }).exitCode, 70, 'in judge, too');
-  const silent = { ...checks, [id]: { evidence: () => [], judge: () => [], unjudged: boom } };
-  t.equal(judgeTranscript(transcript, { checks: silent }).exitCode, 70, 'in unjudged, too');
+  const inJudge = judgeTranscript(withCheck(id, { judge: boom }), transcript);
+  t.equal(inJudge.exitCode, 70, 'in judge, too');
+  const silent = { evidence: () => [], judge: () => [], unjudged: boom };
+  const inUnjudged = judgeTranscript(withCheck(id, silent), transcript);
+  t.equal(inUnjudged.exitCode, 70, 'in unjudged, too');
 });
 
 void t.test('a pass rests on an exchange, and a report names it', async (t) => {
   const transcript = await recorded();
-  for (const [id, judged] of judgeTranscript(transcript).requirements) {
+  for (const [id, judged] of judgeTranscript(sandboxSuite, transcript).requirements) {
     if (judged.verdict === 'pass') t.ok(judged.evidence.length > 0, id);
   }
   for (const { id, verdict, evidence } of reportOf(transcript, transcript.run.startedAt)
@@ -129,7 +145,7 @@ void t.test('a refusal proves nothing where its control was not accepted', async
     exchanges: transcript.exchanges.filter(({ id }) => !controls.has(id)),
   };
   for (const without of [refusedControl, lostControl]) {
-    const { requirements: judged, exitCode } = judgeTranscript(without);
+    const { requirements: judged, exitCode } = judgeTranscript(sandboxSuite, without);
     for (const id of refusals) t.equal(judged.get(id)?.verdict, 'blocked', id);
     t.not(exitCode, 0);
   }
@@ -156,8 +172,8 @@ void t.test('a recording that is read again is judged alike', async (t) => {
 });
 
 void t.test('a scenario leaves the evidence that it declares', async (t) => {
-  const { requirements: judged } = judgeTranscript(await recorded());
-  for (const { id, area, exercises } of probes) {
+  const { requirements: judged } = judgeTranscript(sandboxSuite, await recorded());
+  for (const { id, area, exercises } of sandboxSuite.probes) {
     for (const requirement of exercises) {
       const found = judged.get(requirement);
       const evidence = found && 'evidence' in found ? found.evidence : [];
@@ -169,7 +185,7 @@ void t.test('a scenario leaves the evidence that it declares', async (t) => {
 
 void t.test('a scenario costs what it declares', async (t) => {
   const { exchanges } = await recorded();
-  for (const { id, area, cost } of probes) {
+  for (const { id, area, cost } of sandboxSuite.probes) {
     const own = exchanges.filter(
       ({ probe, endpoint }) =>
         probe === id &&

@@ -1,6 +1,7 @@
 /** A sandbox or a service that dies while it is checked: one cause, and what was found before. */
 import t, { type Test } from 'tap';
 import { check, reportOf, serviceArea } from '../../conformance/index.ts';
+import { suiteOf } from '../../conformance/areas/index.ts';
 import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
 import {
   toExchange,
@@ -25,6 +26,9 @@ function cutAt({ run, exchanges }: Transcript, id: number): Transcript {
   return { run, exchanges: exchanges.map((one) => (one.id < id ? one : lost(one))) };
 }
 
+const judge = (transcript: Transcript): Judgment =>
+  judgeTranscript(suiteOf(transcript.run), transcript);
+
 const idsWith = ({ requirements }: Judgment, ...verdicts: string[]): string[] =>
   [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
 
@@ -36,7 +40,7 @@ function oneCauseAtCuts(t: Test, transcript: Transcript, every = 1): void {
   const from = seededRandom(seed).integer(1, every);
   const cuts = exchanges.slice(from, -1).filter((_, index) => index % every === 0);
   for (const { id } of cuts) {
-    const judgement = judgeTranscript(cutAt(transcript, id));
+    const judgement = judge(cutAt(transcript, id));
     t.same(
       [judgement.blockedBy?.id, judgement.blockedBy?.evidence?.id, judgement.exitCode],
       ['gone', id, 3],
@@ -74,8 +78,8 @@ void t.test('what was found before stays found, beside the cause', async (t) => 
         : one,
     ),
   );
-  const judgement = judgeTranscript(cutAt({ run: whole.run, exchanges }, 50));
-  t.match(judgement, { verdict: 'not-conforming', exitCode: 1, gate: { id: 'gone' } });
+  const judgement = judge(cutAt({ run: whole.run, exchanges }, 50));
+  t.match(judgement, { verdict: 'not-conforming', exitCode: 1, blockedBy: { id: 'gone' } });
   t.same(idsWith(judgement, 'fail'), ['HEALTH-010', 'HEALTH-011']);
   t.same(idsWith(judgement, 'pass', 'note'), [], 'the rest is blocked by the one cause');
 });
@@ -98,8 +102,12 @@ void t.test(
         const endedMs = (whole.exchanges[nth + 1]?.startedMs ?? 0) + 1;
         return toExchange({ ...record, endedMs, failure: { kind, message: 'gone' } });
       });
-      const judgement = judgeTranscript({ run: whole.run, exchanges });
-      t.match(judgement, { exitCode: 3, gate: { id: 'gone', evidence: { id: lastId - 1 } } }, kind);
+      const judgement = judge({ run: whole.run, exchanges });
+      t.match(
+        judgement,
+        { exitCode: 3, blockedBy: { id: 'gone', evidence: { id: lastId - 1 } } },
+        kind,
+      );
       t.same(idsWith(judgement, 'fail', 'warn'), [], kind);
     }
   },
@@ -128,7 +136,7 @@ void t.test('one that comes up again is not gone', async (t) => {
     .transcript;
   const { exchanges } = cutAt(whole, 50);
   const again = [...exchanges.slice(0, 60), ...whole.exchanges.slice(60)];
-  const judgement = judgeTranscript({ run: whole.run, exchanges: again });
+  const judgement = judge({ run: whole.run, exchanges: again });
   t.equal(judgement.blockedBy, undefined);
   t.equal(judgement.exitCode, 1);
 });
@@ -157,12 +165,18 @@ for (const verb of ['agent', 'serve']) {
   void t.test(`a process of ${verb} that is killed in the run`, async (t) => {
     for (const count of [4, 30, 70]) {
       const report = await killedAt(t, count, verb);
-      t.match(report, { verdict: 'not-judged', exitCode: 3, gate: { id: 'gone' } }, `at ${count}`);
+      t.match(
+        report,
+        { verdict: 'not-judged', exitCode: 3, blockedBy: { id: 'gone' } },
+        `at ${count}`,
+      );
       const [evidence] = report.blockedBy?.evidence ?? [];
       t.ok((evidence?.exchange ?? 0) >= count, `named from exchange ${evidence?.exchange}`);
       t.match(
         report.blockedBy?.message,
-        verb === 'agent' ? /^The sandbox is gone/ : /^The service is gone/,
+        verb === 'agent'
+          ? /^The sandbox has been unreachable/
+          : /^The service has been unreachable/,
       );
       t.same(report.causes, []);
       const { pass = 0, fail = 0, warn = 0, error = 0 } = report.counts;

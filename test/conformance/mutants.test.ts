@@ -3,13 +3,9 @@
  * exactly its requirements red, no legal variant any, and every dead peer gives its one cause.
  */
 import t, { type Test } from 'tap';
-import {
-  deadPeers,
-  mutants,
-  serviceDeadPeers,
-  variants,
-  voiceDeadPeers,
-} from '../../conformance/areas/mutants.ts';
+import { mutants, variants } from '../../conformance/areas/mutants.ts';
+import { deadPeers, serviceDeadPeers } from '../../conformance/proof/dead-peers.ts';
+import { voiceDeadPeers } from '../../conformance/proof/voice-dead-peers.ts';
 import { EVERYTHING } from '../../conformance/proof/judged-peer.ts';
 import {
   killable,

@@ -3,9 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
-import { reportOf } from '../../conformance/reports/report.ts';
-import { serviceRequirementIds, requirement, untestable } from '../../conformance/areas/index.ts';
-import { serviceProbes } from '../../conformance/areas/probes.ts';
+import { reportOf } from '../../conformance/index.ts';
+import {
+  requirement,
+  serviceRequirementIds,
+  serviceSuite,
+  untestable,
+} from '../../conformance/areas/index.ts';
 import statements from '../../conformance/statements.json' with { type: 'json' };
 import {
   readTranscript,
@@ -39,7 +43,7 @@ void t.test('every statement of area A is checked, or has a reason not to be', (
 
 void t.test('our service conforms, and everything is seen', async (t) => {
   const transcript = await recordedRun(await withCheckedService(t));
-  const judgement = judgeTranscript(transcript);
+  const judgement = judgeTranscript(serviceSuite, transcript);
   t.equal(judgement.verdict, 'conforming');
   t.same([...judgement.requirements.keys()], serviceRequirementIds, 'of area A alone');
   t.same(idsWith(judgement, 'pass', 'note'), serviceRequirementIds, 'nothing is left out');
@@ -49,8 +53,8 @@ void t.test('our service conforms, and everything is seen', async (t) => {
 });
 
 void t.test('a scenario leaves the evidence that it declares', async (t) => {
-  const judgement = judgeTranscript(await recordedRun(await withCheckedService(t)));
-  for (const { id, exercises } of serviceProbes) {
+  const judgement = judgeTranscript(serviceSuite, await recordedRun(await withCheckedService(t)));
+  for (const { id, exercises } of serviceSuite.probes) {
     for (const declared of exercises) {
       const found = judgement.requirements.get(declared);
       const evidence = found && 'evidence' in found ? found.evidence : [];
@@ -64,7 +68,7 @@ void t.test('a scenario leaves the evidence that it declares', async (t) => {
 
 void t.test('no scenario sends more than it says, nor much less', async (t) => {
   const { exchanges } = await recordedRun(await withCheckedService(t));
-  for (const { id, cost, intrusive } of serviceProbes) {
+  for (const { id, cost, intrusive } of serviceSuite.probes) {
     const sent = exchanges.filter(({ probe }) => probe === id).length;
     const { requests } = cost([]);
     t.ok(sent <= requests, `${id}: ${sent} of ${requests}`);
@@ -75,7 +79,7 @@ void t.test('no scenario sends more than it says, nor much less', async (t) => {
 
 void t.test('a run that is not intrusive sends nothing large, many or slow', async (t) => {
   const transcript = await recordedRun(await withCheckedService(t), { intrusive: false });
-  const judgement = judgeTranscript(transcript);
+  const judgement = judgeTranscript(serviceSuite, transcript);
   t.equal(judgement.verdict, 'conforming');
   t.same(idsWith(judgement, 'not_observed'), [
     ...['SERVICE-023', 'SERVICE-024', 'SERVICE-026', 'SERVICE-027', 'SERVICE-028'],
@@ -95,7 +99,7 @@ void t.test('without a control API nothing is red that takes one', async (t) => 
   });
   const url = await withoutControl(t, service.url);
   const transcript = await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false });
-  const judgement = judgeTranscript(transcript);
+  const judgement = judgeTranscript(serviceSuite, transcript);
   t.same(idsWith(judgement, 'fail', 'warn', 'blocked', 'error'), []);
   t.equal(judgement.requirements.get('SERVICE-087')?.verdict, 'pass', 'results are seen');
   t.match(judgement.requirements.get('SERVICE-051'), {
@@ -110,6 +114,7 @@ void t.test(
     const service = await withCheckedService(t);
     const url = await withoutControl(t, service.url);
     const judgement = judgeTranscript(
+      serviceSuite,
       await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false }),
     );
     t.same(idsWith(judgement, 'fail', 'warn', 'blocked', 'error'), []);
@@ -158,7 +163,7 @@ void t.test(
     const toSeconds = (body: string): string => body.replaceAll(/(:\d\d)\.\d{3}Z/g, '$1Z');
     const url = await withoutControl(t, service.url, toSeconds);
     const transcript = await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false });
-    const judgement = judgeTranscript(transcript);
+    const judgement = judgeTranscript(serviceSuite, transcript);
     t.same(idsWith(judgement, 'fail', 'warn', 'blocked', 'error'), []);
     t.equal(judgement.requirements.get('SERVICE-112')?.verdict, 'pass', 'history is seen');
   },
@@ -195,7 +200,7 @@ void t.test('checks are total: no recording makes one throw', async (t) => {
         });
       }),
     };
-    const judgement = judgeTranscript(other);
+    const judgement = judgeTranscript(serviceSuite, other);
     t.same(idsWith(judgement, 'error'), [], `seed ${seed}, round ${round}`);
     t.doesNotThrow(() => reportOf(other, other.run.startedAt));
   }
@@ -207,7 +212,7 @@ void t.test('checks are total: no recording makes one throw', async (t) => {
     const all = transcript.exchanges.map(({ json, sent, ...record }) =>
       toExchange({ ...record, response: { status, headers: {}, body } }),
     );
-    t.equal(judgeTranscript({ run: transcript.run, exchanges: all }).counts.error, 0);
+    t.equal(judgeTranscript(serviceSuite, { run: transcript.run, exchanges: all }).counts.error, 0);
   }
 });
 
@@ -221,7 +226,10 @@ void t.test('what is no service gets one cause', async (t) => {
     [{ url: 'http://127.0.0.1:1', apiKey: 'a-key' }, 'refused', /Nothing accepts/],
   ] as const) {
     const transcript = await recordedRun(target);
-    t.match(judgeTranscript(transcript), { exitCode: 3, gate: { id: gate, says } });
+    t.match(judgeTranscript(serviceSuite, transcript), {
+      exitCode: 3,
+      blockedBy: { id: gate, message: says },
+    });
     const { length } = transcript.exchanges;
     t.ok(length < 20, `${gate}: ${length} requests, and no more once that is known`);
   }

@@ -1,8 +1,10 @@
 /** What a check of voice finds of agents that are right, wrong, or unlike ours. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { conversation } from '../../conformance/areas/voice/probes/calls.ts';
 import t, { type Test } from 'tap';
-import { drive, type DriveOptions } from '../../conformance/engine/drive/run.ts';
+import { sandboxSuite } from '../../conformance/areas/index.ts';
+import { runProbes, type RunOptions } from '../../conformance/engine/drive/run.ts';
 import { readTranscript, reportOf } from '../../conformance/index.ts';
 import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
@@ -17,7 +19,7 @@ import { run } from '../helpers/command.ts';
 t.setTimeout(240_000);
 
 /** One call with two turns. */
-const CONVERSATION = ['voice/conversation'];
+const CONVERSATION = [conversation];
 const KEY = 'sk-Very/secret~key.0123456789';
 
 async function withAgent(t: Test, options: Partial<AgentOptions> = {}) {
@@ -27,8 +29,8 @@ async function withAgent(t: Test, options: Partial<AgentOptions> = {}) {
 }
 
 /** A run of some probes of voice; all when none is named. */
-function driven(target: string, more: Partial<DriveOptions> = {}): Promise<Transcript> {
-  return drive({
+function driven(target: string, more: Partial<RunOptions> = {}): Promise<Transcript> {
+  return runProbes(sandboxSuite, {
     target,
     areas: ['voice'],
     apiKey: undefined,
@@ -66,7 +68,11 @@ void t.test('the faults of an agent are found, each by its requirement', async (
   await Promise.all(
     rows.map(async ([fault, ids]) => {
       const { url } = await withAgent(t, { faults: [fault] });
-      t.same(red(judgeTranscript(await driven(url, { probes: CONVERSATION }))), ids, fault.kind);
+      t.same(
+        red(judgeTranscript(sandboxSuite, await driven(url, { probes: CONVERSATION }))),
+        ids,
+        fault.kind,
+      );
     }),
   );
 });
@@ -78,7 +84,11 @@ void t.test('an agent that holds audio back is not said to be in time', async (t
     driven(late.url, { probes: CONVERSATION }),
     driven(inTime.url, { probes: CONVERSATION }),
   ]);
-  t.equal(verdictOf(judgeTranscript(buffered), 'VOICE-090'), 'note', 'not proven is a note');
+  t.equal(
+    verdictOf(judgeTranscript(sandboxSuite, buffered), 'VOICE-090'),
+    'note',
+    'not proven is a note',
+  );
   const { audioLatency, calls = [] } = reportOf(transcript, transcript.run.startedAt);
   t.match(audioLatency, { audioPathLatencyMs: Number, turnResponseMs: { turns: 2 } });
   const [call] = calls;
@@ -117,8 +127,8 @@ void t.test('the message that answers an offer can be named', async (t) => {
     driven(proxy.url, { probes, voice: { answerForm } }),
     driven(proxy.url, { probes }),
   ]);
-  t.equal(verdictOf(judgeTranscript(named), 'VOICE-070'), 'pass');
-  const judged = judgeTranscript(unnamed);
+  t.equal(verdictOf(judgeTranscript(sandboxSuite, named), 'VOICE-070'), 'pass');
+  const judged = judgeTranscript(sandboxSuite, unnamed);
   t.match(judged.requirements.get('VOICE-070'), {
     verdict: 'not_applicable',
     reason: /--voice-answer-type/,

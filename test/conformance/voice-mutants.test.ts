@@ -4,7 +4,8 @@
  * gives its one cause. With EVERY_SCENARIO=1 all scenarios are driven against every mutant.
  */
 import t from 'tap';
-import { mutants, variants, voiceDeadPeers } from '../../conformance/areas/mutants.ts';
+import { mutants, variants } from '../../conformance/areas/mutants.ts';
+import { voiceDeadPeers } from '../../conformance/proof/voice-dead-peers.ts';
 import { killable, selftest, selftestSize } from '../../conformance/proof/selftest.ts';
 import { idsOf } from '../../conformance/areas/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
-import { drive, type DriveOptions } from '../../conformance/engine/drive/run.ts';
+import { suiteOf } from '../../conformance/areas/index.ts';
+import { runProbes, type RunOptions } from '../../conformance/engine/drive/run.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import { startService, type RunningService } from '../../src/service/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
@@ -16,9 +17,9 @@ export async function withCheckedService(t: Test): Promise<RunningService> {
 /** A run of area A, with everything that an intrusive one sends unless it says otherwise. */
 export function recordedRun(
   { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
-  more: Partial<DriveOptions> = {},
+  more: Partial<RunOptions> = {},
 ): Promise<Transcript> {
-  return drive({
+  return runProbes(suiteOf({ areas: more.areas ?? ['service'] }), {
     target: url,
     areas: ['service'],
     apiKey,

@@ -4,7 +4,6 @@ import {
   type ChatMessage,
   type ChatRequest,
 } from '../../../src/contract/index.ts';
-import type { ProbeContext, Step } from '../../engine/probe-context.ts';
 import {
   fullRequest,
   GREETING,
@@ -17,12 +16,13 @@ import {
   valid,
   without,
 } from './requests.ts';
-import { cost, type Probe } from '../../engine/probe.ts';
+import { cost, type Step } from '../../engine/probe.ts';
+import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
 import { PREFLIGHT } from '../../engine/transcript/reading.ts';
 import type { ChatRequirementId } from './requirements.ts';
 import type { MalformedChatStep } from './steps.ts';
 
-type ChatProbe = Probe & { exercises: readonly ChatRequirementId[] };
+type ChatProbe = SandboxProbe<ChatRequirementId>;
 
 const preflight: ChatProbe = {
   id: PREFLIGHT,
@@ -305,7 +305,7 @@ const after: ChatProbe = {
 };
 
 /** Returns the longest legal user id: of an existing user, or any where users can't be created. */
-function longId({ users, random }: ProbeContext): string | undefined {
+function longId({ users, random }: SandboxContext): string | undefined {
   if (users.isUnsupported) return random.id(userIdLengthMax);
   return [...users.existing].find((id) => id.length === userIdLengthMax);
 }

@@ -1,5 +1,6 @@
 import type { ChatMessage, ChatRequest } from '../../../src/contract/index.ts';
-import type { Step, ProbeContext } from '../../engine/probe-context.ts';
+import type { Step } from '../../engine/probe.ts';
+import type { SandboxContext } from '../sandbox-state.ts';
 import type { OpenChatStep, ValidChatStep } from './steps.ts';
 
 /** Returns a user message. */
@@ -12,7 +13,7 @@ export const GREETING = 'Hello, what can you help me with?';
 export const REFERENCE_PHRASE = 'My reference number is';
 
 /** Returns a session id in mixed case, with hyphens, and long, so that a changed echo is detected. */
-export const sessionId = ({ random }: ProbeContext): string =>
+export const sessionId = ({ random }: SandboxContext): string =>
   `sk_${random.id(6)}${random.id(6).toUpperCase()}-Conformance-Check-Session`;
 
 /** The metadata keys that the specification names. */
@@ -31,7 +32,7 @@ export const otherMetadata = {
 };
 
 /** Returns a request with every optional field, in a new session. */
-export function fullRequest(context: ProbeContext): ChatRequest {
+export function fullRequest(context: SandboxContext): ChatRequest {
   return {
     messages: [user(GREETING)],
     ...(context.users.chatAs === undefined ? {} : { user_id: context.users.chatAs }),

@@ -1,11 +1,11 @@
 import type { HealthRequirementId } from './requirements.ts';
 import type { HealthStep } from './steps.ts';
-import type { Step } from '../../engine/probe-context.ts';
-import { cost, type Probe } from '../../engine/probe.ts';
+import { cost, type Step } from '../../engine/probe.ts';
+import type { SandboxProbe } from '../sandbox-state.ts';
 import { PREFLIGHT } from '../../engine/transcript/reading.ts';
 import { claimsVoice } from '../../engine/transcript/call-messages.ts';
 
-type HealthProbe = Probe & { exercises: readonly HealthRequirementId[] };
+type HealthProbe = SandboxProbe<HealthRequirementId>;
 
 const get = (step: HealthStep, headers: Record<string, string> = {}): Step => ({
   endpoint: 'health',
@@ -18,6 +18,8 @@ const preflight: HealthProbe = {
   id: PREFLIGHT,
   area: 'health',
   phase: 'preflight',
+  // Tells a sandbox from an address at which nothing answers.
+  alsoFor: ['chat', 'users', 'voice'],
   exercises: ['HEALTH-001', 'HEALTH-002', 'HEALTH-005', 'HEALTH-010', 'HEALTH-011', 'HEALTH-031'],
   cost: cost(1),
   async run(context) {

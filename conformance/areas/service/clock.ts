@@ -1,14 +1,18 @@
 import { valueAt } from '../../../src/contract/index.ts';
 import { isAccepted } from '../../engine/transcript/reading.ts';
-import { cost, type Probe } from '../../engine/probe.ts';
+import { cost } from '../../engine/probe.ts';
 import { admin } from './control-probes.ts';
-import type { ProbeContext } from '../../engine/probe-context.ts';
+import type { ServiceProbe, ServiceProbeContext } from './context.ts';
 
 /** The step that puts the clock back. */
 export const CLOCK_RESET_STEP = 'clock put back';
 
 /** Moves the clock of the service on, where it has one that can be; whether it did. */
-export async function moveClock(context: ProbeContext, step: string, ms: number): Promise<boolean> {
+export async function moveClock(
+  context: ServiceProbeContext,
+  step: string,
+  ms: number,
+): Promise<boolean> {
   const { service } = context;
   if (!service.hasControlApi) return false;
   const answer = await context.send(admin(step, '/clock', { advance_ms: ms }));
@@ -21,11 +25,12 @@ export async function moveClock(context: ProbeContext, step: string, ms: number)
  * Puts the clock back by as much as the run moved it on, whatever else moved it meanwhile; after an
  * interruption as well. No timer of the service waits longer for that.
  */
-export const clockReset: Probe = {
+export const clockReset: ServiceProbe = {
   id: 'service/clock',
   area: 'service',
   phase: 'end',
   intrusive: true,
+  cleansUp: true,
   exercises: [],
   cost: cost(3),
   async run(context) {

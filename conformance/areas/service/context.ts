@@ -1,7 +1,7 @@
-import type { Endpoint } from '../../../src/contract/index.ts';
+import type { Probe, ProbeContext, Step } from '../../engine/probe.ts';
+import type { RequirementId } from '../../engine/requirement.ts';
 import type { Random } from '../../../src/platform/random.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
-import type { Step } from '../../engine/probe-context.ts';
 
 /** The owners that a run makes for itself, where a control API lets it; each has a key. */
 export const ownerNames = [
@@ -45,6 +45,15 @@ export interface ServiceContext {
   monotonicMs(): number;
 }
 
+/** A probe of the service, and what it can do. */
+export type ServiceProbe<Id extends RequirementId = RequirementId> = Probe<ServiceState, Id>;
+export type ServiceProbeContext = ProbeContext & ServiceState;
+
+/** What the probes of a service run share. */
+export interface ServiceState {
+  readonly service: ServiceContext;
+}
+
 /** What the service's context is made of. */
 export interface ServiceContextOptions {
   clock: Clock;
@@ -82,17 +91,4 @@ export function createServiceContext({
     monotonicMs: () => clock.monotonicMs(),
   };
   return context;
-}
-
-const SERVICE_ENDPOINTS: readonly Endpoint[] = [
-  'traces',
-  'end',
-  'simulations',
-  'production',
-  'admin',
-];
-
-/** Whether requests to an endpoint carry the service's key. */
-export function isServiceEndpoint(endpoint: Endpoint): boolean {
-  return SERVICE_ENDPOINTS.includes(endpoint);
 }

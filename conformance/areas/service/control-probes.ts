@@ -1,11 +1,11 @@
+import { cost, type Step } from '../../engine/probe.ts';
+import type { ServiceProbe, ServiceProbeContext } from './context.ts';
 import type { SeedDocument, SeedOutcome } from '../../../src/contract/index.ts';
 import { isoTime } from '../../../src/platform/clock.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { PREFLIGHT, isAccepted } from '../../engine/transcript/reading.ts';
-import { cost, type Probe } from '../../engine/probe.ts';
 import { PROMISE } from './spans.ts';
 import { ownerNames, type OwnerName, type ServiceContext } from './context.ts';
-import type { Step, ProbeContext } from '../../engine/probe-context.ts';
 
 /** A request to the control API, which is none of the interface. */
 export function admin(step: string, path: string, json?: unknown, method?: Step['method']): Step {
@@ -163,7 +163,7 @@ export function manyOf({ baseMs }: ServiceContext): SeedDocument {
   };
 }
 
-const probe: Probe = {
+const probe: ServiceProbe = {
   id: PREFLIGHT,
   area: 'service',
   phase: 'preflight',
@@ -183,7 +183,7 @@ const probe: Probe = {
   },
 };
 
-const control: Probe = {
+const control: ServiceProbe = {
   id: 'service/control',
   area: 'service',
   phase: 'preflight',
@@ -219,7 +219,7 @@ const control: Probe = {
 /** The session id of the transcript that the run uploads. */
 export const uploadIdOf = ({ marker }: ServiceContext): string => `sk-${marker}-upload`;
 
-async function makeOwner(context: ProbeContext, name: OwnerName): Promise<boolean> {
+async function makeOwner(context: ServiceProbeContext, name: OwnerName): Promise<boolean> {
   const { service } = context;
   const { key } = service.keyFor(name);
   if (typeof key !== 'object') return false;
@@ -231,4 +231,4 @@ async function makeOwner(context: ProbeContext, name: OwnerName): Promise<boolea
 }
 
 /** Finds whether there is a service, and a control API beside it. */
-export const controlScenarios: readonly Probe[] = [probe, control];
+export const controlScenarios: readonly ServiceProbe[] = [probe, control];

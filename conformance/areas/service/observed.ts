@@ -1,5 +1,5 @@
 import { valueAt } from '../../../src/contract/index.ts';
-import { conversationIdOf, sessionsOf, findSession, turnsOf } from '../checks.ts';
+import { conversationIdOf, sessionsOf, findSession, turnsOf } from './reading.ts';
 import {
   type Exchange,
   type Transcript,

@@ -1,4 +1,4 @@
-import type { RequirementId } from '../index.ts';
+import type { RequirementId } from '../../engine/requirement.ts';
 import { onAccepted } from '../../engine/mutants/combinators.ts';
 import { mutantsOf, type Mutant, type TransformFactory } from '../../engine/mutants/mutant.ts';
 import { matches } from './results/match-mutants.ts';

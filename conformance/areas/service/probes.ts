@@ -1,4 +1,4 @@
-import type { Probe } from '../../engine/probe.ts';
+import type { ServiceProbe } from './context.ts';
 import { clockReset } from './clock.ts';
 import { controlScenarios } from './control-probes.ts';
 import { conversationScenarios } from './close/probes.ts';
@@ -10,7 +10,7 @@ import { refusalScenarios } from './ingest/refusal-probes.ts';
 import { resultScenarios } from './results/probes.ts';
 
 /** The scenarios of area A, in the order in which those of a phase are started. */
-export const serviceProbes: readonly Probe[] = [
+export const serviceProbes: readonly ServiceProbe[] = [
   ...controlScenarios,
   ...conversationScenarios,
   ...lateScenarios,

@@ -16,3 +16,6 @@ export const serviceRequirements = {
   ...simulationResultRequirements,
   ...serviceSumRequirements,
 } as const;
+
+/** The ids of the requirements of this area. */
+export type ServiceRequirementId = keyof typeof serviceRequirements;

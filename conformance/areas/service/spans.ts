@@ -1,7 +1,7 @@
+import type { Step } from '../../engine/probe.ts';
 import { gzipSync } from 'node:zlib';
 import { toProtobuf } from './otlp-bytes.ts';
 import type { ServiceContext } from './context.ts';
-import type { Step } from '../../engine/probe-context.ts';
 
 /** An attribute as OTLP/JSON has it. */
 export interface Attribute {

@@ -1,9 +1,10 @@
+import type { Step } from '../../engine/probe.ts';
+import type { ServiceProbeContext } from './context.ts';
 import { valueAt } from '../../../src/contract/index.ts';
 import { isoTime } from '../../../src/platform/clock.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
 import type { OwnerName, ServiceContext } from './context.ts';
-import type { Step, ProbeContext } from '../../engine/probe-context.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -17,7 +18,7 @@ export function windowOf({ baseMs }: ServiceContext): Record<string, string> {
 
 /** A read of results that must be answered. */
 export function read(
-  { service }: ProbeContext,
+  { service }: ServiceProbeContext,
   endpoint: 'production' | 'simulations',
   step: string,
   query: Record<string, string> = {},
@@ -50,7 +51,7 @@ const POLLS_MAX = 40;
 
 /** Reads the results until all that was closed is there, for ten seconds at most. */
 export async function untilScored(
-  context: ProbeContext,
+  context: ServiceProbeContext,
   wanted: readonly Wanted[],
   step = 'results',
   owner: OwnerName = 'main',

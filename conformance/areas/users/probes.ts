@@ -7,8 +7,8 @@ import type {
   RefusedCreateStep,
   ValidCreateStep,
 } from './steps.ts';
-import type { Step, ProbeContext } from '../../engine/probe-context.ts';
-import { cost, type Probe } from '../../engine/probe.ts';
+import { cost, type Step } from '../../engine/probe.ts';
+import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
 import {
   type Exchange,
   PREFLIGHT,
@@ -17,7 +17,7 @@ import {
   isNotFound,
 } from '../../engine/transcript/reading.ts';
 
-type UsersProbe = Probe & { exercises: readonly UsersRequirementId[] };
+type UsersProbe = SandboxProbe<UsersRequirementId>;
 
 const metadata = {
   scenario_id: 'late-parcel',
@@ -33,11 +33,11 @@ const profile = {
   location: 'Zurich',
 };
 
-const newId = ({ random }: ProbeContext): string => `sim_user_${random.id(12)}`;
+const newId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
 
 /** Creates a user; if it exists from an earlier run, deletes it first. The request must succeed. */
 async function create(
-  context: ProbeContext,
+  context: SandboxContext,
   step: ValidCreateStep,
   request: UserCreateRequest,
 ): Promise<Exchange | undefined> {
@@ -59,6 +59,8 @@ const preflight: UsersProbe = {
   id: PREFLIGHT,
   area: 'users',
   phase: 'preflight',
+  // Chat and voice need a user to talk as.
+  alsoFor: ['chat', 'voice'],
   exercises: ['USERS-001', 'USERS-020', 'USERS-021', 'USERS-022', 'USERS-023', 'USERS-080'],
   cost: cost(1, 0, 1),
   async run(context) {
@@ -108,7 +110,7 @@ const forms: UsersProbe = {
 };
 
 /** Deletes a user twice and creates it again. */
-async function deleteAndCreateAgain(context: ProbeContext): Promise<void> {
+async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
   const request = { user_id: newId(context), metadata, profile };
   const created = await create(context, 'to be deleted', request);
   if (!created || !isAccepted(created)) return;
@@ -151,7 +153,7 @@ function refusedBodies(
 }
 
 /** Remembers a user that should not have been created, so that cleanup deletes it. */
-function remember(context: ProbeContext, answer: Exchange | undefined): void {
+function remember(context: SandboxContext, answer: Exchange | undefined): void {
   const id = answer && isAccepted(answer) ? valueAt(answer.json, '/user_id') : undefined;
   if (typeof id === 'string' && id !== '') context.users.wronglyAccepted.add(id);
 }
@@ -232,6 +234,8 @@ export const cleanup: UsersProbe = {
   id: 'users/cleanup',
   area: 'users',
   phase: 'cleanup',
+  alsoFor: ['chat', 'voice'],
+  cleansUp: true,
   exercises: ['USERS-030', 'USERS-031', 'USERS-032', 'USERS-033', 'USERS-081'],
   cost: cost(16),
   async run(context) {

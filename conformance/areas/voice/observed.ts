@@ -8,7 +8,7 @@ import {
   saidBySandbox,
   startOf,
 } from '../../engine/transcript/call-messages.ts';
-import type { ObservedBehavior } from '../../engine/judge/observed.ts';
+import { observeEach, type ObservedBehavior } from '../../engine/judge/observed.ts';
 
 const step =
   (...names: string[]) =>
@@ -44,35 +44,42 @@ const others = (one: Exchange): string[] =>
   );
 
 /** The silences of the voice endpoint (spec 4.9, 5, 6, 7). */
-export const voiceSilences: readonly ObservedBehavior[] = [
-  { name: 'voice without the subprotocol', of: step('no subprotocol'), says: reaction },
-  { name: 'voice with another subprotocol', of: step('another subprotocol'), says: reaction },
-  { name: 'voice without a key', of: step('no key'), says: reaction },
-  { name: 'voice with a wrong key', of: step('wrong key'), says: reaction },
+const behaviors: readonly ObservedBehavior[] = [
+  { name: 'voice without the subprotocol', of: step('no subprotocol'), describe: reaction },
+  { name: 'voice with another subprotocol', of: step('another subprotocol'), describe: reaction },
+  { name: 'voice without a key', of: step('no key'), describe: reaction },
+  { name: 'voice with a wrong key', of: step('wrong key'), describe: reaction },
   {
     name: 'an unsupported codec',
     of: step('unsupported codec', 'unsupported codec, full'),
-    says: reaction,
+    describe: reaction,
   },
-  { name: 'start_call without audio_config', of: step('no audio_config'), says: reaction },
-  { name: 'start_call in a binary frame', of: step('binary start_call'), says: reaction },
-  { name: 'a second start_call', of: step('second start_call'), says: reactionInCall },
-  { name: 'a message that is not JSON', of: step('not JSON'), says: reaction },
-  { name: 'a message without a type', of: step('no type'), says: reaction },
-  { name: 'a message of an unknown type', of: step('unknown type'), says: reactionInCall },
-  { name: 'an answer that is no description', of: step('answer unusable'), says: reactionInCall },
-  { name: 'keys that do not fit the answer', of: step('keys refused'), says: reactionInCall },
+  { name: 'start_call without audio_config', of: step('no audio_config'), describe: reaction },
+  { name: 'start_call in a binary frame', of: step('binary start_call'), describe: reaction },
+  { name: 'a second start_call', of: step('second start_call'), describe: reactionInCall },
+  { name: 'a message that is not JSON', of: step('not JSON'), describe: reaction },
+  { name: 'a message without a type', of: step('no type'), describe: reaction },
+  { name: 'a message of an unknown type', of: step('unknown type'), describe: reactionInCall },
+  {
+    name: 'an answer that is no description',
+    of: step('answer unusable'),
+    describe: reactionInCall,
+  },
+  { name: 'keys that do not fit the answer', of: step('keys refused'), describe: reactionInCall },
   {
     name: 'session_id of a call without one',
     of: (one) =>
       readyOf(one) !== undefined &&
       startOf(one) !== undefined &&
       !('session_id' in (startOf(one) ?? {})),
-    says: ids,
+    describe: ids,
   },
   {
     name: 'messages of other types',
     of: (one) => isVoice(one) && others(one).length > 0,
-    says: (one) => [...new Set(others(one))].slice(0, 5).join(', '),
+    describe: (one) => [...new Set(others(one))].slice(0, 5).join(', '),
   },
 ];
+
+/** Returns what a sandbox does with calls where the specification is silent. */
+export const observeVoice = observeEach(behaviors);

@@ -526,3 +526,6 @@ export const voiceRequirements = {
     inMedia: true,
   },
 } as const satisfies Ledger;
+
+/** The ids of the requirements of this area. */
+export type VoiceRequirementId = keyof typeof voiceRequirements;

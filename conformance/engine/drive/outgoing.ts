@@ -1,13 +1,13 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
-import { isServiceEndpoint, type Step } from '../../areas/probes.ts';
+import type { Step } from '../probe.ts';
 import type { Outgoing } from './http-client.ts';
 
 /** The keys of a run, and where they and its calls go. */
 export interface Keys {
   /** The given key; undefined to send none. */
   apiKey: string | undefined;
-  /** Header of the service's key. */
-  apiKeyHeader: string;
+  /** Returns the header that carries a key. */
+  authorize: (key: string) => Record<string, string>;
   /** Path of the voice WebSocket. */
   voicePath: string;
 }
@@ -38,14 +38,12 @@ const WRONG_KEY = 'sandbox-kit-wrong-key';
 function keyOf(
   { key }: Step,
   endpoint: Endpoint,
-  { apiKey, apiKeyHeader }: Keys,
+  { apiKey, authorize }: Keys,
 ): Record<string, string> {
   const given = typeof key === 'object' ? key.own : apiKey;
   const value = key === 'wrong' ? WRONG_KEY : key === 'none' ? undefined : given;
   if (value === undefined || endpoint === 'health') return {};
-  return isServiceEndpoint(endpoint)
-    ? { [apiKeyHeader]: value }
-    : { authorization: `Bearer ${value}` };
+  return authorize(value);
 }
 
 /** A call asks for no subprotocol by asking for the one without a name. */

@@ -3,19 +3,8 @@ import type { Area, Endpoint, RunRecord } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { isoTime, type Clock } from '../../../src/platform/clock.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
-import { isServiceRun } from '../../areas/index.ts';
-import {
-  cleanup,
-  clockReset,
-  probes,
-  serviceProbes,
-  createServiceContext,
-  createVoiceContext,
-  type Cost,
-  type SimulatedUsers,
-  type Phase,
-  type Probe,
-} from '../../areas/probes.ts';
+import type { Suite } from '../area.ts';
+import type { Cost, Phase, Probe, Step } from '../probe.ts';
 import { PREFLIGHT } from '../transcript/reading.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
 import { httpClient, type HttpClient } from './http-client.ts';
@@ -26,7 +15,7 @@ import type { Caller } from './call/caller.ts';
 import { voiceOptions, type VoiceOptions } from './call/options.ts';
 
 /** What to check, and how. */
-export interface DriveOptions {
+export interface RunOptions {
   /** Base URL of the sandbox. */
   target: string;
   areas: readonly Area[];
@@ -55,8 +44,8 @@ export interface DriveOptions {
   prompts: readonly string[];
   /** Stop after the preflight. */
   preflightOnly: boolean;
-  /** Drive these scenarios and the preflight alone; all when left out. */
-  probes?: readonly string[] | undefined;
+  /** Run only these probes and the preflight (default: all). */
+  probes?: readonly Probe[] | undefined;
   /** Told after every exchange. */
   onExchange: (exchange: Exchange) => void;
   /** Interrupts the run: nothing more is sent but what deletes the users that it created. */
@@ -69,42 +58,33 @@ export const SUITE = '2026-11';
 /** What `GET /health` may take: the service gives up after 10 s, and a little is ours. */
 const HEALTH_DEADLINE_MS = 10_250;
 
-/** What a run would send, before it sends anything. */
+/** What a run will send. */
 export interface Plan extends Cost {
+  peer: Suite['peer'];
   probes: readonly Probe[];
 }
 
-/** The scenarios of some areas with what they cost, 429s apart. */
-export function plan(
-  options: Pick<DriveOptions, 'areas' | 'prompts' | 'preflightOnly' | 'intrusive' | 'probes'>,
+/** Selects the probes of a run and adds up what they cost, not counting repetitions after a 429. */
+export function planRun(
+  suite: Suite,
+  options: Pick<RunOptions, 'areas' | 'prompts' | 'preflightOnly' | 'intrusive' | 'probes'>,
 ): Plan {
-  const suite = isServiceRun(options) ? serviceProbes : probes;
-  const chosen = suite.filter(
-    (scenario) =>
-      (options.areas.includes(scenario.area) || isFixture(scenario, options.areas)) &&
-      (options.intrusive || !scenario.intrusive) &&
-      (scenario.phase === 'preflight' || (options.probes?.includes(scenario.id) ?? true)) &&
-      (!options.preflightOnly || scenario.id === PREFLIGHT || scenario.phase === 'cleanup'),
-  );
+  const { areas, prompts, preflightOnly, intrusive = false } = options;
+  const isSelected = (probe: Probe): boolean =>
+    [probe.area, ...(probe.alsoFor ?? [])].some((area) => areas.includes(area)) &&
+    (intrusive || !probe.intrusive) &&
+    (probe.phase === 'preflight' || (options.probes?.includes(probe) ?? true)) &&
+    (!preflightOnly || probe.id === PREFLIGHT || probe.phase === 'cleanup');
+  const probes = suite.probes.filter(isSelected);
   const total: Cost = { requests: 0, modelCalls: 0, users: 0, calls: 0 };
-  for (const scenario of chosen) {
-    const { requests, modelCalls, users, calls } = scenario.cost(options.prompts);
+  for (const probe of probes) {
+    const { requests, modelCalls, users, calls } = probe.cost(prompts);
     total.requests += requests;
     total.modelCalls += modelCalls;
     total.users += users;
     total.calls += calls;
   }
-  return { ...total, probes: chosen };
-}
-
-/**
- * Health is asked in every run, to tell a sandbox from an address with nothing there. Whoever
- * talks needs a user to talk as: one is created, and deleted at the end.
- */
-function isFixture({ area, phase }: Probe, areas: readonly Area[]): boolean {
-  if (area === 'health') return phase === 'preflight';
-  const talks = areas.includes('chat') || areas.includes('voice');
-  return talks && area === 'users' && ['preflight', 'cleanup'].includes(phase);
+  return { ...total, peer: suite.peer, probes };
 }
 
 const PHASES: readonly Phase[] = [
@@ -112,51 +92,36 @@ const PHASES: readonly Phase[] = [
 ];
 
 /**
- * Drives a run: every scenario of a phase at once, phase after phase, and nothing after a preflight
- * that found no sandbox. Never rejects for what a sandbox does.
+ * Runs the probes of a phase concurrently, phase after phase, and stops after a preflight that found
+ * a blocking cause. Never rejects because of what a peer does.
  */
-export async function drive(options: DriveOptions): Promise<Transcript> {
-  const { clock, seed, prompts } = options;
-  const isInterrupted = (): boolean => options.signal?.aborted ?? false;
-  const run = runRecord(options);
+export async function runProbes(suite: Suite, options: RunOptions): Promise<Transcript> {
+  const { clock, seed, prompts, intrusive = false, signal } = options;
+  const isInterrupted = (): boolean => signal?.aborted ?? false;
+  const run = createRunRecord(suite, options);
   const client = httpClient({
     target: options.target,
     clock,
     ...(options.ca === undefined ? {} : { ca: options.ca }),
   });
-  const service = createServiceContext({
-    clock,
-    random: seededRandom(`${seed}/${run.startedAt}`),
-    intrusive: options.intrusive ?? false,
-    signal: options.signal,
-  });
-  const given = options.apiKey === undefined ? [] : [options.apiKey];
-  const records = recorder(
-    [...given, ...service.runKeys()],
-    options.apiKeyHeader ?? serviceApiKeyHeader,
-  );
-  const send = await senderOf(options, { client, records, isInterrupted });
-  const users: SimulatedUsers = {
-    chatAs: undefined,
-    isUnsupported: false,
-    existing: new Set(),
-    wronglyAccepted: new Set(),
-  };
-  const voice = createVoiceContext();
-  const start = (scenario: Probe): Promise<void> =>
-    scenario.run({
-      send: (step) => send(scenario.id, step),
-      users,
-      random: seededRandom(`${seed}/${scenario.area}/${scenario.id}`),
+  const { startedAt } = run;
+  const { state, secrets } = suite.createState({ clock, seed, startedAt, intrusive, signal });
+  const key = options.apiKey === undefined ? [] : [options.apiKey];
+  const records = recorder([...key, ...secrets], options.apiKeyHeader ?? serviceApiKeyHeader);
+  const send = await createSender(suite, options, { client, records, isInterrupted });
+  const start = (probe: Probe): Promise<void> =>
+    probe.run({
+      send: (step: Step) => send(probe, step),
+      random: seededRandom(`${seed}/${probe.area}/${probe.id}`),
       prompts,
-      service,
-      voice,
+      ...state,
     });
   try {
-    const chosen = plan(options).probes;
+    const { probes } = planRun(suite, options);
     for (const phase of PHASES) {
-      await Promise.all(chosen.filter((scenario) => scenario.phase === phase).map(start));
-      if (phase === 'preflight' && findBlockingCause({ run, exchanges: records.exchanges })) break;
+      await Promise.all(probes.filter((probe) => probe.phase === phase).map(start));
+      const transcript = { run, exchanges: records.exchanges };
+      if (phase === 'preflight' && findBlockingCause(suite, transcript)) break;
     }
   } finally {
     await client.close();
@@ -166,8 +131,9 @@ export async function drive(options: DriveOptions): Promise<Transcript> {
 }
 
 /** The sender of a run, with a caller where it has calls to place. */
-async function senderOf(
-  options: DriveOptions,
+async function createSender(
+  suite: Suite,
+  options: RunOptions,
   run: { client: HttpClient; records: Recorder; isInterrupted: () => boolean },
 ): Promise<Sender> {
   const { clock, ratePerSecond, concurrency, apiKey, apiKeyHeader = serviceApiKeyHeader } = options;
@@ -184,23 +150,20 @@ async function senderOf(
     recorder: run.records,
     keys: {
       apiKey,
-      apiKeyHeader,
+      authorize: (key) => suite.authorize(key, apiKeyHeader),
       voicePath: new URL(voiceOptions(options.target, options.voice).url).pathname,
     },
     deadlineMs: deadlines(options.timeoutMs),
     onExchange: options.onExchange,
-    stopped: (scenario) => run.isInterrupted() && !TIDYING.includes(scenario),
+    stopped: (probe) => run.isInterrupted() && !probe.cleansUp,
   });
 }
-
-/** What an interrupted run still does: it leaves nothing behind that was not there before. */
-const TIDYING: readonly string[] = [cleanup.id, clockReset.id];
 
 /** Calls at once at most: two of them are what is to be kept apart. */
 const CALLS_AT_ONCE = 4;
 
 /** What calls needs a moment to load, and most runs have none. */
-async function callerOf({ clock, target, voice, ca, signal }: DriveOptions): Promise<Caller> {
+async function callerOf({ clock, target, voice, ca, signal }: RunOptions): Promise<Caller> {
   const { caller } = await import('./call/caller.ts');
   const { url: voiceUrl, answerForm, mediaAddress, onAudio } = voiceOptions(target, voice);
   const never = new AbortController().signal;
@@ -215,7 +178,7 @@ async function callerOf({ clock, target, voice, ca, signal }: DriveOptions): Pro
   });
 }
 
-function runRecord(options: DriveOptions): RunRecord {
+function createRunRecord(suite: Suite, options: RunOptions): RunRecord {
   return {
     record: 'run',
     kitVersion: options.kitVersion,
@@ -230,7 +193,9 @@ function runRecord(options: DriveOptions): RunRecord {
     ...(options.areas.includes('voice') && {
       voiceUrl: voiceOptions(options.target, options.voice).url,
     }),
-    ...(isServiceRun(options) && { intrusive: options.intrusive ?? false }),
+    ...(suite.probes.some(({ intrusive }) => intrusive) && {
+      intrusive: options.intrusive ?? false,
+    }),
     ...(options.apiKeyHeader !== undefined && { apiKeyHeader: options.apiKeyHeader }),
   };
 }

@@ -1,6 +1,6 @@
 import type { Endpoint, ExchangeRecord } from '../../../src/contract/index.ts';
 import { httpDateMs, type Clock } from '../../../src/platform/clock.ts';
-import type { Step } from '../../areas/probes.ts';
+import type { Probe, Step } from '../probe.ts';
 import { isRateLimited, type Exchange } from '../transcript/reading.ts';
 import type { HttpClient, Outcome, Outgoing } from './http-client.ts';
 import { toOutgoing, type Keys } from './outgoing.ts';
@@ -21,13 +21,13 @@ export interface SenderParts {
   keys: Keys;
   deadlineMs: (endpoint: Endpoint) => number;
   /** Whether a scenario may send no more: the run was interrupted. */
-  stopped: (probe: string) => boolean;
+  stopped: (probe: Probe) => boolean;
   /** Told after every exchange. */
   onExchange(exchange: Exchange): void;
 }
 
 /** The sender that all scenarios of a run share. */
-export type Sender = (probe: string, step: Step) => Promise<Exchange | undefined>;
+export type Sender = (probe: Probe, step: Step) => Promise<Exchange | undefined>;
 
 const TIMEOUTS_IN_A_ROW_MAX = 3;
 /** Connections refused in a row, whatever the endpoint: then there is nobody to send more to. */
@@ -65,12 +65,12 @@ export function sender(parts: SenderParts): Sender {
     });
   };
 
-  const attempt = async (probe: string, step: Step): Promise<Exchange> => {
+  const attempt = async (probe: Probe, step: Step): Promise<Exchange> => {
     const outgoing = toOutgoing(step, parts.keys);
     const sentMs = parts.clock.monotonicMs() - startedMs;
     const came = await sendOrCall(step, outgoing);
     const exchange = parts.recorder.record({
-      probe,
+      probe: probe.id,
       step: step.step,
       endpoint: step.endpoint,
       intent: step.intent,

@@ -1,5 +1,6 @@
 import type { Cause } from '../../../src/contract/index.ts';
-import type { Repair } from '../../areas/checks.ts';
+import type { Suite } from '../area.ts';
+import type { Repair } from '../checks/check.ts';
 import { toExchange, type Transcript } from '../transcript/transcript.ts';
 import { judgeTranscript, type Judgment, type JudgeOptions } from './judge.ts';
 
@@ -10,7 +11,8 @@ const CANDIDATES_MAX = 20;
  * Groups failures by the one change that clears them. Each change is made to the recorded answers,
  * and the recording judged again: what a cause says to clear, it has cleared.
  */
-export function causesOf(
+export function findCauses(
+  suite: Suite,
   transcript: Transcript,
   judgement: Judgment,
   options: JudgeOptions = {},
@@ -19,7 +21,7 @@ export function causesOf(
   const causes = repairsOf(judgement)
     .slice(0, CANDIDATES_MAX)
     .map((repair): Cause => {
-      const after = failuresOf(judgeTranscript(mended(transcript, repair), options));
+      const after = failuresOf(judgeTranscript(suite, mended(transcript, repair), options));
       const clears = [...before].filter((id) => !after.has(id));
       return { description: repair.description, clears, verified: clears.length > 0 };
     });

@@ -1,73 +1,94 @@
+import type { Level, Verdict } from '../../../src/contract/index.ts';
 import { errorMessage } from '../../../src/platform/error-origin.ts';
-import type { Area, Verdict } from '../../../src/contract/index.ts';
-import { checks as allChecks, type Check, type Finding } from '../../areas/checks.ts';
-import { areaOf, idsOfRun, requirement, type RequirementId } from '../../areas/index.ts';
+import { requirementOf, type Suite } from '../area.ts';
+import type { Check, Finding } from '../checks/check.ts';
+import type { BlockingCause } from '../preflight/blocking-cause.ts';
+import { findBlockingCause } from '../preflight/preflight.ts';
+import { areaOf, type RequirementId } from '../requirement.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
-import { findBlockingCause, type BlockingCause } from '../preflight/preflight.ts';
 
-/** Exchanges that a verdict rests on: at least one. */
+/** The exchanges that a verdict is based on; at least one. */
 export type Evidence = readonly [Exchange, ...Exchange[]];
 
-/** What was found of one requirement. */
+/** The verdict on one requirement. */
 export type RequirementResult =
   | { verdict: 'pass'; evidence: Evidence }
   | { verdict: 'fail' | 'warn' | 'note'; evidence: Evidence; findings: [Finding, ...Finding[]] }
   | { verdict: 'not_applicable' | 'not_observed' | 'not_selected' | 'blocked'; reason: string }
   | { verdict: 'error'; reason: string };
 
-/** The judgement of a run. */
-export interface Judgment {
+/** The verdict on a run as a whole. */
+export interface RunJudgment {
   verdict: 'conforming' | 'not-conforming' | 'not-judged';
-  /** 0, 1, 3 or 70. */
-  exitCode: number;
-  /** The one cause for which nothing could be judged, or nothing more. */
+  exitCode: 0 | 1 | 3 | 70;
+}
+
+/** The judgment of a run. */
+export interface Judgment extends RunJudgment {
+  /** The cause that kept the run, or the rest of it, from being judged. */
   blockedBy: BlockingCause | undefined;
   requirements: ReadonlyMap<RequirementId, RequirementResult>;
   counts: Readonly<Record<Verdict, number>>;
 }
 
-/** How strict to be: `strict` makes every warn a fail. */
+/** How to judge a transcript. */
 export interface JudgeOptions {
+  /** Turns every warn into a fail. */
   strict?: boolean;
-  /** The checks to judge by; those of the ledger when left out. */
-  checks?: Readonly<Record<RequirementId, Check>>;
 }
 
 /**
- * Judges a transcript: pure, so that the same recording always gets the same judgement of the same
- * kit. A check that throws gives `error`, and the run goes on.
+ * Judges a transcript. The function is pure: the same version of the kit always judges a recording
+ * in the same way. A check that throws yields the verdict `error`, and the other checks still run.
  */
-export function judgeTranscript(transcript: Transcript, options: JudgeOptions = {}): Judgment {
-  const blockedBy = findBlockingCause(transcript);
-  const requirements = new Map(
-    idsOfRun(transcript.run).map(
-      (id) => [id, judgeOne(id, transcript, blockedBy, options)] as const,
-    ),
-  );
-  const counts = countVerdicts(requirements);
-  return { ...whole(requirements, counts, blockedBy), blockedBy, requirements, counts };
+export function judgeTranscript(
+  suite: Suite,
+  transcript: Transcript,
+  options: JudgeOptions = {},
+): Judgment {
+  const blockedBy = findBlockingCause(suite, transcript);
+  const judge = createRequirementJudge(suite, transcript, blockedBy, options);
+  const requirements = new Map(suite.requirementIds.map((id) => [id, judge(id)] as const));
+  const rows = [...requirements].map(([id, { verdict }]) => ({
+    verdict,
+    level: requirementOf(suite, id).level,
+  }));
+  return {
+    ...judgeRun(rows, blockedBy !== undefined),
+    blockedBy,
+    requirements,
+    counts: countVerdicts(rows),
+  };
 }
 
-function judgeOne(
-  id: RequirementId,
+function createRequirementJudge(
+  suite: Suite,
   transcript: Transcript,
   blockedBy: BlockingCause | undefined,
-  { strict = false, checks = allChecks }: JudgeOptions,
-): RequirementResult {
-  if (!transcript.run.areas.includes(areaOf(id))) {
-    return { verdict: 'not_selected', reason: `The run was of ${namesOf(transcript.run.areas)}.` };
-  }
-  if (!blockedBy) return judgeBy(checks[id], id, transcript, strict);
-  const before = blockedBy.before && judgeBy(checks[id], id, blockedBy.before, strict);
-  const isFound = before?.verdict === 'fail' || before?.verdict === 'warn';
-  return isFound ? before : { verdict: 'blocked', reason: blockedBy.message };
+  { strict = false }: JudgeOptions,
+): (id: RequirementId) => RequirementResult {
+  const { areas } = transcript.run;
+  const applyCheck = (id: RequirementId, to: Transcript): RequirementResult => {
+    const check = suite.checks[id];
+    if (!check) return { verdict: 'error', reason: `${id} has no check.` };
+    return judgeByCheck(check, to, breachVerdict(requirementOf(suite, id).level, strict));
+  };
+  return (id) => {
+    if (!areas.includes(areaOf(id))) {
+      return { verdict: 'not_selected', reason: `The run checked only ${areas.join(', ')}.` };
+    }
+    if (!blockedBy) return applyCheck(id, transcript);
+    // A breach that was seen before the peer became unreachable remains a breach.
+    const before = blockedBy.before && applyCheck(id, blockedBy.before);
+    const isBreach = before?.verdict === 'fail' || before?.verdict === 'warn';
+    return isBreach ? before : { verdict: 'blocked', reason: blockedBy.message };
+  };
 }
 
-function judgeBy(
+function judgeByCheck(
   check: Check,
-  id: RequirementId,
   transcript: Transcript,
-  strict: boolean,
+  breach: 'fail' | 'warn' | 'note',
 ): RequirementResult {
   try {
     const [first, ...more] = check.evidence(transcript);
@@ -75,19 +96,16 @@ function judgeBy(
     const evidence: Evidence = [first, ...more];
     const [finding, ...others] = check.judge([...evidence], transcript);
     if (!finding) return { verdict: 'pass', evidence };
-    const findings = [finding, ...others] as const;
+    const findings: [Finding, ...Finding[]] = [finding, ...others];
     const isNote = findings.every((one) => one.isNote);
-    return { verdict: isNote ? 'note' : broken(id, strict), evidence, findings: [...findings] };
+    return { verdict: isNote ? 'note' : breach, evidence, findings };
   } catch (error) {
     return { verdict: 'error', reason: errorMessage(error) };
   }
 }
 
-const namesOf = (areas: readonly Area[]): string => areas.join(', ');
-
-/** What a finding means at each level. */
-function broken(id: RequirementId, strict: boolean): 'fail' | 'warn' | 'note' {
-  switch (requirement(id).level) {
+function breachVerdict(level: Level, strict: boolean): 'fail' | 'warn' | 'note' {
+  switch (level) {
     case 'must':
     case 'extension':
       return 'fail';
@@ -99,9 +117,7 @@ function broken(id: RequirementId, strict: boolean): 'fail' | 'warn' | 'note' {
   }
 }
 
-function countVerdicts(
-  requirements: ReadonlyMap<RequirementId, RequirementResult>,
-): Judgment['counts'] {
+function countVerdicts(rows: readonly { verdict: Verdict }[]): Judgment['counts'] {
   const counts: Record<Verdict, number> = {
     pass: 0,
     fail: 0,
@@ -113,21 +129,21 @@ function countVerdicts(
     blocked: 0,
     error: 0,
   };
-  for (const { verdict } of requirements.values()) counts[verdict]++;
+  for (const { verdict } of rows) counts[verdict]++;
   return counts;
 }
 
-/** The verdict of the whole and its exit code. A run that passed nothing never exits 0. */
-function whole(
-  requirements: ReadonlyMap<RequirementId, RequirementResult>,
-  counts: Judgment['counts'],
-  blockedBy: BlockingCause | undefined,
-): Pick<Judgment, 'verdict' | 'exitCode'> {
-  if (counts.fail > 0) return { verdict: 'not-conforming', exitCode: 1 };
-  if (counts.error > 0) return { verdict: 'not-judged', exitCode: 70 };
-  const mustBlocked = [...requirements].some(
-    ([id, { verdict }]) => verdict === 'blocked' && requirement(id).level === 'must',
+/** Returns the verdict on a run and its exit code. A run in which nothing passed never exits 0. */
+export function judgeRun(
+  rows: readonly { verdict: Verdict; level: Level }[],
+  isBlocked: boolean,
+): RunJudgment {
+  const has = (verdict: Verdict): boolean => rows.some((row) => row.verdict === verdict);
+  if (has('fail')) return { verdict: 'not-conforming', exitCode: 1 };
+  if (has('error')) return { verdict: 'not-judged', exitCode: 70 };
+  const isMustBlocked = rows.some(
+    ({ verdict, level }) => verdict === 'blocked' && level === 'must',
   );
-  if (blockedBy || mustBlocked || counts.pass === 0) return { verdict: 'not-judged', exitCode: 3 };
+  if (isBlocked || isMustBlocked || !has('pass')) return { verdict: 'not-judged', exitCode: 3 };
   return { verdict: 'conforming', exitCode: 0 };
 }

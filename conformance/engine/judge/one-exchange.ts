@@ -1,16 +1,16 @@
 import type { ExchangeRecord, RunRecord } from '../../../src/contract/index.ts';
-import { checks } from '../../areas/checks.ts';
-import { areaOf, requirement, requirementIds, type RequirementId } from '../../areas/index.ts';
+import type { Suite } from '../area.ts';
+import type { RequirementId } from '../requirement.ts';
 import { toExchange } from '../transcript/transcript.ts';
 
-/** A must that one exchange breaks. */
+/** A must that a single exchange breaks. */
 export interface BrokenMust {
   id: RequirementId;
-  /** Where, what was expected; never what the answer says. */
+  /** The JSON pointer and the expected value; never content of the response. */
   rule: string;
 }
 
-/** Of the run that the exchange was not part of, the checks of a must read nothing but this. */
+/** The only part of a run that the checks of a must read from a single exchange. */
 const run: RunRecord = {
   record: 'run',
   kitVersion: '',
@@ -24,29 +24,29 @@ const run: RunRecord = {
   concurrency: 1,
 };
 
-const mustsOf = (area: string): RequirementId[] =>
-  requirementIds.filter((id) => areaOf(id) === area && requirement(id).level === 'must');
-
-const musts: Record<string, RequirementId[]> = {
-  chat: mustsOf('chat'),
-  health: mustsOf('health'),
-  users: mustsOf('users'),
-};
-
 /**
- * The musts that an exchange breaks, judged alone: by the checks of the ledger, for the many
- * exchanges of a load run. What needs other exchanges for a comparison is not judged.
+ * Creates a function that returns the musts that an exchange breaks on its own. It serves load runs,
+ * which validate many exchanges one by one. Rules that compare exchanges are not checked.
  */
-export function brokenMusts(record: ExchangeRecord): BrokenMust[] {
-  const exchange = toExchange(record);
-  const transcript = { run, exchanges: [exchange] };
-  const area = ['create', 'delete'].includes(record.endpoint) ? 'users' : record.endpoint;
-  return (musts[area] ?? []).flatMap((id) => {
-    const check = checks[id];
-    const evidence = check.evidence(transcript);
-    const [finding] = evidence.length === 0 ? [] : check.judge(evidence, transcript);
-    if (!finding) return [];
-    const at = finding.pointer === '' ? '' : `${finding.pointer}: `;
-    return [{ id, rule: `${at}expected ${finding.expected}` }];
+export function createExchangeValidator({
+  areas,
+}: Suite): (record: ExchangeRecord) => BrokenMust[] {
+  const rows = areas.flatMap(({ endpoints, requirements, checks }) => {
+    const musts = (Object.keys(requirements) as RequirementId[])
+      .filter((id) => requirements[id]?.level === 'must')
+      .flatMap((id) => (checks[id] ? [{ id, check: checks[id] }] : []));
+    return endpoints.map((endpoint) => [endpoint, musts] as const);
   });
+  const mustsByEndpoint = new Map(rows);
+  return (record) => {
+    const exchange = toExchange(record);
+    const transcript = { run, exchanges: [exchange] };
+    return (mustsByEndpoint.get(record.endpoint) ?? []).flatMap(({ id, check }) => {
+      const evidence = check.evidence(transcript);
+      const [finding] = evidence.length === 0 ? [] : check.judge(evidence, transcript);
+      if (!finding) return [];
+      const at = finding.pointer === '' ? '' : `${finding.pointer}: `;
+      return [{ id, rule: `${at}expected ${finding.expected}` }];
+    });
+  };
 }

@@ -1,6 +1,6 @@
 import type { Area, Endpoint, RunRecord } from '../../../src/contract/index.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
-import type { RequirementId } from '../../areas/index.ts';
+import type { RequirementId } from '../requirement.ts';
 import type { VoiceFactory } from './call-transform.ts';
 
 /** A request as the proxy got it. */

@@ -1,127 +1,98 @@
-import {
-  type Exchange,
-  PREFLIGHT,
-  type Transcript,
-  describeOutcome,
-  printable,
-  isRateLimited,
-  isNotFound,
-} from '../transcript/reading.ts';
 import type { RunRecord } from '../../../src/contract/index.ts';
-import { noWayOf } from '../../areas/checks.ts';
-import { isVoice, isVoiceAbsent, refusedAsUnknown, UPGRADE } from '../transcript/call-messages.ts';
-import { isServiceRun } from '../../areas/index.ts';
-import { allAlike, rateLimited } from './alike.ts';
-import { gone } from './gone.ts';
-import { inServiceWords, noService } from './service.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import type { Suite } from '../area.ts';
+import { isVoice } from '../transcript/call-messages.ts';
+import {
+  describeOutcome,
+  type Exchange,
+  isNotFound,
+  isRateLimited,
+  PREFLIGHT,
+  printable,
+  type Transcript,
+} from '../transcript/reading.ts';
+import type { BlockingCause, Preflight } from './blocking-cause.ts';
 
-/** The one cause for which a run could not be judged: what the preflight found, or its early end. */
-export interface BlockingCause {
-  id:
-    | 'unresolved'
-    | 'refused'
-    | 'tls'
-    | 'plain_http'
-    | 'timeout'
-    | 'reset'
-    | 'protocol'
-    | 'login_page'
-    | 'redirect'
-    | 'key_refused'
-    | 'empty'
-    | 'not_json'
-    | 'server_error'
-    | 'all_refused'
-    | 'wrongly_encoded'
-    | 'rate_limited'
-    | 'too_large'
-    | 'nothing_here'
-    | 'no_voice'
-    | 'gone'
-    | 'interrupted';
-  /** What is wrong, in one sentence. */
-  message: string;
-  /** What to do about it. */
-  cure: string;
-  /** The exchange that shows it; an interrupted run may have none. */
-  evidence: Exchange | undefined;
-  /** What was exchanged before there was nothing to judge any more, of one that is `gone`. */
-  before?: Transcript;
-}
+type CauseId = BlockingCause['id'];
 
 /**
- * Decides whether a run is judged at all. No status and no body of `/health` alone stops a run, an
- * HTML login page apart: they are findings.
+ * Returns the cause that keeps a run from being judged; undefined if the run can be judged. The
+ * status and the body of `/health` alone never block a run, because they are findings. The only
+ * exception is an HTML login page.
  */
-export function findBlockingCause(transcript: Transcript): BlockingCause | undefined {
-  const gate = gateOf(transcript);
-  return gate && isServiceRun(transcript.run) ? inServiceWords(gate) : gate;
-}
-
-function gateOf(transcript: Transcript): BlockingCause | undefined {
-  const { run, exchanges } = transcript;
-  const probes = exchanges.filter(({ probe }) => probe === PREFLIGHT);
-  const final = probes.filter((one) => !isSuperseded(one, probes));
-  const isVoiceRun = run.areas.join() === 'voice';
+export function findBlockingCause(suite: Suite, transcript: Transcript): BlockingCause | undefined {
+  const { run } = transcript;
+  const sent = transcript.exchanges.filter(({ probe }) => probe === PREFLIGHT);
+  const exchanges = sent.filter((exchange) => !isRepeated(exchange, sent));
+  const preflight: Preflight = { run, exchanges };
   return (
-    interrupted(run.interrupted ?? false) ??
-    unreachable(final) ??
-    loginPage(final) ??
-    redirect(final) ??
-    keyRefused(final, run.keyGiven, isVoiceRun) ??
-    rateLimited(final) ??
-    nothingHere(final) ??
-    noService(final) ??
-    allAlike(final, run) ??
-    (isVoiceRun ? noVoice(final, run) : undefined) ??
-    gone(transcript)
+    findInterruption(run) ??
+    findConnectionFailure(preflight, suite) ??
+    findLoginPage(exchanges, suite) ??
+    findRedirect(exchanges) ??
+    findKeyRefusal(preflight, suite) ??
+    findRateLimit(exchanges, suite) ??
+    findMissingInterface(preflight, suite) ??
+    findCommonFailure(preflight, suite) ??
+    findAbsentArea(preflight, suite) ??
+    findLossOfPeer(transcript, suite)
   );
 }
 
-function interrupted(was: boolean): BlockingCause | undefined {
-  if (!was) return undefined;
+function isRepeated(exchange: Exchange, sent: readonly Exchange[]): boolean {
+  const isRepetition = ({ endpoint, step, id }: Exchange): boolean =>
+    endpoint === exchange.endpoint && step === exchange.step && id > exchange.id;
+  return isRateLimited(exchange) && sent.some(isRepetition);
+}
+
+function findInterruption({ interrupted = false }: RunRecord): BlockingCause | undefined {
+  if (!interrupted) return undefined;
   const message = 'The run was interrupted.';
   return { id: 'interrupted', message, cure: 'Run it again.', evidence: undefined };
 }
 
-/** A probe that was put off and sent again message nothing. */
-function isSuperseded(one: Exchange, probes: Exchange[]): boolean {
-  const isAgain = ({ endpoint, step, id }: Exchange): boolean =>
-    endpoint === one.endpoint && step === one.step && id > one.id;
-  return isRateLimited(one) && probes.some(isAgain);
+/** What the texts of a cause are made of. */
+interface TextContext {
+  peer: Suite['peer'];
+  target: string;
+  /** What was specific to this run: an error message, a status, the start of a body. */
+  detail: string;
 }
 
-const noConnection: Partial<Record<string, Pick<BlockingCause, 'message' | 'cure'>>> = {
-  unresolved: {
-    message: 'The host name is not known.',
-    cure: 'Check the URL for typing errors, and that this machine can resolve the name.',
-  },
-  refused: {
-    message: 'Nothing accepts connections at this address.',
-    cure: 'Start the sandbox, or check host and port of the URL.',
-  },
-  tls: {
-    message: 'The TLS certificate is not accepted.',
-    cure: 'If the certificate comes from a CA of your own, give that CA with --ca FILE.',
-  },
-  plain_http: {
-    message: 'This port speaks plain HTTP, not TLS.',
-    cure: 'Use http:// for a sandbox without TLS, or the port that has TLS.',
-  },
+type Texts = Partial<Record<CauseId, (context: TextContext) => [message: string, cure: string]>>;
+
+const connectionTexts: Texts = {
+  unresolved: ({ target }) => [
+    `Can't resolve the host name of ${target}.`,
+    'Check the URL for typos, and check that this machine can resolve the name.',
+  ],
+  refused: ({ target, peer }) => [
+    `Nothing accepts connections at ${target}.`,
+    `Start the ${peer}, or check the host and port of the URL.`,
+  ],
+  tls: ({ target, detail }) => [
+    `The TLS handshake with ${target} failed (${detail}).`,
+    'If your own CA issued the certificate, pass that CA with --ca FILE.',
+  ],
+  plain_http: ({ peer }) => [
+    'The port speaks plain HTTP, not TLS.',
+    `Use an http:// URL, or the port on which the ${peer} speaks TLS.`,
+  ],
 };
 
-function unreachable(probes: Exchange[]): BlockingCause | undefined {
-  const first = probes.find(({ failure }) => noConnection[failure?.kind ?? '']);
-  const kind = first?.failure?.kind;
-  const known = noConnection[kind ?? ''];
-  if (!first || !kind || !known || probes.some(({ response }) => response)) return undefined;
-  const detail = kind === 'tls' ? ` (${first.failure?.message ?? ''})` : '';
-  return {
-    id: kind,
-    message: known.message.replace(/\.$/, `${detail}.`),
-    cure: known.cure,
-    evidence: first,
-  };
+function findConnectionFailure(
+  { run, exchanges }: Preflight,
+  { peer }: Suite,
+): BlockingCause | undefined {
+  if (exchanges.some(({ response }) => response)) return undefined;
+  for (const evidence of exchanges) {
+    const { failure } = evidence;
+    const textsOf = failure && connectionTexts[failure.kind];
+    if (!textsOf) continue;
+    const [message, cure] = textsOf({ peer, target: run.target, detail: failure.message });
+    return { id: failure.kind, message, cure, evidence };
+  }
+  return undefined;
 }
 
 const isHtml = ({ response }: Exchange): boolean =>
@@ -132,102 +103,235 @@ const isHtml = ({ response }: Exchange): boolean =>
 const asksToLogIn = ({ response }: Exchange): boolean =>
   /<form|password|log[ -]?in|sign[ -]?in|single sign/i.test(response?.body ?? '');
 
-function loginPage(probes: Exchange[]): BlockingCause | undefined {
-  const health = probes.find(({ endpoint }) => endpoint === 'health');
-  const everywhere = probes.length > 0 && probes.every(isHtml);
-  const page = everywhere
-    ? probes[0]
-    : health && isHtml(health) && asksToLogIn(health)
-      ? health
-      : undefined;
+function findLoginPage(exchanges: readonly Exchange[], { peer }: Suite): BlockingCause | undefined {
+  const health = exchanges.find(({ endpoint }) => endpoint === 'health');
+  const isLogin = health && isHtml(health) && asksToLogIn(health);
+  const page = exchanges.every(isHtml) ? exchanges[0] : isLogin ? health : undefined;
   if (!page) return undefined;
   return {
     id: 'login_page',
-    message: 'An HTML page answers here, not a sandbox.',
-    cure: 'Something stands before the sandbox, such as a login or a proxy: let the kit pass it.',
+    message: `The response is an HTML page, not a response of a ${peer}.`,
+    cure: `A login page or a proxy may be in front of the ${peer}. Let the kit pass it.`,
     evidence: page,
   };
 }
 
-function redirect(probes: Exchange[]): BlockingCause | undefined {
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+function findRedirect(exchanges: readonly Exchange[]): BlockingCause | undefined {
   const isRedirect = ({ response }: Exchange): boolean =>
-    response !== undefined && [301, 302, 303, 307, 308].includes(response.status);
-  const chat = probes.find(({ endpoint }) => endpoint === 'chat');
-  const moved = chat && isRedirect(chat) ? chat : probes.every(isRedirect) ? probes[0] : undefined;
+    response !== undefined && REDIRECTS.includes(response.status);
+  const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
+  const moved =
+    chat && isRedirect(chat) ? chat : exchanges.every(isRedirect) ? exchanges[0] : undefined;
   if (!moved) return undefined;
+  const location = moved.response?.headers['location'];
   return {
     id: 'redirect',
-    message: `Requests are redirected to ${printable(moved.response?.headers['location'] ?? 'nowhere')}.`,
-    cure: 'Give the address that answers itself: the service follows no redirects.',
+    message:
+      location === undefined
+        ? 'Requests are redirected, but the response has no Location header.'
+        : `Requests are redirected to ${printable(location)}.`,
+    cure: 'Use a URL that responds without a redirect. Redirects are not followed.',
     evidence: moved,
   };
 }
 
-const isUpgrade = (one: Exchange): boolean => isVoice(one) && one.step === UPGRADE;
-
-const KEYED = /^(create|production)$/;
-
-function keyRefused(
-  probes: Exchange[],
-  keyGiven: boolean,
-  isVoiceRun: boolean,
-): BlockingCause | undefined {
-  const isRefusal = ({ response }: Exchange): boolean =>
-    response?.status === 401 || response?.status === 403;
-  const chat = probes.find(({ endpoint }) => endpoint === 'chat');
-  const keyed =
-    chat ?? probes.find((one) => (isVoiceRun ? isUpgrade(one) : KEYED.test(one.endpoint)));
-  if (!keyed || !isRefusal(keyed) || (isVoiceRun && isVoiceAbsent(probes))) return undefined;
+function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | undefined {
+  const keyed = suite.findKeyedExchange(preflight);
+  const status = keyed?.response?.status;
+  if (status !== 401 && status !== 403) return undefined;
   return {
     id: 'key_refused',
-    message: keyGiven
-      ? `The sandbox refuses the given key with ${keyed.response?.status ?? ''}.`
-      : `The sandbox wants a key (${keyed.response?.status ?? ''}), and none was given.`,
-    cure: 'Put its bearer key into SANDBOX_KIT_API_KEY, or into a file for --api-key-file.',
+    message: preflight.run.keyGiven
+      ? `The ${suite.peer} refuses the key with ${status}.`
+      : `The ${suite.peer} requires a key, but none is set (${status}).`,
+    cure: suite.cures.keyRefused,
     evidence: keyed,
   };
 }
 
-/**
- * An address where no path is known is no sandbox: neither health, nor users, nor chat. One of them
- * alone may be broken, or optional and absent; of all of them no sandbox is left.
- */
-function nothingHere(probes: Exchange[]): BlockingCause | undefined {
-  const [first] = probes;
-  const isUsersRun = probes.some(({ endpoint }) => endpoint === 'create');
-  if (!first || !isUsersRun) return undefined;
-  const isNone = (one: Exchange): boolean =>
-    isNotFound(one) || (isVoice(one) && one.failure !== undefined);
-  if (!probes.every(isNone) || !probes.some(isNotFound)) return undefined;
+const rateLimitTexts = (peer: Suite['peer']): [message: string, cure: string] => [
+  `The ${peer} answers 429 for longer than the kit retries.`,
+  `Raise the rate limit of the ${peer} for this key, or send fewer requests with --rate.`,
+];
+
+function findRateLimit(exchanges: readonly Exchange[], { peer }: Suite): BlockingCause | undefined {
+  const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
+  if (!chat || !isRateLimited(chat)) return undefined;
+  const [message, cure] = rateLimitTexts(peer);
+  return { id: 'rate_limited', message, cure, evidence: chat };
+}
+
+/** Every path is unknown. A missing `/health` or another single missing path is a finding. */
+function findMissingInterface(
+  { run, exchanges }: Preflight,
+  { peer, cures }: Suite,
+): BlockingCause | undefined {
+  const [first] = exchanges;
+  const isMissing = (exchange: Exchange): boolean =>
+    isNotFound(exchange) || (isVoice(exchange) && exchange.failure !== undefined);
+  const isHealthOnly = exchanges.every(({ endpoint }) => endpoint === 'health');
+  if (!first || isHealthOnly || !exchanges.every(isMissing) || !exchanges.some(isNotFound)) {
+    return undefined;
+  }
   return {
     id: 'nothing_here',
-    message: 'Nothing of the interface is at this address: every path is unknown there.',
-    cure: 'Check the path of the URL: /health, /users and /v1/chat/completions are appended to it.',
+    message: `No ${peer} found at ${run.target}: every endpoint is unknown there.`,
+    cure: cures.nothingHere,
     evidence: first,
   };
 }
 
-/** At an address that nobody can be asked at, no path that is none can be compared with. */
-const NOBODY: readonly unknown[] = ['refused', 'unresolved', 'tls', 'plain_http', 'protocol'];
+const checkUrl = (peer: Suite['peer']): string =>
+  `Check the URL: the server at this address does not behave like a ${peer}.`;
+
+const checkLogs = (peer: Suite['peer']): string =>
+  `Check the logs of the ${peer} and of any proxy in front of it.`;
+
+const commonFailureTexts: Texts = {
+  timeout: ({ peer, target }) => [
+    'Every request timed out after its connection was accepted.',
+    [
+      `Check that the ${peer} itself is running, not only a proxy in front of it.`,
+      ...(target.startsWith('https:') ? [tryOtherScheme(target)] : []),
+    ].join(' '),
+  ],
+  reset: ({ peer, target }) => [
+    'Every connection was closed before the response was complete.',
+    `${checkLogs(peer)} ${tryOtherScheme(target)}`,
+  ],
+  protocol: () => [
+    'The server at this address does not speak HTTP.',
+    'Check the port, and check whether the URL starts with http:// or https://.',
+  ],
+  wrongly_encoded: () => [
+    'No response body is encoded as its Content-Encoding header says.',
+    'Check what compresses the responses, for example a proxy. The kit does not ask for compression.',
+  ],
+  too_large: ({ peer, detail }) => [
+    `Every response is larger than any response of the interface (${detail}).`,
+    checkUrl(peer),
+  ],
+  empty: ({ peer }) => ['Every response is empty.', checkUrl(peer)],
+  not_json: ({ peer, detail }) => [`No response is a JSON object: ${detail}.`, checkUrl(peer)],
+  server_error: ({ peer, detail }) => [
+    `Every request returned a server error: ${detail}.`,
+    checkLogs(peer),
+  ],
+  all_refused: ({ peer, detail }) => [
+    `Every request was refused: ${detail}.`,
+    `${checkUrl(peer)} If the URL is right, the response may say what is missing.`,
+  ],
+  rate_limited: ({ peer }) => rateLimitTexts(peer),
+};
+
+function tryOtherScheme(target: string): string {
+  return target.startsWith('https:')
+    ? 'If the port does not speak TLS, use http://.'
+    : 'If the port speaks TLS, use https://.';
+}
+
+/** One such failure is enough: without HTTP there is nothing to judge. */
+const FAILURES_WITHOUT_HTTP: readonly CauseId[] = ['reset', 'protocol', 'wrongly_encoded'];
+
+/** A response that never ends may exceed the size limit in one request and time out in another. */
+const ENDLESS: readonly (CauseId | undefined)[] = ['too_large', 'timeout'];
+
+/** All requests, at least two, failed in the same way. */
+function findCommonFailure(
+  { run, exchanges }: Preflight,
+  { peer, isBlockedByErrors }: Suite,
+): BlockingCause | undefined {
+  const [first] = exchanges;
+  const kinds = exchanges.map((exchange) => classifyFailure(exchange, isBlockedByErrors));
+  const [kind] = kinds;
+  const textsOf = kind && commonFailureTexts[kind];
+  if (!first || !textsOf) return undefined;
+  const isSame = (other: CauseId | undefined): boolean =>
+    other === kind || (ENDLESS.includes(other) && ENDLESS.includes(kind));
+  if (!kinds.every(isSame)) return undefined;
+  if (exchanges.length < 2 && !FAILURES_WITHOUT_HTTP.includes(kind)) return undefined;
+  const [message, cure] = textsOf({ peer, target: run.target, detail: detailOf(kind, exchanges) });
+  return { id: kind, message, cure, evidence: first };
+}
+
+function classifyFailure(
+  { failure, response, json }: Exchange,
+  isBlockedByErrors: boolean,
+): CauseId | undefined {
+  if (failure) {
+    // If a status was read, the peer does speak HTTP.
+    const isEncoding = failure.kind === 'protocol' && failure.status !== undefined;
+    return isEncoding ? 'wrongly_encoded' : failure.kind;
+  }
+  const { status = 0, body = '' } = response ?? {};
+  if (status === 429) return 'rate_limited';
+  if (status >= 200 && status < 300) {
+    if (body.trim() === '') return 'empty';
+    return isObject(json) ? undefined : 'not_json';
+  }
+  if (!isBlockedByErrors) return undefined;
+  return status >= 500 ? 'server_error' : status >= 400 ? 'all_refused' : undefined;
+}
+
+function detailOf(kind: CauseId, exchanges: readonly Exchange[]): string {
+  const [first] = exchanges;
+  const body = JSON.stringify(printable(first?.response?.body ?? '', 40));
+  if (kind === 'not_json') return body;
+  if (kind === 'too_large') return first?.failure?.message ?? '';
+  const outcomes = [...new Set(exchanges.map(describeOutcome))].join(', ');
+  return body === '""' ? outcomes : `${outcomes} (${body})`;
+}
+
+/** A run of one area has nothing to judge if the peer lacks that area. */
+function findAbsentArea(preflight: Preflight, { areas }: Suite): BlockingCause | undefined {
+  const [only, ...others] = preflight.run.areas;
+  if (others.length > 0) return undefined;
+  return areas.find(({ name }) => name === only)?.findAbsence?.(preflight);
+}
 
 /**
- * A run of voice alone has nothing to judge where there is none; others go on without. What comes to
- * no answer is told by its cause: no more is known than that.
+ * The peer responded at first and then became unreachable until the end of the run. Everything that
+ * failed from then on has this one cause, so it is not judged.
  */
-function noVoice(probes: Exchange[], { voiceUrl = '' }: RunRecord): BlockingCause | undefined {
-  const probe = probes.findLast(isUpgrade);
-  if (!probe) return undefined;
-  const { failure } = probe;
-  const noWay = noWayOf(probe, voiceUrl);
-  const isAlike = refusedAsUnknown(probes) !== undefined;
-  if (failure && noWay && (isAlike || NOBODY.includes(failure.kind))) {
-    return { id: failure.kind, ...noWay, evidence: probe };
-  }
-  if (!isVoiceAbsent(probes)) return undefined;
+function findLossOfPeer(
+  { run, exchanges: all }: Transcript,
+  { peer }: Suite,
+): BlockingCause | undefined {
+  const exchanges = isVoiceElsewhere(run) ? all.filter((exchange) => !isVoice(exchange)) : all;
+  // A call that was cut off has both a response (at its start) and a failure (at its end).
+  const lastAnswered = exchanges.findLast(({ response, failure }) => response && !failure);
+  if (!lastAnswered) return undefined;
+  // A response that was already on its way can be recorded after a concurrent connection broke or
+  // a new one was refused.
+  const isLost = ({ id, failure, endedMs }: Exchange): boolean =>
+    failure !== undefined &&
+    (id > lastAnswered.id ||
+      (['reset', 'refused'].includes(failure.kind) && endedMs >= lastAnswered.startedMs));
+  const lost = exchanges.filter(isLost);
+  const [first] = lost;
+  const isUnreachable = lost.some(
+    ({ id, failure }) => id > lastAnswered.id && failure?.kind === 'refused',
+  );
+  if (!first || !isUnreachable) return undefined;
+  // Of the requests that were sent together, only some were answered. Judging those alone would
+  // judge an arbitrary part.
+  const isConcurrent = ({ endpoint, endedMs }: Exchange): boolean =>
+    endpoint === first.endpoint && endedMs > first.startedMs;
   return {
-    id: 'no_voice',
-    message: `There is no voice here: the WebSocket is refused like an unknown path (${describeOutcome(probe)}).`,
-    cure: 'Check the address: /voice is appended to the URL, unless --voice-url names another.',
-    evidence: probe,
+    id: 'gone',
+    message: `The ${peer} has been unreachable since exchange ${first.id} ("${first.step}"): it accepts no more connections.`,
+    cure: 'Check its logs. A request that was in progress may have ended it. Then run the check again.',
+    evidence: first,
+    before: {
+      run,
+      exchanges: all.filter((exchange) => !isLost(exchange) && !isConcurrent(exchange)),
+    },
   };
+}
+
+/** Calls may go to another host than requests, and only one of the two may become unreachable. */
+function isVoiceElsewhere({ target, voiceUrl }: RunRecord): boolean {
+  return voiceUrl !== undefined && URL.parse(voiceUrl)?.host !== URL.parse(target)?.host;
 }

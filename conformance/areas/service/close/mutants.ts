@@ -13,7 +13,7 @@ import {
 } from '../../../engine/mutants/combinators.ts';
 import { mutantsOf, type Mutant } from '../../../engine/mutants/mutant.ts';
 import { type Item } from '../edits.ts';
-import type { RequirementId } from '../../index.ts';
+import type { RequirementId } from '../../../engine/requirement.ts';
 
 const mutant = mutantsOf('service');
 const end = to('end');

@@ -1,6 +1,7 @@
+import { cost, type Step } from '../../../engine/probe.ts';
+import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { valueAt } from '../../../../src/contract/index.ts';
 import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
-import { cost, type Probe } from '../../../engine/probe.ts';
 import { about, admin, evalsOf, uploadIdOf } from '../control-probes.ts';
 import {
   chatSpan,
@@ -16,7 +17,6 @@ import {
 } from '../spans.ts';
 import { read, untilScored, windowOf, type Wanted } from '../waiting.ts';
 import type { OwnerName } from '../context.ts';
-import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -25,7 +25,7 @@ export const RESENT_AFTER_MS = 4_000;
 
 /** A trace request that must be taken; JSON unless another form is named. */
 export function traces(
-  { service }: ProbeContext,
+  { service }: ServiceProbeContext,
   step: string,
   request: TraceExport,
   more: { form?: string; owner?: OwnerName } = {},
@@ -42,7 +42,7 @@ export function traces(
 
 /** An end call that must be taken. */
 export function end(
-  { service }: ProbeContext,
+  { service }: ServiceProbeContext,
   step: string,
   id: string,
   owner: OwnerName = 'main',
@@ -62,7 +62,7 @@ interface Plot {
   requests: Step[];
 }
 
-function plotsOf(context: ProbeContext): Plot[] {
+function plotsOf(context: ServiceProbeContext): Plot[] {
   const { service } = context;
   const talk = (name: string, afterMs: number, isPromised = true): Conversation =>
     conversation(service, name, { afterMs, isPromised });
@@ -90,7 +90,7 @@ function plotsOf(context: ProbeContext): Plot[] {
 }
 
 /** Three turns in two requests, so that only the id says that they belong together. */
-function severalTurns(context: ProbeContext, talk: Conversation): Plot {
+function severalTurns(context: ServiceProbeContext, talk: Conversation): Plot {
   const span = (turn: number) => chatSpan(context.service, talk, turn);
   return {
     talk,
@@ -101,14 +101,14 @@ function severalTurns(context: ProbeContext, talk: Conversation): Plot {
   };
 }
 
-function byHeader(context: ProbeContext, talk: Conversation): Plot {
+function byHeader(context: ServiceProbeContext, talk: Conversation): Plot {
   const span = withoutKeys(chatSpan(context.service, talk), 'gen_ai.conversation.id');
   const step = traces(context, 'header', exportOf([span]));
   return { talk, requests: [{ ...step, headers: { 'x-conversation-id': talk.id } }] };
 }
 
 /** A turn and a span that is none, since it has no operation name. */
-function besideIgnored(context: ProbeContext, talk: Conversation): Plot {
+function besideIgnored(context: ServiceProbeContext, talk: Conversation): Plot {
   const { service } = context;
   const other = spanBeside(service, talk, 'GET /orders', [
     text('gen_ai.conversation.id', talk.id),
@@ -120,7 +120,7 @@ function besideIgnored(context: ProbeContext, talk: Conversation): Plot {
   };
 }
 
-function withTools(context: ProbeContext, talk: Conversation): Plot {
+function withTools(context: ServiceProbeContext, talk: Conversation): Plot {
   const { service } = context;
   const chat = chatSpan(service, talk);
   const tool = spanBeside(service, talk, 'execute_tool look_up', [
@@ -149,13 +149,13 @@ function withTools(context: ProbeContext, talk: Conversation): Plot {
   return { talk, requests: [traces(context, 'tools', request)] };
 }
 
-function failed(context: ProbeContext, talk: Conversation): Plot {
+function failed(context: ServiceProbeContext, talk: Conversation): Plot {
   const span = chatSpan(context.service, talk, 1, { status: { code: 2 } });
   return { talk, requests: [traces(context, 'failed', exportOf([span]))] };
 }
 
 /** A turn in its wrapper; whether that is one turn or two is not said. */
-function wrapped(context: ProbeContext, talk: Conversation): Plot {
+function wrapped(context: ServiceProbeContext, talk: Conversation): Plot {
   const { service } = context;
   const chat = chatSpan(service, talk);
   const wrapper = spanBeside(service, talk, 'invoke_agent', [
@@ -167,7 +167,7 @@ function wrapped(context: ProbeContext, talk: Conversation): Plot {
 }
 
 /** Sends a conversation and closes it; what is to be seen of it where it is scored. */
-async function play(context: ProbeContext, { talk, requests }: Plot): Promise<Wanted[]> {
+async function play(context: ServiceProbeContext, { talk, requests }: Plot): Promise<Wanted[]> {
   for (const step of requests) await context.send(step);
   const closed = await context.send(end(context, `close ${talk.name}`, talk.id));
   return closed ? wantedOf(talk.id, closed) : [];
@@ -179,7 +179,7 @@ export function wantedOf(id: string, closed: Exchange): Wanted[] {
   return typeof queued === 'number' && queued > 0 ? [{ id, evaluations: queued }] : [];
 }
 
-const conversations: Probe = {
+export const conversations: ServiceProbe = {
   id: 'service/conversations',
   area: 'service',
   phase: 'accepted',
@@ -208,7 +208,7 @@ const conversations: Probe = {
 };
 
 /** Closing without evals, with a deleted one, and under a run name of its own. */
-const settings: Probe = {
+const settings: ServiceProbe = {
   id: 'service/settings',
   area: 'service',
   phase: 'accepted',
@@ -230,7 +230,10 @@ const settings: Probe = {
 };
 
 /** Sends a conversation as another owner, and closes it. */
-export async function closeAs(context: ProbeContext, owner: OwnerName): Promise<Conversation> {
+export async function closeAs(
+  context: ServiceProbeContext,
+  owner: OwnerName,
+): Promise<Conversation> {
   const talk = conversation(context.service, owner, {});
   const request = exportOf([chatSpan(context.service, talk)]);
   await context.send(traces(context, owner, request, { owner }));
@@ -239,4 +242,4 @@ export async function closeAs(context: ProbeContext, owner: OwnerName): Promise<
 }
 
 /** The scenarios in which conversations are sent, closed and scored. */
-export const conversationScenarios: readonly Probe[] = [conversations, settings];
+export const conversationScenarios: readonly ServiceProbe[] = [conversations, settings];

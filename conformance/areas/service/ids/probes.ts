@@ -1,14 +1,14 @@
+import { cost } from '../../../engine/probe.ts';
+import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { isAccepted } from '../../../engine/transcript/reading.ts';
-import { cost, type Probe } from '../../../engine/probe.ts';
 import { end, traces, wantedOf } from '../close/probes.ts';
 import { chatSpan, conversation, exportOf, type Conversation } from '../spans.ts';
 import { untilScored, type Wanted } from '../waiting.ts';
-import type { ProbeContext } from '../../../engine/probe-context.ts';
 
 const owner = 'apart' as const;
 
 /** Ids that are easily taken for others: by case, by letters that an address encodes, by owner. */
-const ids: Probe = {
+const ids: ServiceProbe = {
   id: 'service/ids',
   area: 'service',
   phase: 'accepted',
@@ -35,13 +35,13 @@ const ids: Probe = {
   },
 };
 
-async function send(context: ProbeContext, talk: Conversation): Promise<void> {
+async function send(context: ServiceProbeContext, talk: Conversation): Promise<void> {
   const request = exportOf([chatSpan(context.service, talk)]);
   await context.send(traces(context, talk.name, request, { owner }));
 }
 
 /** Another owner tries to close a conversation before its own does. */
-async function closeAsAnother(context: ProbeContext): Promise<void> {
+async function closeAsAnother(context: ServiceProbeContext): Promise<void> {
   const talk = conversation(context.service, 'own', { afterMs: 23_000 });
   await send(context, talk);
   const tried = { ...end(context, 'close of another', talk.id, 'limits'), intent: 'open' } as const;
@@ -50,4 +50,4 @@ async function closeAsAnother(context: ProbeContext): Promise<void> {
 }
 
 /** The scenarios of ids that are easily taken for others. */
-export const idScenarios: readonly Probe[] = [ids];
+export const idScenarios: readonly ServiceProbe[] = [ids];

@@ -1,10 +1,10 @@
+import { cost, type Step } from '../../../engine/probe.ts';
+import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { gzipSync } from 'node:zlib';
-import { cost, type Probe } from '../../../engine/probe.ts';
 import { moveClock } from '../clock.ts';
 import { admin } from '../control-probes.ts';
 import { end, traces } from '../close/probes.ts';
 import { chatSpan, conversation, exportOf } from '../spans.ts';
-import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 import { read, windowOf } from '../waiting.ts';
 
 /** Ten megabytes are so many bytes at the least, and so many at the most. */
@@ -14,7 +14,7 @@ const MARGIN_BYTES = 500_000;
 
 const HOUR_MS = 3_600_000;
 
-async function sizes(context: ProbeContext, small: Step): Promise<void> {
+async function sizes(context: ServiceProbeContext, small: Step): Promise<void> {
   const text = bodyText(small);
   // White space is no part of JSON, and costs a reader nothing.
   const padded = (bytes: number): string => text.padEnd(bytes, ' ');
@@ -40,7 +40,7 @@ const bodyText = ({ body }: Step): string =>
   body && 'json' in body ? JSON.stringify(body.json) : '';
 
 /** What is idle for 24 hours is closed, and what is idle for 23 is not. */
-async function idle(context: ProbeContext): Promise<void> {
+async function idle(context: ServiceProbeContext): Promise<void> {
   const { service } = context;
   const talk = conversation(service, 'idle', {});
   const owner = 'idle' as const;
@@ -56,7 +56,7 @@ async function idle(context: ProbeContext): Promise<void> {
 }
 
 /** What is large or slow. */
-const limits: Probe = {
+const limits: ServiceProbe = {
   id: 'service/limits',
   area: 'service',
   phase: 'cleanup',
@@ -74,4 +74,4 @@ const limits: Probe = {
 };
 
 /** The scenarios that only an intrusive run drives. */
-export const limitScenarios: readonly Probe[] = [limits];
+export const limitScenarios: readonly ServiceProbe[] = [limits];

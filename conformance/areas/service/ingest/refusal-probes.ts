@@ -1,8 +1,9 @@
-import { cost, type Probe } from '../../../engine/probe.ts';
+import { conversations } from '../close/probes.ts';
+import { cost, type Step } from '../../../engine/probe.ts';
+import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { end, traces } from '../close/probes.ts';
 import { chatSpan, conversation, exportOf, text, withoutKeys, type TraceExport } from '../spans.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
-import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 import { read } from '../waiting.ts';
 
 /** A trace request that is one edit away from its control. */
@@ -10,7 +11,7 @@ function edited(control: Exchange, step: Step, more: Partial<Step>): Step {
   return { ...step, ...more, intent: 'refuse', control };
 }
 
-const refusals: Probe = {
+const refusals: ServiceProbe = {
   id: 'service/refusals',
   area: 'service',
   phase: 'refused',
@@ -41,7 +42,7 @@ const refusals: Probe = {
 };
 
 /** Requests without a key, and with a wrong one, beside ones with the right one. */
-const keys: Probe = {
+const keys: ServiceProbe = {
   id: 'service/keys',
   area: 'service',
   phase: 'refused',
@@ -77,7 +78,7 @@ const keys: Probe = {
 
 /** Spans without the right key, of a conversation of their own; a redirect may have kept them. */
 async function sendWithoutKey(
-  context: ProbeContext,
+  context: ServiceProbeContext,
   control: Exchange,
   key: 'none' | 'wrong',
 ): Promise<void> {
@@ -90,7 +91,7 @@ async function sendWithoutKey(
 }
 
 /** Trace requests about which the specification is silent. */
-function oddTraces(context: ProbeContext): Step[] {
+function oddTraces(context: ServiceProbeContext): Step[] {
   const { service } = context;
   const talk = conversation(service, 'odd', { afterMs: -3_600_000 });
   const span = chatSpan(service, talk);
@@ -146,11 +147,11 @@ const ODD_QUERIES: Readonly<Record<string, Record<string, string>>> = {
   'parameter unknown': { colour: 'red' },
 };
 
-const silences: Probe = {
+const silences: ServiceProbe = {
   id: 'service/silences',
   area: 'service',
   phase: 'refused',
-  needs: ['service/conversations'],
+  needs: [conversations],
   exercises: ['SERVICE-011'],
   cost: cost(21),
   async run(context) {
@@ -179,4 +180,4 @@ const silences: Probe = {
 };
 
 /** The scenarios in which requests are refused, or may be. */
-export const refusalScenarios: readonly Probe[] = [refusals, keys, silences];
+export const refusalScenarios: readonly ServiceProbe[] = [refusals, keys, silences];

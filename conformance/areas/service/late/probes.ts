@@ -1,10 +1,12 @@
+import { conversations } from '../close/probes.ts';
+import { production } from '../results/probes.ts';
+import { cost } from '../../../engine/probe.ts';
+import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { valueAt } from '../../../../src/contract/index.ts';
 import { isAccepted } from '../../../engine/transcript/reading.ts';
-import { cost, type Probe } from '../../../engine/probe.ts';
 import { about, admin, evalsOf } from '../control-probes.ts';
 import { end, traces, wantedOf } from '../close/probes.ts';
 import { chatSpan, conversation, exportOf } from '../spans.ts';
-import type { ProbeContext } from '../../../engine/probe-context.ts';
 import { read, untilScored, windowOf } from '../waiting.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,7 +16,7 @@ const owner = 'apart' as const;
 const SCORING_PAUSE_MS = 1_000;
 
 /** Two conversations in one request, and one that goes on after it was closed and scored. */
-const late: Probe = {
+const late: ServiceProbe = {
   id: 'service/late',
   area: 'service',
   phase: 'accepted',
@@ -50,13 +52,13 @@ const late: Probe = {
 };
 
 /** Conversations of two days that closed with no evals, and are scored when that is asked for. */
-const backlog: Probe = {
+const backlog: ServiceProbe = {
   id: 'service/backlog',
   area: 'service',
   phase: 'accepted',
   exercises: ['SERVICE-062', 'SERVICE-063', 'SERVICE-064'],
   // What days look like in the names of runs is seen there.
-  needs: ['service/conversations', 'service/production'],
+  needs: [conversations, production],
   cost: cost(9),
   async run(context) {
     const { service } = context;
@@ -75,7 +77,11 @@ const backlog: Probe = {
   },
 };
 
-async function closeUnscored(context: ProbeContext, name: string, afterMs: number): Promise<void> {
+async function closeUnscored(
+  context: ServiceProbeContext,
+  name: string,
+  afterMs: number,
+): Promise<void> {
   const talk = conversation(context.service, name, { afterMs });
   const request = exportOf([chatSpan(context.service, talk)]);
   await context.send(traces(context, name, request, { owner: 'backlog' }));
@@ -83,4 +89,4 @@ async function closeUnscored(context: ProbeContext, name: string, afterMs: numbe
 }
 
 /** The scenarios of what comes after a close. */
-export const lateScenarios: readonly Probe[] = [late, backlog];
+export const lateScenarios: readonly ServiceProbe[] = [late, backlog];

@@ -10,7 +10,7 @@ import {
   type Variant,
 } from '../../../engine/mutants/mutant.ts';
 import { httpDate } from '../../../../src/platform/clock.ts';
-import type { RequirementId } from '../../index.ts';
+import type { RequirementId } from '../../../engine/requirement.ts';
 
 const mutant = mutantsOf('service');
 const variant = variantsOf('service');

@@ -1,11 +1,11 @@
+import { cost, type Step } from '../../../engine/probe.ts';
+import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { ingestRequestsPerMinuteMax } from '../../../../src/contract/index.ts';
 import { type Exchange, isAccepted, isRateLimited } from '../../../engine/transcript/reading.ts';
 import { retryAfterMs } from '../../../engine/transcript/retry-after.ts';
-import { cost, type Probe } from '../../../engine/probe.ts';
 import { moveClock } from '../clock.ts';
 import { traces } from '../close/probes.ts';
 import { chatSpan, conversation, exportOf } from '../spans.ts';
-import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 
 /** Two fixed windows of a minute let 240 pass; the next is over the rate however it is counted. */
 const BURST_MAX = 2 * ingestRequestsPerMinuteMax + 1;
@@ -27,7 +27,7 @@ const BURSTS = ['rate', 'rate again', 'rate once more'] as const;
 const AS_TOLD = 'after Retry-After';
 
 /** Sends until one is put off; what came of it. */
-async function burst(context: ProbeContext, step: Step): Promise<Exchange[]> {
+async function burst(context: ServiceProbeContext, step: Step): Promise<Exchange[]> {
   const sent: Exchange[] = [];
   while (sent.length < BURST_MAX && !sent.some(isRateLimited)) {
     const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => context.send(step)));
@@ -42,11 +42,11 @@ const isOverRate = (sent: readonly Exchange[]): boolean =>
   sent.some(isRateLimited) && sent.filter(isAccepted).length > ingestRequestsPerMinuteMax;
 
 /** Moves the clock of the service on, where it has one that can be. */
-const moved = (context: ProbeContext, ms: number): Promise<boolean> =>
+const moved = (context: ServiceProbeContext, ms: number): Promise<boolean> =>
   moveClock(context, 'clock of the rate', ms);
 
 /** How long one that was put off is to wait; undefined where that can't be told, or waited for. */
-function toldMs(sent: readonly Exchange[], context: ProbeContext): number | undefined {
+function toldMs(sent: readonly Exchange[], context: ServiceProbeContext): number | undefined {
   const last = sent.findLast(isRateLimited);
   const ms = last && retryAfterMs(last, context.service.nowMs());
   return ms === undefined || ms <= 0 || ms > HOUR_MS ? undefined : ms;
@@ -58,7 +58,7 @@ function toldMs(sent: readonly Exchange[], context: ProbeContext): number | unde
  * the run sent before, nobody knows what counted. A burst that got more than the rate through may
  * have run over the end of a fixed minute: a second one out of step with it tells.
  */
-async function driveRate(context: ProbeContext, step: Step): Promise<void> {
+async function driveRate(context: ServiceProbeContext, step: Step): Promise<void> {
   const [rate, again, onceMore] = BURSTS;
   const first = await burst(context, { ...step, step: rate });
   const waitMs = toldMs(first, context);
@@ -79,7 +79,7 @@ async function driveRate(context: ProbeContext, step: Step): Promise<void> {
 }
 
 /** What is many; the last of all, since the key can be used no more for a minute. */
-const rate: Probe = {
+const rate: ServiceProbe = {
   id: 'service/rate',
   area: 'service',
   phase: 'last',
@@ -95,4 +95,4 @@ const rate: Probe = {
 };
 
 /** The scenario of the rate. */
-export const rateScenarios: readonly Probe[] = [rate];
+export const rateScenarios: readonly ServiceProbe[] = [rate];

@@ -1,3 +1,4 @@
+import type { ServiceProbeContext } from '../context.ts';
 import { valueAt } from '../../../../src/contract/index.ts';
 import { instantMs, isoTime } from '../../../../src/platform/clock.ts';
 import { isObject } from '../../../../src/platform/json.ts';
@@ -6,7 +7,6 @@ import { evalsOf, middleSeedMs } from '../control-probes.ts';
 import { RESENT_AFTER_MS } from '../close/probes.ts';
 import { conversation } from '../spans.ts';
 import type { ServiceContext } from '../context.ts';
-import type { ProbeContext } from '../../../engine/probe-context.ts';
 
 type Endpoint = 'production' | 'simulations';
 type Item = Record<string, unknown>;
@@ -16,7 +16,7 @@ const WILDCARDS = { name: ['%', '.'], eval: ['%', '_'] } as const;
 
 /** The filters to read an endpoint by, from what is listed there; one by an empty word is none. */
 export function filtersOf(
-  { service }: ProbeContext,
+  { service }: ServiceProbeContext,
   endpoint: Endpoint,
   { json }: Exchange,
 ): Record<string, Record<string, string>> {

@@ -1,9 +1,10 @@
+import { conversations } from '../close/probes.ts';
+import { cost } from '../../../engine/probe.ts';
+import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { valueAt } from '../../../../src/contract/index.ts';
 import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
-import { cost, type Probe } from '../../../engine/probe.ts';
 import { about, admin, manyOf } from '../control-probes.ts';
 import { filtersOf } from './filters.ts';
-import type { ProbeContext } from '../../../engine/probe-context.ts';
 import { read, windowOf } from '../waiting.ts';
 
 type Endpoint = 'production' | 'simulations';
@@ -11,7 +12,7 @@ type Endpoint = 'production' | 'simulations';
 const PAGES_MAX = 10;
 
 /** Every filter and page of an endpoint, within the window of the run. */
-async function readAll(context: ProbeContext, endpoint: Endpoint): Promise<void> {
+async function readAll(context: ServiceProbeContext, endpoint: Endpoint): Promise<void> {
   const window = windowOf(context.service);
   const get = (step: string, query: Record<string, string>): Promise<Exchange | undefined> =>
     context.send(read(context, endpoint, step, query));
@@ -46,7 +47,11 @@ const totalOf = ({ json }: Exchange): number => {
 };
 
 /** Pages of a quarter of what there is, until there is no more. */
-async function pages(context: ProbeContext, endpoint: Endpoint, total: number): Promise<void> {
+async function pages(
+  context: ServiceProbeContext,
+  endpoint: Endpoint,
+  total: number,
+): Promise<void> {
   const limit = Math.max(1, Math.ceil(total / 4));
   for (let page = 0; page < PAGES_MAX && (page === 0 || page * limit < total); page++) {
     await context.send(
@@ -59,11 +64,11 @@ async function pages(context: ProbeContext, endpoint: Endpoint, total: number): 
   }
 }
 
-const production: Probe = {
+export const production: ServiceProbe = {
   id: 'service/production',
   area: 'service',
   phase: 'after',
-  needs: ['service/conversations'],
+  needs: [conversations],
   exercises: ['SERVICE-070', 'SERVICE-080', 'SERVICE-112'],
   cost: cost(23),
   async run(context) {
@@ -75,7 +80,7 @@ const production: Probe = {
   },
 };
 
-const simulations: Probe = {
+const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
@@ -91,7 +96,7 @@ const simulations: Probe = {
 };
 
 /** More sessions than the largest page holds, which only a run that may be large puts there. */
-const many: Probe = {
+const many: ServiceProbe = {
   id: 'service/many',
   area: 'service',
   phase: 'after',
@@ -110,11 +115,11 @@ const many: Probe = {
 };
 
 /** What came to nothing on the way, from the service's own log; for people who read a recording. */
-const log: Probe = {
+const log: ServiceProbe = {
   id: 'service/log',
   area: 'service',
   phase: 'after',
-  needs: ['service/conversations'],
+  needs: [conversations],
   exercises: [],
   cost: cost(1),
   async run(context) {
@@ -126,4 +131,4 @@ const log: Probe = {
 };
 
 /** The scenarios in which results are read. */
-export const resultScenarios: readonly Probe[] = [production, simulations, many, log];
+export const resultScenarios: readonly ServiceProbe[] = [production, simulations, many, log];

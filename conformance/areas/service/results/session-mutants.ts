@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../../src/platform/random.ts';
-import type { RequirementId } from '../../index.ts';
+import type { RequirementId } from '../../../engine/requirement.ts';
 import { edited, isAccepted } from '../../../engine/mutants/combinators.ts';
 import {
   mutantsOf,

@@ -1,4 +1,4 @@
-import type { RequirementId } from '../../index.ts';
+import type { RequirementId } from '../../../engine/requirement.ts';
 import {
   mutantsOf,
   variantsOf,

@@ -2,7 +2,7 @@ import { valueAt } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 
 import type { Edit } from '../../../engine/mutants/combinators.ts';
-import type { RequirementId } from '../../index.ts';
+import type { RequirementId } from '../../../engine/requirement.ts';
 import {
   mutantsOf,
   type ProxyResponse,

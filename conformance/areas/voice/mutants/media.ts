@@ -1,6 +1,6 @@
 import { valueAt } from '../../../../src/contract/index.ts';
 import type { AudioPacket } from '../../../../src/voice/peer/index.ts';
-import type { RequirementId } from '../../index.ts';
+import type { RequirementId } from '../../../engine/requirement.ts';
 import { drop, set } from '../../../engine/mutants/combinators.ts';
 import type { Mutant } from '../../../engine/mutants/mutant.ts';
 import { breaksIn, calls, media, messageIn, onCalls, says } from './combinators.ts';

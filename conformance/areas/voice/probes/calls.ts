@@ -1,9 +1,9 @@
+import { cost, type Step } from '../../../engine/probe.ts';
+import type { SandboxContext, SandboxProbe } from '../../sandbox-state.ts';
 import type { Clip } from '../../../../src/voice/opus/index.ts';
 import type { CallLine, CallMessage } from '../../../engine/drive/call/script.ts';
-import { cost, type Probe } from '../../../engine/probe.ts';
 import { calling, fullStart, READY_MS_MAX } from './steps.ts';
 import { isBrokenOff } from '../../../engine/transcript/call-messages.ts';
-import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 
 /** A sandbox that greets does so within this. */
 const GREETING_MS_MAX = 1_500;
@@ -17,7 +17,11 @@ const UPDATE_MS_MAX = 2_000;
 const LISTEN_MS = 2_500;
 
 /** Begins a call with media; false where it does not come to that. */
-async function begin(line: CallLine, context: ProbeContext, start: CallMessage): Promise<boolean> {
+async function begin(
+  line: CallLine,
+  context: SandboxContext,
+  start: CallMessage,
+): Promise<boolean> {
   line.send(start);
   const ready = await line.next(['call_ready', 'error'], READY_MS_MAX);
   if (ready?.['type'] !== 'call_ready' || context.voice.media === 'none') return false;
@@ -33,13 +37,13 @@ async function begin(line: CallLine, context: ProbeContext, start: CallMessage):
  * Places a call, once more where the two sides found each other and the connection broke while it
  * was made: that happens now and then, and to a sandbox that is broken always.
  */
-export async function place(context: ProbeContext, step: Step): Promise<void> {
+export async function place(context: SandboxContext, step: Step): Promise<void> {
   const call = await context.send(step);
   if (call && isBrokenOff(call)) await context.send(step);
 }
 
 /** Says a clip and hears the reply out; whether there was one. */
-async function turn(line: CallLine, context: ProbeContext, id: string): Promise<boolean> {
+async function turn(line: CallLine, context: SandboxContext, id: string): Promise<boolean> {
   const clip = (await context.voice.clips()).find((one: Clip) => one.id === id);
   if (!clip) throw new Error(`there is no clip ${id}`);
   await line.say(clip);
@@ -50,7 +54,7 @@ async function turn(line: CallLine, context: ProbeContext, id: string): Promise<
 }
 
 /** One call as a simulated user has it: with turns, heard out, and hung up. */
-const conversation: Probe = {
+export const conversation: SandboxProbe = {
   id: 'voice/conversation',
   area: 'voice',
   phase: 'accepted',
@@ -76,7 +80,7 @@ const conversation: Probe = {
 };
 
 /** Two calls at once, in which different things are said; one goes on when the other is over. */
-const overlap: Probe = {
+const overlap: SandboxProbe = {
   id: 'voice/overlap',
   area: 'voice',
   phase: 'accepted',
@@ -107,4 +111,4 @@ const overlap: Probe = {
 };
 
 /** The calls with media. */
-export const voiceCalls: readonly Probe[] = [conversation, overlap];
+export const voiceCalls: readonly SandboxProbe[] = [conversation, overlap];

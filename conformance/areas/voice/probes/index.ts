@@ -1,3 +1,5 @@
+import { cost } from '../../../engine/probe.ts';
+import type { SandboxProbe } from '../../sandbox-state.ts';
 import { PREFLIGHT } from '../../../engine/transcript/reading.ts';
 import {
   isOpened,
@@ -5,13 +7,12 @@ import {
   refusedAsUnknown,
   UPGRADE,
 } from '../../../engine/transcript/call-messages.ts';
-import type { CallLine, CallMessage } from '../../../engine/drive/call/script.ts';
-import { cost, type Probe } from '../../../engine/probe.ts';
 import { place, voiceCalls } from './calls.ts';
-import { voiceRefusals } from './refusals.ts';
-import { calling, fullStart, minimalStart, READY_MS_MAX } from './steps.ts';
+import { forms } from './forms.ts';
+import { silences, voiceRefusals } from './refusals.ts';
+import { calling, fullStart, READY_MS_MAX } from './steps.ts';
 
-const probe: Probe = {
+const probe: SandboxProbe = {
   id: PREFLIGHT,
   area: 'voice',
   phase: 'preflight',
@@ -26,50 +27,13 @@ const probe: Probe = {
   },
 };
 
-/** Asks for a call, and hangs up once there is an offer. */
-const asking =
-  (start: CallMessage) =>
-  async (line: CallLine): Promise<void> => {
-    line.send(start);
-    await line.next(['call_ready', 'error'], READY_MS_MAX);
-  };
-
-/** The forms of `start_call`, each in a call of its own, one after the other. */
-const forms: Probe = {
-  id: 'voice/forms',
-  area: 'voice',
-  phase: 'accepted',
-  exercises: [
-    ...(['VOICE-010', 'VOICE-011', 'VOICE-012', 'VOICE-014', 'VOICE-015', 'VOICE-016'] as const),
-    ...(['VOICE-020', 'VOICE-021', 'VOICE-022', 'VOICE-023', 'VOICE-024', 'VOICE-025'] as const),
-    ...(['VOICE-026', 'VOICE-027', 'VOICE-050', 'VOICE-051', 'VOICE-052', 'VOICE-053'] as const),
-    ...(['VOICE-054', 'VOICE-055', 'VOICE-056', 'VOICE-057', 'VOICE-058', 'VOICE-059'] as const),
-    ...(['VOICE-062', 'VOICE-063'] as const),
-  ],
-  cost: cost(5, 0, 0, 5),
-  async run(context) {
-    if (context.voice.absent) return;
-    const { user_id: _user, ...withoutUser } = fullStart(context);
-    const { session_id: _session, ...withoutSession } = fullStart(context);
-    const { type, metadata } = fullStart(context);
-    const starts: [step: string, start: CallMessage][] = [
-      ['minimal', minimalStart],
-      ['full', fullStart(context)],
-      ['without user_id', withoutUser],
-      ['without session_id', withoutSession],
-      ['only metadata', { type, metadata }],
-    ];
-    for (const [step, start] of starts) await context.send(calling(step, 'valid', asking(start)));
-  },
-};
-
 /** What a call is like after all that was refused, and how the sandbox is. */
-const after: Probe = {
+const after: SandboxProbe = {
   id: 'voice/after',
   area: 'voice',
   phase: 'after',
   exercises: ['VOICE-081', 'VOICE-082', 'VOICE-083'],
-  needs: ['voice/forms', 'voice/silences'],
+  needs: [forms, silences],
   cost: cost(2, 0, 0, 1),
   async run(context) {
     if (context.voice.absent) return;
@@ -88,7 +52,7 @@ const after: Probe = {
 };
 
 /** The scenarios of the voice WebSocket. */
-export const voiceScenarios: readonly Probe[] = [
+export const voiceScenarios: readonly SandboxProbe[] = [
   probe,
   forms,
   ...voiceCalls,

@@ -1,8 +1,9 @@
+import { cost, type Step } from '../../../engine/probe.ts';
+import type { SandboxContext, SandboxProbe } from '../../sandbox-state.ts';
 import type { Intent } from '../../../../src/contract/index.ts';
 import type { CallLine, CallMessage } from '../../../engine/drive/call/script.ts';
-import { cost, type Probe } from '../../../engine/probe.ts';
+import { forms } from './forms.ts';
 import { calling, fullStart, minimalStart, READY_MS_MAX, startsWithCodec } from './steps.ts';
-import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 
 /** After an error the WebSocket is closed, or it is left open: that it stays open shows soon. */
 const CLOSE_MS_MAX = 1_000;
@@ -24,7 +25,7 @@ const asking =
   };
 
 /** The requests for a WebSocket that lack something, each one edit away from that of the preflight. */
-const handshake: Probe = {
+const handshake: SandboxProbe = {
   id: 'voice/handshake',
   area: 'voice',
   phase: 'refused',
@@ -51,12 +52,12 @@ const handshake: Probe = {
 };
 
 /** Calls that can't come about: the codec, the answer, the keys of the connection. */
-const failures: Probe = {
+const failures: SandboxProbe = {
   id: 'voice/failures',
   area: 'voice',
   phase: 'refused',
   exercises: ['VOICE-040', 'VOICE-041', 'VOICE-042', 'VOICE-043', 'VOICE-044', 'VOICE-045'],
-  needs: ['voice/forms'],
+  needs: [forms],
   cost: cost(4, 0, 0, 4),
   async run(context) {
     if (context.voice.absent) return;
@@ -79,7 +80,7 @@ const failures: Probe = {
 const withOtherKeys = (answer: string): string =>
   answer.replace(FINGERPRINT, `$1 ${Array(32).fill('00').join(':')}`);
 
-function failing(step: string, context: ProbeContext, change: (answer: string) => string): Step {
+function failing(step: string, context: SandboxContext, change: (answer: string) => string): Step {
   return calling(step, 'open', async (line) => {
     line.send(fullStart(context));
     const ready = await line.next(['call_ready', 'error'], READY_MS_MAX);
@@ -92,7 +93,7 @@ function failing(step: string, context: ProbeContext, change: (answer: string) =
 }
 
 /** What is no message, or none in its place: the specification does not say what follows. */
-const silences: Probe = {
+export const silences: SandboxProbe = {
   id: 'voice/silences',
   area: 'voice',
   phase: 'refused',
@@ -125,4 +126,4 @@ const silences: Probe = {
 };
 
 /** What a sandbox must refuse, may refuse, or must live through. */
-export const voiceRefusals: readonly Probe[] = [handshake, failures, silences];
+export const voiceRefusals: readonly SandboxProbe[] = [handshake, failures, silences];

@@ -1,6 +1,7 @@
+import type { Step } from '../../../engine/probe.ts';
+import type { SandboxContext } from '../../sandbox-state.ts';
 import type { Intent } from '../../../../src/contract/index.ts';
 import type { CallMessage, CallScript } from '../../../engine/drive/call/script.ts';
-import type { Step, ProbeContext } from '../../../engine/probe-context.ts';
 
 /** No time is set for `call_ready`; a call for which it takes longer is not waited for. */
 export const READY_MS_MAX = 15_000;
@@ -16,7 +17,7 @@ const OPUS = { codec: 'opus', sampleRate: 48_000 };
 export const minimalStart: CallMessage = { type: 'start_call', audio_config: { codec: 'opus' } };
 
 /** `start_call` with all that it may have (spec 6), in a session of its own. */
-export function fullStart({ users, random }: ProbeContext): CallMessage {
+export function fullStart({ users, random }: SandboxContext): CallMessage {
   return {
     type: 'start_call',
     ...(users.chatAs !== undefined && { user_id: users.chatAs }),
@@ -32,7 +33,7 @@ export function fullStart({ users, random }: ProbeContext): CallMessage {
 
 /** `start_call` with this codec in place of Opus, in its minimal and in its full form. */
 export function startsWithCodec(
-  context: ProbeContext,
+  context: SandboxContext,
   codec: string,
 ): { minimal: CallMessage; full: CallMessage } {
   const full = fullStart(context);

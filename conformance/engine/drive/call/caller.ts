@@ -5,7 +5,7 @@ import {
   type SocketListener,
   type CallAudio,
 } from '../../../../src/voice/call/index.ts';
-import type { Step } from '../../../areas/probes.ts';
+import type { Step } from '../../probe.ts';
 import type { Outcome, Outgoing } from '../http-client.ts';
 import { Line } from './line.ts';
 import type { MediaEnd } from './media.ts';

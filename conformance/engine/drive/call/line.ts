@@ -12,7 +12,7 @@ import {
   type SocketListener,
   type CallAudio,
 } from '../../../../src/voice/call/index.ts';
-import type { CallLine, CallMessage, Connection } from '../../../areas/probes.ts';
+import type { CallLine, CallMessage, Connection } from './script.ts';
 import type { MediaEnd } from './media.ts';
 
 /** What a line is made of. */

@@ -35,31 +35,3 @@ export interface CallLine {
   /** Closes the WebSocket; what media still comes is recorded for so long. */
   hangUp(listenMs?: number): Promise<void>;
 }
-
-/** What is known before anything was asked. */
-export function createVoiceContext(): VoiceContext {
-  return {
-    refused: undefined,
-    isClaimed: false,
-    get absent() {
-      return this.refused === 'answered' || (this.refused === 'unanswered' && !this.isClaimed);
-    },
-    media: 'unknown',
-    // The sound takes a moment to load, and most runs have no calls.
-    clips: async () => (await import('../../../../src/voice/opus/index.ts')).readClips(),
-  };
-}
-
-/** What the scenarios of voice know of a sandbox in common. */
-export interface VoiceContext {
-  /** How the WebSocket was refused, where an unknown path was refused alike. */
-  refused: 'answered' | 'unanswered' | undefined;
-  /** Health says that voice is there. */
-  isClaimed: boolean;
-  /** There is no voice endpoint here. */
-  readonly absent: boolean;
-  /** The sandbox has let media flow, or has let an answer pass without trying to. */
-  media: 'unknown' | 'flows' | 'none';
-  /** What the kit says. */
-  clips: () => Promise<readonly Clip[]>;
-}

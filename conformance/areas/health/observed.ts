@@ -1,0 +1,15 @@
+import { brief, valueAt } from '../../../src/contract/index.ts';
+import { isAcceptedAt, observeEach } from '../../engine/judge/observed.ts';
+import { printable } from '../../engine/transcript/reading.ts';
+
+/** Returns the health status that a sandbox reports. */
+export const observeHealth = observeEach([
+  {
+    name: 'health',
+    of: isAcceptedAt('health'),
+    describe: ({ json }) => {
+      const status = valueAt(json, '/status');
+      return printable(typeof status === 'string' ? status : brief(status), 40);
+    },
+  },
+]);

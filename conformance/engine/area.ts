@@ -1,0 +1,97 @@
+import type { Area, Endpoint, ObservedBehaviors } from '../../src/contract/index.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import type { Check } from './checks/check.ts';
+import type { BlockingCause, Preflight } from './preflight/blocking-cause.ts';
+import type { Probe } from './probe.ts';
+import type { Requirement, RequirementId } from './requirement.ts';
+import type { Exchange, Transcript } from './transcript/transcript.ts';
+
+/** One area of the interface: its requirements and everything the engine needs to judge them. */
+export interface AreaDefinition<Id extends RequirementId = RequirementId> {
+  name: Area;
+  /** The endpoints whose exchanges belong to the area. */
+  endpoints: readonly Endpoint[];
+  requirements: Readonly<Record<Id, Requirement>>;
+  checks: Readonly<Record<Id, Check>>;
+  /** The probes in the order in which those of one phase start. */
+  probes: readonly Probe[];
+  /** Returns what the peer does where the specification is silent, by name of the behavior. */
+  observe(transcript: Transcript): ObservedBehaviors;
+  /** Returns sentences that the report shows next to the verdict. */
+  notices?(transcript: Transcript, options: { isBlocked: boolean }): readonly string[];
+  /** Reports that the peer lacks the area. Called if the run checks this area alone. */
+  findAbsence?(preflight: Preflight): BlockingCause | undefined;
+}
+
+/** What the state that the probes of a run share is created from. */
+export interface RunSetup {
+  clock: Clock;
+  seed: string;
+  /** ISO 8601 time at which the run started. */
+  startedAt: string;
+  intrusive: boolean;
+  /** Ends every pause. */
+  signal: AbortSignal | undefined;
+}
+
+/** What kind of peer a suite checks, and what the engine has to know about it. */
+export interface SuiteOptions {
+  /** The noun for the peer in messages. */
+  peer: 'sandbox' | 'service';
+  /** The areas in the order of their requirements. */
+  areas: readonly AreaDefinition[];
+  /** The areas in the order in which their probes start (default: the order of `areas`). */
+  startOrder?: readonly AreaDefinition[];
+  /** Creates the state that the probes share, and lists its secrets, which are never recorded. */
+  createState(setup: RunSetup): { state: object; secrets: readonly string[] };
+  /** Returns the header that carries the key. `headerName` is the name set by --api-key-header. */
+  authorize(key: string, headerName: string): Record<string, string>;
+  /** Returns the preflight exchange that shows whether the peer accepts the key. */
+  findKeyedExchange(preflight: Preflight): Exchange | undefined;
+  /** A preflight in which every response is a 4xx or 5xx blocks the run. */
+  isBlockedByErrors: boolean;
+  /** What to do if the key is refused, or if every path is unknown. */
+  cures: { keyRefused: string; nothingHere: string };
+}
+
+/** Everything that is checked of one kind of peer. The engine gets it as a value. */
+export interface Suite extends SuiteOptions {
+  requirementIds: readonly RequirementId[];
+  requirements: Readonly<Record<RequirementId, Requirement>>;
+  checks: Readonly<Record<RequirementId, Check>>;
+  probes: readonly Probe[];
+}
+
+/** Combines the areas of a peer. */
+export function createSuite(options: SuiteOptions): Suite {
+  const { areas, startOrder = areas } = options;
+  const requirements = mergeAll(areas.map((area) => area.requirements));
+  return {
+    ...options,
+    requirements,
+    requirementIds: Object.keys(requirements) as RequirementId[],
+    checks: mergeAll(areas.map((area) => area.checks)),
+    probes: startOrder.flatMap(({ probes }) => probes),
+  };
+}
+
+function mergeAll<Value>(
+  records: readonly Readonly<Record<RequirementId, Value>>[],
+): Readonly<Record<RequirementId, Value>> {
+  return Object.assign({}, ...records) as Record<RequirementId, Value>;
+}
+
+/** Defines an area. Every requirement needs a check, or the definition does not compile. */
+export function defineArea<Id extends RequirementId>(area: AreaDefinition<Id>): AreaDefinition<Id> {
+  return area;
+}
+
+/** Returns the requirement of an id. */
+export function requirementOf(
+  { requirements }: Pick<Suite, 'requirements'>,
+  id: RequirementId,
+): Requirement {
+  const requirement = requirements[id];
+  if (!requirement) throw new Error(`No requirement has the id ${id}`);
+  return requirement;
+}

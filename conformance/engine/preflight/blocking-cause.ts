@@ -1,0 +1,42 @@
+import type { RunRecord } from '../../../src/contract/index.ts';
+import type { Exchange, Transcript } from '../transcript/transcript.ts';
+
+/** The one cause that keeps a run from being judged, found by the preflight or during the run. */
+export interface BlockingCause {
+  id:
+    | 'unresolved'
+    | 'refused'
+    | 'tls'
+    | 'plain_http'
+    | 'timeout'
+    | 'reset'
+    | 'protocol'
+    | 'login_page'
+    | 'redirect'
+    | 'key_refused'
+    | 'empty'
+    | 'not_json'
+    | 'server_error'
+    | 'all_refused'
+    | 'wrongly_encoded'
+    | 'rate_limited'
+    | 'too_large'
+    | 'nothing_here'
+    | 'no_voice'
+    | 'gone'
+    | 'interrupted';
+  /** What is wrong, in one sentence. */
+  message: string;
+  /** What to do about it. */
+  cure: string;
+  /** The exchange that shows the cause; undefined for an interrupted run. */
+  evidence: Exchange | undefined;
+  /** Only for `gone`: the part of the run that happened before the peer became unreachable. */
+  before?: Transcript;
+}
+
+/** The preflight of a run: of each request that was repeated after a 429, the last exchange. */
+export interface Preflight {
+  run: RunRecord;
+  exchanges: readonly Exchange[];
+}

@@ -24,6 +24,7 @@ export {
   startMutant,
   type RunningMutant,
 } from './proof/index.ts';
+export { compareReports } from './reports/comparison.ts';
 export { diagnosisJson, diagnosisText, type Diagnosis } from './reports/diagnosis.ts';
 export { htmlReport } from './reports/html.ts';
 export { junitReport } from './reports/junit.ts';

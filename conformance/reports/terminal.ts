@@ -1,5 +1,6 @@
 import type { CheckReport, RequirementVerdict, Verdict } from '../../src/contract/index.ts';
 import type { ApplyStyle, Style } from '../../src/report-kit/terminal.ts';
+import { comparisonBlock } from './comparison.ts';
 import { headlineOf, staleSentence, type Headline } from './headline.ts';
 import { fold, hanging, shortList, showable, unbroken } from './layout.ts';
 import { callsBlock } from './terminal-calls.ts';
@@ -47,6 +48,7 @@ export function terminalReport(given: CheckReport, options: TerminalOptions): st
     ...unjudgedBlock(report, options),
     ...callsBlock(report, options),
     ...(options.verbose ? dialectBlock(report, options) : summaryBlock(report, options)),
+    ...comparisonBlock(report, options),
     verdictBlock(report, options),
   ];
   return `${blocks.join('\n\n')}\n`;

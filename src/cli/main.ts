@@ -1,162 +1,130 @@
-/**
- * The switchboard: which verbs there are. A verb loads its own wing when it is called, so that none
- * pays for the others.
- */
-import yargs, { type Argv, type CommandModule } from 'yargs';
+/** The entry point of the command line. */
+import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
-import { checkValues, joinDashes } from './flags/arguments.ts';
+import type { Command } from './command.ts';
+import { commands } from './commands/index.ts';
+import { didYouMean, exitCodes, OutputError, UsageError } from './errors.ts';
+import { joinDashValues, rejectUnexpected } from './flags/parse.ts';
 import { kitVersion } from './kit-version.ts';
-import { surviveClosedPipes } from './signals.ts';
-import { suggestion } from '../platform/suggest.ts';
-import { exitCodes, OutputLost, UsageError } from './flags/usage-error.ts';
-import { agentVerb } from './commands/agent.ts';
-import { checkVerb } from './commands/check.ts';
-import { demoVerb } from './commands/demo.ts';
-import { doctorVerb } from './commands/doctor.ts';
-import { execVerb } from './commands/exec.ts';
-import { explainVerb } from './commands/explain.ts';
-import { gradeVerb } from './commands/grade.ts';
-import { lintTracesVerb } from './commands/lint-traces.ts';
-import { loadVerb } from './commands/load.ts';
-import { scenarioVerb } from './commands/scenario.ts';
-import { schemasVerb } from './commands/schemas.ts';
-import { selftestVerb } from './commands/selftest.ts';
-import { serveVerb } from './commands/serve.ts';
-import { simulateVerb } from './commands/simulate.ts';
+import { formatCommandHelp, formatGlobalHelp } from './output/help.ts';
+import { ignoreClosedPipes } from './signals.ts';
 
-const verbs: readonly CommandModule[] = [
-  checkVerb,
-  doctorVerb,
-  loadVerb,
-  simulateVerb,
-  scenarioVerb,
-  agentVerb,
-  serveVerb,
-  execVerb,
-  lintTracesVerb,
-  explainVerb,
-  gradeVerb,
-  selftestVerb,
-  schemasVerb,
-  demoVerb,
-];
-
-const EPILOGUE = `Examples:
-  sandbox-kit demo                               see all of it in one go
-  sandbox-kit agent                              a sandbox to build against
-  sandbox-kit serve                              the service on this machine
-  sandbox-kit check https://sandbox.example.com  does my sandbox obey?
-  sandbox-kit load https://sandbox.example.com   does it hold its targets?
-  sandbox-kit simulate https://sandbox.example.com   do its users get there?
-  sandbox-kit explain CHAT-024                   what does a requirement ask?
-  sandbox-kit check --help                       what can a verb do?
-
-The sandbox's key is read from SANDBOX_KIT_API_KEY, the service's from
-SANDBOX_KIT_SERVICE_API_KEY.
-Exit codes: 0 fine, 1 findings, 2 wrong usage, 3 could not judge, 70 our fault.`;
-
-/** Runs the kit with the arguments of the process, and sets its exit code. */
-export async function main(given: readonly string[]): Promise<void> {
-  surviveClosedPipes();
+/** Runs sandbox-kit with command line arguments, and sets the exit code of the process. */
+async function main(commandLine: readonly string[]): Promise<void> {
+  ignoreClosedPipes();
   process.on('uncaughtException', (error) => {
-    complain(error);
+    reportError(error);
     process.exit();
   });
-  const args = joinDashes(given);
   try {
-    await parserOf(args).parseAsync();
+    await createParser(joinDashValues(commandLine)).parseAsync();
   } catch (error) {
-    complain(error instanceof Misunderstood ? await explained(error.message, args) : error);
+    reportError(error);
   }
 }
 
-/** The parser's own complaint, not yet in our words. */
-class Misunderstood extends Error {}
-
-function parserOf(args: readonly string[]): Argv {
-  return (
-    verbs
-      .reduce((parser, verb) => parser.command(verb), yargs([...args]))
-      .parserConfiguration({
-        // `--prompt one URL` must not take the URL for a second prompt.
-        'greedy-arrays': false,
-        'camel-case-expansion': false,
-        'dot-notation': false,
-        'populate--': true,
-      })
-      .middleware((parsed) => checkValues(args, parsed), true)
-      .scriptName('sandbox-kit')
-      .usage('$0 VERB\n\nCheck, build and try the two sides of an agent evaluation service.')
-      .epilogue(EPILOGUE)
-      .version(kitVersion())
-      .help()
-      .alias('help', 'h')
-      .wrap(80)
-      // Its own exit would come before a full disk is noticed.
-      .exitProcess(false)
-      .strict()
-      .demandCommand(1, 'Say what to do, for example: sandbox-kit demo.')
-      .fail((message: string | null, error: Error | undefined) => {
-        throw error ?? new Misunderstood(message ?? 'The arguments are wrong.');
-      })
+/**
+ * Creates the yargs parser for all commands. Yargs only parses: the help comes from the description
+ * of a command, and `rejectUnexpected` replaces the strict mode, whose messages name no option.
+ */
+function createParser(args: readonly string[]): Argv {
+  const parser = yargs([...args])
+    .scriptName('sandbox-kit')
+    .parserConfiguration({
+      // `--prompt TEXT URL` must not take the URL as a second prompt.
+      'greedy-arrays': false,
+      'camel-case-expansion': false,
+      'dot-notation': false,
+      'parse-positional-numbers': false,
+      'populate--': true,
+    })
+    .help(false)
+    .version(false)
+    .option('help', { type: 'boolean', alias: 'h' })
+    .option('version', { type: 'boolean' })
+    // `process.exit` would lose output that is still being written.
+    .exitProcess(false)
+    .fail((message: string | null, error: Error | undefined) => {
+      throw error ?? new UsageError(message ?? 'Invalid arguments.');
+    })
+    .command('$0', false, {}, (values) => runWithoutCommand(values as ParsedValues));
+  return commands.reduce(
+    (all, command) =>
+      all.command({
+        command: [command.name, ...Object.keys(command.arguments).map((name) => `[${name}]`)].join(
+          ' ',
+        ),
+        builder: (each) => addOptions(each, command),
+        handler: (values) => runCommand(command, args, values as ParsedValues),
+      }),
+    parser,
   );
 }
 
-/** Says in our words what the parser did not understand, and what was meant perhaps. */
-async function explained(complaint: string, args: readonly string[]): Promise<UsageError> {
-  const commands = verbs.map(({ command }) => String(command));
-  const names = commands.map((command) => command.split(' ')[0] ?? '');
-  const verb = names.find((name) => name === args.find((arg) => !arg.startsWith('-')));
-  const all = `sandbox-kit ${verb === undefined ? '' : `${verb} `}--help lists all`;
-  if (complaint.startsWith('Not enough non-option arguments')) {
-    const command = commands.find((one) => one.startsWith(`${verb} `)) ?? '';
-    const name = (/<(.*)>/.exec(command)?.[1] ?? '').toUpperCase();
-    return new UsageError(`${name} is missing: sandbox-kit ${verb} --help shows how`);
-  }
-  const [, unknown = ''] = /^Unknown (?:argument|command)s?: (.+)/s.exec(complaint) ?? [];
-  const [word = '', ...more] = unknown.split(', ');
-  if (word === '') return new UsageError(complaint);
-  const command = verb === 'exec' ? firstBare([word, ...more], args) : undefined;
-  if (command !== undefined) return dashesMissing(command, args);
-  const option = args.find((arg) => arg.replace(/^--?/, '').split('=')[0] === word);
-  if (option?.startsWith('-')) {
-    const [name = ''] = option.split('=');
-    const help = await parserOf(verb === undefined ? [] : [verb]).getHelp();
-    const options = [...help.matchAll(/--[a-z][a-z-]*/g)].map(([one]) => one);
-    return new UsageError(`${name} is no option here: ${suggestion(name, options, all)}`);
-  }
-  if (verb === undefined) {
-    return new UsageError(`${JSON.stringify(word)} is no verb: ${suggestion(word, names, all)}`);
-  }
-  const isSeed = verb === 'serve' && /\.(ya?ml|json)$/i.test(word);
-  const meant = isSeed ? `did you mean --seed-file ${word}?` : all;
-  return new UsageError(`${JSON.stringify(word)} is one argument too many: ${meant}`);
-}
-
-/** The first of the words that stands among the arguments, and is no option. */
-const firstBare = (words: readonly string[], args: readonly string[]): string | undefined =>
-  args.find((arg) => !arg.startsWith('-') && words.includes(arg));
-
-/** What follows a verb without `--` before it can't be told from the verb's own arguments. */
-function dashesMissing(command: string, args: readonly string[]): UsageError {
-  const at = args.indexOf(command);
-  const meant = [...args.slice(0, at), '--', ...args.slice(at)].join(' ').slice(0, 200);
-  return new UsageError(
-    `${JSON.stringify(command)} is no argument here: put -- before the command: sandbox-kit ${meant}`,
+function addOptions(parser: Argv, command: Command): Argv {
+  const withArguments = Object.keys(command.arguments).reduce(
+    (all, name) => all.positional(name, { type: 'string' }),
+    parser,
+  );
+  return Object.entries(command.options).reduce(
+    (all, [name, { type, isList }]) =>
+      all.option(name, type === 'string' ? { type, array: isList } : { type }),
+    withArguments,
   );
 }
 
-function complain(error: unknown): void {
+/** What yargs parses: options by name, and other words in `_`. */
+interface ParsedValues extends Record<string, unknown> {
+  _: string[];
+  '--'?: string[];
+  help?: boolean;
+  version?: boolean;
+}
+
+async function runCommand(
+  command: Command,
+  args: readonly string[],
+  values: ParsedValues,
+): Promise<void> {
+  if (values.help) process.stdout.write(formatCommandHelp(command));
+  else if (values.version) process.stdout.write(`${kitVersion()}\n`);
+  else {
+    rejectUnexpected(command, args, values);
+    await command.run(values, values['--'] ?? []);
+  }
+}
+
+function runWithoutCommand(values: ParsedValues): void {
+  const [word] = values._;
+  if (word !== undefined) {
+    const names = commands.map(({ name }) => name);
+    const hint = didYouMean(word, names, 'Run sandbox-kit --help to list all commands.');
+    throw new UsageError(`Unknown command ${JSON.stringify(word)}. ${hint}`);
+  }
+  if (values.help) process.stdout.write(formatGlobalHelp(commands));
+  else if (values.version) process.stdout.write(`${kitVersion()}\n`);
+  else {
+    const option = Object.keys(values).find((name) => !['_', '$0', '--'].includes(name));
+    const help = 'Run sandbox-kit --help to list all commands.';
+    throw new UsageError(
+      option === undefined
+        ? `Specify a command, for example sandbox-kit demo. ${help}`
+        : `Unknown option --${option}. ${didYouMean(`--${option}`, ['--help', '--version'], help)}`,
+    );
+  }
+}
+
+function reportError(error: unknown): void {
   if (error instanceof UsageError) {
     process.stderr.write(`sandbox-kit: ${error.message}\n`);
-    process.exitCode = error instanceof OutputLost ? exitCodes.notJudged : exitCodes.usage;
+    process.exitCode = error instanceof OutputError ? exitCodes.notJudged : exitCodes.usage;
     return;
   }
   const stack = error instanceof Error ? error.stack : String(error);
   process.stderr.write(
-    `sandbox-kit: a fault of the kit itself, please report it:\n${stack ?? ''}\n`,
+    `sandbox-kit: Internal error. Please report it with this stack trace:\n${stack ?? ''}\n`,
   );
-  process.exitCode = exitCodes.ourFault;
+  process.exitCode = exitCodes.internal;
 }
 
 await main(hideBin(process.argv));

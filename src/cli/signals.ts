@@ -1,56 +1,55 @@
+import { exitCodes, OutputError } from './errors.ts';
 import { reasonOf } from './input/files.ts';
-import { exitCodes, OutputLost } from './flags/usage-error.ts';
+
+/** Ctrl-C, the signal of `kill` and containers, and a closed terminal. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Aborts when the process is asked to stop, after it has said so; asked again, the process ends at
- * once. Disposing of it leaves signals to others again.
+ * Calls a function for each stop signal. Until it is disposed of, the signals do not end the process.
  */
-export function interruptible(say: string): Disposable & { signal: AbortSignal } {
-  const controller = new AbortController();
-  const asked = onStopRequest(() => {
-    if (controller.signal.aborted) process.exit(exitCodes.notJudged);
-    process.stderr.write(`\n${say}\n`);
-    controller.abort();
-  });
-  return { signal: controller.signal, [Symbol.dispose]: asked[Symbol.dispose] };
-}
-
-/** Waits until the process is asked to stop. Asked again, it ends at once. */
-export async function untilStopped(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const asked = onStopRequest(() => {
-      asked[Symbol.dispose]();
-      resolve();
-    });
-  });
-}
-
-/** Ctrl-C, what `kill` and containers send, and a terminal that is closed. */
-const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/**
- * Tells of each time that the process is asked to stop, which then does not end it. Disposing of it
- * leaves signals to others again.
- */
-export function onStopRequest(tell: (signal: NodeJS.Signals) => void): Disposable {
-  for (const signal of stopSignals) process.on(signal, tell);
+export function onStopSignal(listener: (signal: NodeJS.Signals) => void): Disposable {
+  for (const signal of STOP_SIGNALS) process.on(signal, listener);
   return {
     [Symbol.dispose]() {
-      for (const signal of stopSignals) process.off(signal, tell);
+      for (const signal of STOP_SIGNALS) process.off(signal, listener);
     },
   };
 }
 
 /**
- * Lets a run go on when its reader leaves, as `head` does: what is written to files and the exit
- * code are still wanted.
+ * Aborts its signal at the first stop signal, after writing `message` to stderr. A second stop signal
+ * ends the process.
  */
-export function surviveClosedPipes(): void {
+export function abortOnStopSignal(message: string): Disposable & { signal: AbortSignal } {
+  const controller = new AbortController();
+  const listening = onStopSignal(() => {
+    if (controller.signal.aborted) process.exit(exitCodes.notJudged);
+    process.stderr.write(`\n${message}\n`);
+    controller.abort();
+  });
+  return { signal: controller.signal, [Symbol.dispose]: listening[Symbol.dispose] };
+}
+
+/** Waits for the first stop signal. A second one ends the process. */
+export async function waitForStopSignal(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const listening = onStopSignal(() => {
+      listening[Symbol.dispose]();
+      resolve();
+    });
+  });
+}
+
+/**
+ * Lets a run continue if the reader of its output goes away, as `head` does: output files and the
+ * exit code are still wanted. Throws an OutputError for other errors of stdout and stderr.
+ */
+export function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // A socket says ECONNRESET where its reader left something unread.
+      // A socket reports ECONNRESET if its reader left data unread.
       if (error.code === 'EPIPE' || error.code === 'ECONNRESET') return;
-      throw new OutputLost(`What was found can't be written: ${reasonOf(error)}.`);
+      throw new OutputError(`Can't write the output: ${reasonOf(error)}.`);
     });
   }
 }

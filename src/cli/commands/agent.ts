@@ -1,236 +1,198 @@
 import { isLoopbackHost } from '../../platform/loopback.ts';
-import type { Argv, CommandModule } from 'yargs';
-import { z } from 'zod';
 import { stderrLog } from '../../platform/log.ts';
+import { defineCommand, type ValuesOf } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import * as common from '../flags/common.ts';
+import { readSandboxKey } from '../flags/environment.ts';
+import { group, listOption, option, optionWithDefault, switchOption } from '../flags/option.ts';
+import * as values from '../flags/values.ts';
 import { readTextFile, reserveFile, writeTextFile } from '../input/files.ts';
-import * as flags from '../flags/flags.ts';
-import { mutantJudge } from './mutant-judge.ts';
-import { untilStopped } from '../signals.ts';
-import { terminalOf } from '../output/terminal.ts';
-import { UsageError } from '../flags/usage-error.ts';
+import { createTerminal } from '../output/terminal.ts';
+import { waitForStopSignal } from '../signals.ts';
+import { isPortInUse, loadMutants, portInUseError } from './servers.ts';
 
 const PORT = 8080;
 
-const agentFlags = z.object({
-  host: flags.word,
-  port: flags.wholeNumber(0, 65_535).optional(),
-  json: z.boolean(),
-  'api-key-file': flags.filePath.optional(),
-  open: z.boolean(),
-  tls: z.boolean(),
-  'ca-out': flags.filePath,
-  cert: flags.filePath.optional(),
-  key: flags.filePath.optional(),
-  seed: flags.seed,
-  script: flags.filePath.optional(),
-  fault: z.array(flags.word).optional(),
-  mutant: flags.word.optional(),
-  voice: z.boolean(),
-  captions: z.boolean(),
-  'media-address': flags.ipAddress.optional(),
-  'media-ports': flags.portRange.optional(),
-  'hang-over': flags.wholeNumber(20, 10_000).optional(),
-  'journal-bodies': z.boolean(),
-  'log-level': flags.logLevel,
-});
-
-type AgentFlags = z.infer<typeof agentFlags>;
-type AgentWing = typeof import('../../../reference-agent/index.ts');
-
-/** `sandbox-kit agent`: a sandbox that obeys the interface, or breaks it on demand. */
-export const agentVerb: CommandModule = {
-  command: 'agent',
-  describe: 'Run a sandbox that obeys the interface, or breaks it on demand',
-  builder: (yargs) => voiceOptions(behaviourOptions(listeningOptions(yargs))).epilogue(EPILOGUE),
-  handler: async (argv) => {
-    await runAgent(flags.parseFlags(agentFlags, argv));
-  },
+const options = {
+  port: option(values.port, 'PORT', 'Port to listen on; 0 selects a free one', String(PORT)),
+  host: common.host,
+  json: switchOption('Print the URLs and the key as one line of JSON'),
+  'api-key-file': common.apiKeyFile,
+  open: switchOption('Allow a non-loopback host without a key'),
+  seed: optionWithDefault(values.seed, 'SEED', 'Random seed of all ids', 'reference'),
+  'log-level': common.logLevel,
+  ...group('TLS', {
+    tls: switchOption('Serve HTTPS with a new certificate'),
+    'ca-out': optionWithDefault(
+      values.filePath,
+      'FILE',
+      'Write the CA certificate of --tls to this file',
+      'sandbox-kit-ca.pem',
+    ),
+    cert: option(values.filePath, 'FILE', 'Serve HTTPS with this certificate (PEM)'),
+    key: option(values.filePath, 'FILE', 'Private key of --cert (PEM)'),
+  }),
+  ...group('Behavior', {
+    script: option(values.filePath, 'FILE', 'Reply from this JSON file'),
+    fault: listOption(values.text, 'FAULT', 'Inject a fault; repeatable'),
+    mutant: option(values.text, 'ID', 'Break one requirement; listens on a free port'),
+    'journal-bodies': switchOption('Keep request bodies for GET /__admin/requests'),
+  }),
+  ...group('Voice', {
+    voice: switchOption('Reject calls', true),
+    captions: switchOption('Ignore captions that arrive with the speech', true),
+    'media-address': option(values.ipAddress, 'IP', 'IP address for media', 'address of --host'),
+    'media-ports': option(values.portRange, 'RANGE', 'UDP ports for media, such as 40000-40400'),
+    'hang-over': option(
+      values.wholeNumber(20, 10_000),
+      'MS',
+      'Silence that ends a turn in ms, 20 to 10000',
+      '140',
+    ),
+  }),
 };
 
-function listeningOptions(yargs: Argv): Argv {
-  return yargs
-    .usage('sandbox-kit agent\n\nRuns the reference sandbox until it is stopped.')
-    .option('port', { type: 'number', describe: `${PORT} when left out; 0 takes a free one` })
-    .option('host', { type: 'string', default: '127.0.0.1', describe: 'where to listen' })
-    .option('json', { type: 'boolean', default: false, describe: 'say address and key as JSON' })
-    .option('api-key-file', { type: 'string', describe: 'file with the key to ask for' })
-    .option('open', { type: 'boolean', default: false, describe: 'allow others without a key' })
-    .option('tls', { type: 'boolean', default: false, describe: 'HTTPS with a new certificate' })
-    .option('ca-out', {
-      type: 'string',
-      default: 'sandbox-kit-ca.pem',
-      describe: 'where --tls writes the CA to trust',
-    })
-    .option('cert', { type: 'string', describe: 'HTTPS with this certificate, PEM' })
-    .option('key', { type: 'string', describe: 'the key of --cert, PEM' });
-}
+type AgentFlags = ValuesOf<typeof options>;
+type ReferenceAgent = typeof import('../../../reference-agent/index.ts');
+type AgentOptions = NonNullable<Parameters<ReferenceAgent['startAgent']>[0]>;
+type RunningAgent = Awaited<ReturnType<ReferenceAgent['startAgent']>>;
 
-function behaviourOptions(yargs: Argv): Argv {
-  return yargs
-    .option('fault', { type: 'string', array: true, describe: 'show a fault; may be repeated' })
-    .option('mutant', { type: 'string', describe: 'break one rule, on a port of its own' })
-    .option('script', { type: 'string', describe: 'file with replies of your own, JSON' })
-    .option('seed', { type: 'string', default: 'reference', describe: 'all ids follow from it' })
-    .option('journal-bodies', {
-      type: 'boolean',
-      default: false,
-      describe: 'remember what was said, for /__admin/requests',
-    })
-    .option('log-level', {
-      type: 'string',
-      default: 'warn',
-      describe: flags.LOG_LEVELS,
-    });
-}
+export const agent = defineCommand({
+  name: 'agent',
+  summary: 'Run the reference sandbox, or one with faults',
+  description: ['Runs until it is stopped with Ctrl-C.'],
+  arguments: {},
+  options,
+  examples: [
+    { command: 'sandbox-kit agent --port 0 --json' },
+    {
+      note: 'Return 429 to the next three requests and report bad health',
+      command: 'sandbox-kit agent --fault "rate_limit;times=3" --fault unhealthy',
+    },
+    {
+      note: 'List mutants with sandbox-kit selftest --list',
+      command: 'sandbox-kit agent --mutant chat/content-null',
+    },
+    { command: 'sandbox-kit agent --tls --ca-out ca.pem' },
+  ],
+  environment: { SANDBOX_KIT_API_KEY: 'Bearer key that requests must send' },
+  notes: ['With --json, the first line of stdout is {"url":…,"voiceUrl":…,"apiKey":…}.'],
+  run: runAgent,
+});
 
-function voiceOptions(yargs: Argv): Argv {
-  return yargs
-    .option('voice', { type: 'boolean', default: true, describe: 'take calls; --no-voice: none' })
-    .option('captions', {
-      type: 'boolean',
-      default: true,
-      describe: 'take words beside speech; --no-captions: none',
-    })
-    .option('media-address', { type: 'string', describe: 'IP for the media; that of --host' })
-    .option('media-ports', { type: 'string', describe: 'UDP ports for the media: 40000-40400' })
-    .option('hang-over', { type: 'number', describe: 'ms of silence that end a turn; 140' });
-}
-
-const EPILOGUE = `Examples:
-  sandbox-kit agent --port 0 --json
-  sandbox-kit agent --fault "rate_limit;times=3" --fault unhealthy
-  sandbox-kit agent --mutant chat/content-null
-  sandbox-kit agent --tls --ca-out ca.pem
-
-sandbox-kit selftest --list shows all mutants.
-The key to ask for is read from SANDBOX_KIT_API_KEY, or with --api-key-file.
-With --json the first line of stdout is {"url":…,"voiceUrl":…,"apiKey":…}.`;
-
-async function runAgent(given: AgentFlags): Promise<void> {
-  const judge = given.mutant === undefined ? undefined : await mutantOf(given);
-  const wing = await import('../../../reference-agent/index.ts');
-  if (given.tls) reserveFile(given['ca-out'], '--ca-out');
-  const agent = await start(wing, given);
-  const mutant = await judge?.startMutant(given.mutant ?? '', agent.url);
-  // Before anybody is told the address: who has it may ask to stop at once.
-  const stopped = untilStopped();
+async function runAgent(flags: AgentFlags): Promise<void> {
+  const mutants = await loadMutants(flags, 'sandbox');
+  if (mutants) rejectTls(flags);
+  const reference = await import('../../../reference-agent/index.ts');
+  if (flags.tls) reserveFile(flags['ca-out'], '--ca-out');
+  const running = await start(reference, flags);
+  const mutant = await mutants?.start(running.url);
+  // Listen for signals first: a caller that reads the URL may stop the agent immediately.
+  const stopped = waitForStopSignal();
   try {
-    if (agent.caPem !== null) writeTextFile(given['ca-out'], agent.caPem, '--ca-out');
-    // What a mutant breaks shows behind its own address, that of its calls as well.
-    const broken = mutant && {
-      url: mutant.url,
-      breaks: mutant.description,
-      voiceUrl: agent.voiceUrl === null ? null : `${mutant.url.replace('http', 'ws')}/voice`,
-    };
-    introduce({ ...agent, ...broken }, given);
+    if (running.caPem !== null) writeTextFile(flags['ca-out'], running.caPem, '--ca-out');
+    introduce(
+      {
+        ...running,
+        // Only the URLs of the mutant show what it breaks.
+        ...(mutant && {
+          url: mutant.url,
+          breaks: mutant.description,
+          voiceUrl: running.voiceUrl && `${mutant.url.replace('http', 'ws')}/voice`,
+        }),
+      },
+      flags,
+    );
     await stopped;
   } finally {
     await mutant?.stop();
-    await agent.stop();
+    await running.stop();
   }
 }
 
-/** Says where the agent is: for programs in the first line, for people with what can be done. */
+function rejectTls({ tls, cert, key }: AgentFlags): void {
+  if (tls || cert !== undefined || key !== undefined) {
+    throw new UsageError("--mutant serves plain HTTP. It can't be combined with --tls or --cert.");
+  }
+}
+
+/** Prints the URLs: as JSON for programs, or with the next steps for people. */
 function introduce(
-  { url, voiceUrl, apiKey, caPem, breaks }: AgentPlace & { breaks?: string },
-  given: AgentFlags,
+  {
+    url,
+    voiceUrl,
+    apiKey,
+    caPem,
+    breaks,
+  }: Pick<RunningAgent, 'url' | 'voiceUrl' | 'apiKey' | 'caPem'> & { breaks?: string },
+  flags: AgentFlags,
 ): void {
-  const caFile = caPem === null ? {} : { caFile: given['ca-out'] };
-  const voice = voiceUrl === null ? {} : { voiceUrl };
-  if (given.json) {
-    process.stdout.write(`${JSON.stringify({ url, ...voice, apiKey, ...caFile })}\n`);
+  const caFile = flags['ca-out'];
+  if (flags.json) {
+    const voice = voiceUrl === null ? {} : { voiceUrl };
+    const ca = caPem === null ? {} : { caFile };
+    process.stdout.write(`${JSON.stringify({ url, ...voice, apiKey, ...ca })}\n`);
     return;
   }
-  const out = terminalOf(process.stdout);
-  const trust = caPem === null ? '' : ` --ca ${given['ca-out']}`;
+  const out = createTerminal(process.stdout);
   const lines = [
     `The ${breaks === undefined ? 'agent' : 'mutant'} listens at ${out.style('bold', url)}`,
-    ...(breaks === undefined ? [] : [`  breaks  ${breaks}`]),
-    `  key     ${apiKey === null ? 'none asked for' : 'the one given'}`,
-    ...(voiceUrl === null ? [] : [`  voice   ${voiceUrl}`]),
-    `  faults  ${url}/__admin/faults`,
-    `  check   sandbox-kit check ${url}${trust}`,
-    'Stop it with Ctrl-C.',
+    ...(breaks === undefined ? [] : [`  mutation  ${breaks}`]),
+    `  API key   ${apiKey === null ? 'not required' : 'required, as configured'}`,
+    ...(voiceUrl === null ? [] : [`  voice     ${voiceUrl}`]),
+    `  faults    ${url}/__admin/faults`,
+    `  check     sandbox-kit check ${url}${caPem === null ? '' : ` --ca ${caFile}`}`,
+    'Press Ctrl-C to stop.',
   ];
   out.write(`${lines.join('\n')}\n`);
 }
 
-type AgentPlace = Pick<
-  Awaited<ReturnType<AgentWing['startAgent']>>,
-  'url' | 'voiceUrl' | 'apiKey' | 'caPem'
->;
-
-async function mutantOf(given: AgentFlags): ReturnType<typeof mutantJudge> {
-  const judge = await mutantJudge(given, 'sandbox');
-  const { tls, cert, key } = given;
-  if (tls || cert !== undefined || key !== undefined) {
-    throw new UsageError('--mutant speaks plain http: expected neither --tls nor --cert.');
-  }
-  return judge;
-}
-
-async function start(
-  wing: AgentWing,
-  given: AgentFlags,
-): Promise<Awaited<ReturnType<AgentWing['startAgent']>>> {
-  const { host, port = given.mutant === undefined ? PORT : 0 } = given;
-  const apiKey = flags.sandboxKey(given['api-key-file']) ?? null;
-  if (apiKey === null && !given.open && !isLoopbackHost(host)) {
+async function start(reference: ReferenceAgent, flags: AgentFlags): Promise<RunningAgent> {
+  const { host, port = flags.mutant === undefined ? PORT : 0 } = flags;
+  const apiKey = readSandboxKey(flags['api-key-file']) ?? null;
+  if (apiKey === null && !flags.open && !isLoopbackHost(host)) {
     throw new UsageError(
-      `--host: an agent on ${host} can be reached by others: give it a key in SANDBOX_KIT_API_KEY, or say --open.`,
+      `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_API_KEY, or use --open.`,
     );
   }
-  // For the words of a file that can't be read, which every flag shares.
-  if (given.script !== undefined) readTextFile(given.script, '--script');
+  // Report an unreadable file as for all other options.
+  if (flags.script !== undefined) readTextFile(flags.script, '--script');
   try {
-    return await wing.startAgent({
+    return await reference.startAgent({
       host,
       port,
       apiKey,
-      open: given.open,
-      seed: given.seed,
-      log: stderrLog(given['log-level']),
-      tls: tlsOf(given),
-      faults: (given.fault ?? []).map((text) => wing.readFault(text)),
-      script: given.script === undefined ? null : wing.readScript(given.script),
-      journalBodies: given['journal-bodies'],
-      voice: given.voice ? voiceOf(given) : null,
+      open: flags.open,
+      seed: flags.seed,
+      log: stderrLog(flags['log-level']),
+      tls: tlsOptionsOf(flags),
+      faults: (flags.fault ?? []).map((fault) => reference.readFault(fault)),
+      script: flags.script === undefined ? null : reference.readScript(flags.script),
+      journalBodies: flags['journal-bodies'],
+      voice: flags.voice ? voiceOptionsOf(flags) : null,
     });
   } catch (error) {
-    if (error instanceof UsageError || !(error instanceof wing.StartError)) throw error;
-    if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE') {
-      throw new UsageError(`--port: ${port} is in use on ${host}; --port 0 takes a free one.`);
-    }
-    throw new UsageError(error.message);
+    if (!(error instanceof reference.StartError)) throw error;
+    throw isPortInUse(error) ? portInUseError(host, port) : new UsageError(error.message);
   }
 }
 
-function voiceOf(
-  given: AgentFlags,
-): Parameters<AgentWing['startAgent']>[0] extends { voice?: infer Voice } | undefined
-  ? NonNullable<Voice>
-  : never {
-  const address = given['media-address'];
-  const ports = given['media-ports'];
-  const hangOverMs = given['hang-over'];
+function voiceOptionsOf(flags: AgentFlags): NonNullable<AgentOptions['voice']> {
+  const address = flags['media-address'];
+  const ports = flags['media-ports'];
+  const hangOverMs = flags['hang-over'];
   return {
-    captions: given.captions,
+    captions: flags.captions,
     ...(address !== undefined && { address }),
     ...(ports && { ports }),
     ...(hangOverMs !== undefined && { hangOverMs }),
   };
 }
 
-function tlsOf({
-  tls,
-  cert,
-  key,
-}: AgentFlags): Parameters<AgentWing['startAgent']>[0] extends { tls?: infer Tls } | undefined
-  ? Tls
-  : never {
+function tlsOptionsOf({ tls, cert, key }: AgentFlags): NonNullable<AgentOptions['tls']> | null {
   if (cert === undefined && key === undefined) return tls ? { kind: 'made' } : null;
   if (cert === undefined || key === undefined) {
-    throw new UsageError('--cert and --key go together: expected both.');
+    throw new UsageError('--cert and --key must be used together.');
   }
   readTextFile(cert, '--cert');
   readTextFile(key, '--key');

@@ -1,81 +1,95 @@
-import type { CommandModule } from 'yargs';
-import { z } from 'zod';
-import { valueAt } from '../../contract/index.ts';
-import { randomSeed } from '../../platform/random.ts';
+import type { Tracer } from '@opentelemetry/api';
+import { serviceApiKeyHeader } from '../../contract/index.ts';
+import {
+  isMessage,
+  valueAt,
+  type ChatMessage,
+  type ChatResponse,
+  type ExchangeRecord,
+  type SimulationReport,
+} from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
-import * as flags from '../flags/flags.ts';
+import { randomSeed } from '../../platform/random.ts';
+import { wrap } from '../../report-kit/terminal.ts';
+import { defineCommand } from '../command.ts';
+import { exitCodes } from '../errors.ts';
+import { switchOption } from '../flags/option.ts';
+import { readScenarioSet } from '../input/scenario-files.ts';
 import { kitVersion } from '../kit-version.ts';
-import { untilStopped } from '../signals.ts';
-import { terminalOf, type Terminal } from '../output/terminal.ts';
-import { exitCodes } from '../flags/usage-error.ts';
+import { createTerminal, type Terminal } from '../output/terminal.ts';
+import { waitForStopSignal } from '../signals.ts';
 
-const demoFlags = z.object({ keep: z.boolean() });
+type Conformance = typeof import('../../../conformance/index.ts');
+type Service = Awaited<ReturnType<typeof import('../../service/index.ts').startService>>;
 
-/** The fault of the demo: the commonest one, of agents that were made for another interface. */
+/** The most common fault of agents that were written for another interface. */
 const MUTANT = 'chat/content-null';
-/** What is checked in a moment; of voice the demo shows a call. */
+/** These areas take seconds to check. For voice, the demo shows one call. */
 const TEXT_AREAS = ['chat', 'health', 'users'] as const;
-const QUESTION = 'Where is my order A-1001?';
 
-/** `sandbox-kit demo`: all of it in one go; exit 0 when all held. */
-export const demoVerb: CommandModule = {
-  command: 'demo',
-  describe: 'See all of it in one go, on this machine alone',
-  builder: (yargs) =>
-    yargs
-      .usage(
-        'sandbox-kit demo\n\nRuns a sandbox, checks it, breaks it, calls it, talks to it and scores it.',
-      )
-      .option('keep', { type: 'boolean', default: false, describe: 'leave the servers up' })
-      .epilogue(`Examples:
-  sandbox-kit demo
-  sandbox-kit demo --keep  look around afterwards, with the links that it shows`),
-  handler: async (argv) => {
-    const { keep } = flags.parseFlags(demoFlags, argv);
-    const held = await demo(keep, terminalOf(process.stdout));
-    process.exitCode = held ? exitCodes.fine : exitCodes.findings;
+export const demo = defineCommand({
+  name: 'demo',
+  summary: 'Show everything in a minute, on this machine only',
+  description: [
+    'Runs a sandbox, checks it, breaks it, sends its traces to the service, calls it, and lets simulated users talk to it.',
+  ],
+  arguments: {},
+  options: { keep: switchOption('Keep the servers running until Ctrl-C') },
+  examples: [{ command: 'sandbox-kit demo' }, { command: 'sandbox-kit demo --keep' }],
+  exitCodes: { 0: 'every step gave the expected result', 1: 'a step did not' },
+  async run({ keep }) {
+    const isOk = await runDemo(keep, createTerminal(process.stdout));
+    process.exitCode = isOk ? exitCodes.ok : exitCodes.findings;
   },
-};
+});
 
-async function demo(keep: boolean, out: Terminal): Promise<boolean> {
-  const judge = await import('../../../conformance/index.ts');
+async function runDemo(keep: boolean, out: Terminal): Promise<boolean> {
+  const conformance = await import('../../../conformance/index.ts');
   const { startAgent } = await import('../../../reference-agent/index.ts');
   const agent = await startAgent();
-  const mutant = await judge.startMutant(MUTANT, agent.url);
-  if (!mutant) throw new Error(`there is no mutant ${MUTANT}`);
-  const { callSandbox, tellCall } = await import('./demo-call.ts');
-  const { startDemoService, tellTheService } = await import('./demo-service.ts');
-  const { simulateBoth, tellSimulation } = await import('./demo-simulation.ts');
+  const mutant = await conformance.startMutant(MUTANT, agent.url);
+  if (!mutant) throw new Error(`unknown mutant ${MUTANT}`);
   const service = await startDemoService();
   try {
-    // A call takes as long as it takes to speak: meanwhile there is something to see.
-    const calling = callSandbox(judge, agent.url);
-    const simulating = await simulateBoth(agent.url);
-    chapter(out, 1, `A sandbox that obeys the interface listens at ${agent.url}`);
-    await talk(agent.url, out);
+    // The call and the simulations take seconds of speech, so they run during the first steps.
+    const calling = conformance.callOnce({
+      target: agent.url,
+      kitVersion: kitVersion(),
+      seed: randomSeed(),
+    });
+    const simulating = await startSimulations(agent.url);
+    writeHeading(out, 1, `A sandbox listens at ${agent.url}`);
+    await showChat(agent.url, out);
 
-    chapter(out, 2, 'The judge checks it over the network');
-    const good = await checked(judge, agent.url, out);
+    writeHeading(out, 2, 'Check the sandbox over the network');
+    const verdict = await showCheck(conformance, agent.url, out);
 
-    chapter(out, 3, `The same sandbox with one fault: it ${lowered(mutant.description)}`);
-    const bad = await checked(judge, mutant.url, out);
+    writeHeading(out, 3, `Check the same sandbox with a fault: ${toPhrase(mutant.description)}`);
+    const mutantVerdict = await showCheck(conformance, mutant.url, out);
 
-    chapter(out, 4, `The service takes in what the sandbox said, at ${service.url}`);
-    const scored = await tellTheService(service, agent.url, { out, keep });
+    writeHeading(out, 4, `Send traces to the service at ${service.url}`);
+    const isScored = await showService(service, agent.url, { out, keep });
 
-    chapter(out, 5, `The judge has called it, at ${agent.voiceUrl ?? agent.url}`);
-    const heard = tellCall(await calling, out);
+    writeHeading(out, 5, `Call the sandbox at ${agent.voiceUrl ?? agent.url}`);
+    const isCallOk = showCall(await calling, out);
 
-    chapter(out, 6, 'Simulated users with a goal talk to it, and evals score what it says');
-    const talks = [];
-    for (const one of simulating) talks.push(tellSimulation(await one, out));
+    writeHeading(out, 6, 'Let simulated users with a goal talk to it');
+    const simulated = [];
+    for (const simulation of simulating) simulated.push(showSimulation(await simulation, out));
 
-    const isJudged = good === 'conforming' && bad === 'not-conforming';
-    const held = isJudged && scored && heard && talks.every((passed) => passed);
-    out.write(`\n${held ? out.style('green', 'All held.') : out.style('red', 'Not all held.')}\n`);
-    out.write(nextSteps(keep, { agent: agent.url, mutant: mutant.url, service: service.adminUrl }));
-    if (keep) await untilStopped();
-    return held;
+    const isJudged = verdict === 'conforming' && mutantVerdict === 'not-conforming';
+    const isOk = isJudged && isScored && isCallOk && simulated.every((passed) => passed);
+    const result = isOk
+      ? out.style('green', 'Every step gave the expected result.')
+      : out.style('red', 'A step did not give the expected result.');
+    out.write(`\n${result}\n`);
+    out.write(
+      keep
+        ? describeServers({ agent: agent.url, mutant: mutant.url, admin: service.adminUrl })
+        : NEXT_STEPS,
+    );
+    if (keep) await waitForStopSignal();
+    return isOk;
   } finally {
     await service.stop();
     await mutant.stop();
@@ -83,77 +97,293 @@ async function demo(keep: boolean, out: Terminal): Promise<boolean> {
   }
 }
 
-function chapter(out: Terminal, number: number, title: string): void {
-  out.write(`\n${out.style('bold', `${number}  ${title}`)}\n`);
+function writeHeading(out: Terminal, number: number, title: string): void {
+  const [first = '', ...rest] = wrap(title, out.width - 3);
+  const lines = [`${number}  ${first}`, ...rest.map((line) => `   ${line}`)];
+  out.write(`\n${lines.map((line) => out.style('bold', line)).join('\n')}\n`);
 }
 
-const lowered = (sentence: string): string =>
+const toPhrase = (sentence: string): string =>
   sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
 
-/** One turn of a conversation, as a simulated user has it. */
-async function talk(url: string, out: Terminal): Promise<void> {
-  const answer = await fetch(`${url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ messages: [{ role: 'user', content: QUESTION }], session_id: 'demo' }),
-  });
-  const reply: unknown = await answer.json();
-  const message = '/choices/0/message';
-  const tool = valueAt(reply, `${message}/tool_calls/0/function/name`);
-  out.write(`   user   ${QUESTION}\n`);
-  if (typeof tool === 'string') out.write(`   tool   ${out.style('dim', tool)}\n`);
-  out.write(`   agent  ${String(valueAt(reply, `${message}/content`))}\n`);
+const QUESTION = 'Where is my order A-1001?';
+
+/** Sends one chat request as a simulated user does. */
+async function showChat(url: string, out: Terminal): Promise<void> {
+  const reply = await chat(url, 'demo', [{ role: 'user', content: QUESTION }]);
+  const [{ message }] = reply.choices;
+  const [tool] = message.tool_calls ?? [];
+  writeRow(out, 'user', QUESTION);
+  if (tool) writeRow(out, 'tool', out.style('dim', tool.function.name));
+  writeRow(out, 'agent', message.content);
 }
 
-type Judge = typeof import('../../../conformance/index.ts');
+async function chat(
+  agentUrl: string,
+  sessionId: string,
+  messages: ChatMessage[],
+): Promise<ChatResponse> {
+  const response = await fetch(`${agentUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ messages, session_id: sessionId }),
+  });
+  const reply: unknown = await response.json();
+  if (!isMessage('ChatResponse', reply)) throw new Error('the agent sent no chat response');
+  return reply;
+}
 
-/** Checks a sandbox and says in short what came of it: the verdict, and each failure. */
-async function checked(judge: Judge, target: string, out: Terminal): Promise<string> {
+const LABEL_WIDTH = 10;
+
+/** Writes a label and a wrapped text. */
+function writeRow(out: Terminal, label: string, text: string): void {
+  const [first = '', ...rest] = wrap(text, out.width - LABEL_WIDTH);
+  const lines = [
+    `   ${label.padEnd(LABEL_WIDTH - 3)}${first}`,
+    ...rest.map((line) => ' '.repeat(LABEL_WIDTH) + line),
+  ];
+  out.write(`${lines.join('\n')}\n`);
+}
+
+function writeOutcome(out: Terminal, outcome: string, text: string): void {
+  const color = outcome === 'pass' ? 'green' : 'red';
+  const [first = '', ...rest] = wrap(text, out.width - LABEL_WIDTH);
+  const lines = [
+    `   ${out.style(color, outcome)}${' '.repeat(Math.max(1, LABEL_WIDTH - 3 - outcome.length))}${first}`,
+    ...rest.map((line) => ' '.repeat(LABEL_WIDTH) + line),
+  ];
+  out.write(`${lines.join('\n')}\n`);
+}
+
+/** Checks a sandbox, and shows the verdict and each failure. */
+async function showCheck(conformance: Conformance, target: string, out: Terminal): Promise<string> {
   const startedMs = systemClock.monotonicMs();
-  const { report } = await judge.check({
+  const { report } = await conformance.check({
     target,
     kitVersion: kitVersion(),
     seed: randomSeed(),
     areas: TEXT_AREAS,
   });
   const tookMs = systemClock.monotonicMs() - startedMs;
-  const brief = {
+  const excerpt = {
     ...report,
-    dialect: {},
+    observedBehavior: {},
     waived: [],
     requirements: report.requirements.filter(({ verdict }) => ['fail', 'warn'].includes(verdict)),
   };
-  const text = judge.terminalReport(brief, { style: out.style, width: out.width - 3, tookMs });
+  const { style, width } = out;
+  const text = conformance.terminalReport(excerpt, { style, width: width - 3, tookMs });
   out.write(text.replaceAll(/^(?=.)/gm, '   '));
   return report.verdict;
 }
 
-/** The addresses that stay up with --keep. */
-interface Kept {
-  agent: string;
-  mutant: string;
-  service: string;
+const CONVERSATION = 'demo-conversation';
+const conversationLines = [QUESTION, 'And what are your opening hours?'];
+
+/** Starts a service with two evals. */
+async function startDemoService(): Promise<Service> {
+  const { startService } = await import('../../service/index.ts');
+  return startService({
+    seed: {
+      evals: [
+        {
+          id: 'looked-up',
+          name: 'Looks up the order',
+          category: 'tool_use',
+          kind: 'tool_called',
+          params: { name: 'look_up_order' },
+        },
+        {
+          id: 'hours',
+          name: 'States the opening hours',
+          category: 'task_completion',
+          kind: 'contains',
+          params: { text: 'open' },
+        },
+      ],
+      settings: { evals: ['looked-up', 'hours'] },
+    },
+  });
 }
 
-function nextSteps(keep: boolean, { agent, mutant, service }: Kept): string {
-  if (keep) {
-    return [
-      'The servers stay up until Ctrl-C:',
-      `  ${agent}/health               the sandbox`,
-      `  ${agent}/__admin/requests     what it was asked`,
-      `  ${service}/ingest-log   what the service noticed`,
-      `  sandbox-kit check ${mutant}   the broken twin`,
-      '',
-    ].join('\n');
+/**
+ * Chats with the agent, sends the traces with an OpenTelemetry exporter, closes the conversation,
+ * and shows the scores. Returns whether both evals passed. With `keep`, also shows the URL of the
+ * session's page, which otherwise ends with the demo.
+ */
+async function showService(
+  service: Service,
+  agentUrl: string,
+  { out, keep }: { out: Terminal; keep: boolean },
+): Promise<boolean> {
+  const headers = { [serviceApiKeyHeader]: service.apiKey };
+  await sendTraces(`${service.url}/v1/traces`, headers, agentUrl);
+  writeRow(out, 'sent', `${conversationLines.length} turns by OTLP, conversation ${CONVERSATION}`);
+
+  const closed = await fetch(`${service.url}/v1/sessions/${CONVERSATION}/end`, {
+    method: 'POST',
+    headers,
+  });
+  if (!isMessage('ClosedConversation', await closed.json())) return false;
+  await fetch(`${service.adminUrl}/drain`, { method: 'POST' });
+  const results = await fetch(`${service.url}/api/prod-evaluations/sessions/`, { headers });
+  const page: unknown = await results.json();
+  if (!isMessage('ProductionSessionPage', page)) return false;
+  const [session] = page.items;
+  for (const { eval_name, outcome, reasoning } of session?.eval_outcomes ?? []) {
+    writeOutcome(out, outcome, `${eval_name}: ${reasoning}`);
   }
-  return [
-    'Next:',
-    '  sandbox-kit check URL      check a sandbox of yours',
-    '  sandbox-kit agent          a sandbox to build against',
-    '  sandbox-kit simulate URL   users with a goal; --voice: by phone',
-    '  sandbox-kit serve          the service on this machine',
-    '  sandbox-kit selftest       see every fault that the judge catches',
-    '  sandbox-kit explain        see every requirement',
-    '',
-  ].join('\n');
+  if (keep) writeRow(out, 'page', session?.url ?? '');
+  return session?.outcome_summary.passed_count === 2;
+}
+
+async function sendTraces(
+  url: string,
+  headers: Record<string, string>,
+  agentUrl: string,
+): Promise<void> {
+  // Imported here, because every command loads this file.
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
+  const { resourceFromAttributes } = await import('@opentelemetry/resources');
+  const { BasicTracerProvider, BatchSpanProcessor } = await import('@opentelemetry/sdk-trace-base');
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'demo-agent' }),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url, headers }))],
+  });
+  await converse(provider.getTracer('demo'), agentUrl);
+  await provider.shutdown();
+}
+
+/** Records each turn as instrumentation does: the whole history as input, the reply as output. */
+async function converse(tracer: Tracer, agentUrl: string): Promise<void> {
+  const { ROOT_CONTEXT, SpanKind, trace } = await import('@opentelemetry/api');
+  const history: ChatMessage[] = [];
+  for (const line of conversationLines) {
+    history.push({ role: 'user', content: line });
+    const span = tracer.startSpan('chat', { kind: SpanKind.CLIENT });
+    const reply = await chat(agentUrl, CONVERSATION, history);
+    const [choice] = reply.choices;
+    span.setAttributes({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.conversation.id': CONVERSATION,
+      'gen_ai.request.model': 'reference',
+      'gen_ai.input.messages': JSON.stringify(history.map(toParts)),
+      'gen_ai.output.messages': JSON.stringify([
+        { ...toParts(choice.message), finish_reason: 'stop' },
+      ]),
+    });
+    for (const { function: call } of choice.message.tool_calls ?? []) {
+      tracer
+        .startSpan('execute_tool', {}, trace.setSpan(ROOT_CONTEXT, span))
+        .setAttributes({
+          'gen_ai.operation.name': 'execute_tool',
+          'gen_ai.conversation.id': CONVERSATION,
+          'gen_ai.tool.name': call.name,
+          'gen_ai.tool.call.arguments': call.arguments,
+          'gen_ai.tool.call.result': JSON.stringify(call.result),
+        })
+        .end();
+    }
+    span.end();
+    history.push({ role: 'assistant', content: choice.message.content });
+  }
+}
+
+const toParts = ({ role, content }: { role: string; content: string }): object => ({
+  role,
+  parts: [{ type: 'text', content }],
+});
+
+/** Shows the transcript and the audio of a call. Returns whether all checks passed. */
+function showCall(
+  { transcript, report }: Awaited<ReturnType<Conformance['callOnce']>>,
+  out: Terminal,
+): boolean {
+  const call = transcript.exchanges.find(({ step }) => step === 'conversation');
+  const summary = report.calls?.find(({ exchange }) => exchange === call?.id);
+  const latenciesMs = summary?.turnResponsesMs ?? [];
+  for (const [index, { user, agent }] of (call ? turnsOf(call) : []).entries()) {
+    const latencyMs = latenciesMs[index];
+    const latency = latencyMs === undefined ? '' : `  ${Math.round(latencyMs)} ms`;
+    writeRow(out, 'user', user);
+    writeRow(out, 'agent', agent + out.style('dim', latency));
+  }
+  if (!summary || summary.packets === 0) {
+    out.write(`   ${out.style('red', 'No audio arrived.')}\n`);
+    return false;
+  }
+  const { soundMs, packets, lost } = summary;
+  const seconds = (soundMs / 1000).toFixed(1);
+  out.write(`   Received ${seconds} s of speech in ${packets} Opus packets, ${lost} lost.\n`);
+  if (report.audioLatency) out.write(`   Latency: ${report.audioLatency.reason}.\n`);
+  const { fail = 0, error = 0 } = report.counts;
+  return fail + error === 0;
+}
+
+/** Returns the turns of a call from the transcripts that the sandbox sends. */
+function turnsOf({ call }: ExchangeRecord): { user: string; agent: string }[] {
+  return (call?.events ?? []).flatMap(({ from, kind, text }) => {
+    if (from !== 'sandbox' || kind !== 'message' || text === undefined) return [];
+    const message: unknown = JSON.parse(text);
+    const [user, agent] = ['user', 'agent'].map((side) => valueAt(message, `/transcript/${side}`));
+    return typeof user === 'string' && typeof agent === 'string' ? [{ user, agent }] : [];
+  });
+}
+
+/** Short starter scenarios: a call takes as long as its speech. */
+const scenarioOf = { chat: 'order-status', voice: 'opening-hours' } as const;
+
+/** Starts a simulation by chat and, if this machine can speak, one by voice. They never reject. */
+async function startSimulations(sandbox: string): Promise<Promise<SimulationReport | undefined>[]> {
+  const { canSpeak } = await import('../../voice/speech/index.ts');
+  const channels = canSpeak() ? (['chat', 'voice'] as const) : (['chat'] as const);
+  return channels.map(async (channel) => {
+    try {
+      const { simulate } = await import('../../service/index.ts');
+      const set = readScenarioSet([scenarioOf[channel]]);
+      return await simulate({ ...set, sandbox, channel, seed: 'demo', kitVersion: kitVersion() });
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+/** Shows the turns and evals of a simulation. Returns whether it passed. */
+function showSimulation(report: SimulationReport | undefined, out: Terminal): boolean {
+  const [session] = report?.sessions ?? [];
+  if (!session) {
+    out.write(`   ${out.style('red', 'The simulation failed.')}\n`);
+    return false;
+  }
+  const { channel, scenario, persona, traces, turn_latency_ms: latenciesMs } = session;
+  out.write(`   ${out.style('dim', `by ${channel}: ${scenario} (${persona})`)}\n`);
+  for (const [index, turn] of traces.entries()) {
+    writeRow(out, 'user', `${turn.user_input}  (${turn.user_reason})`);
+    for (const { name } of turn.tool_calls ?? []) writeRow(out, 'tool', name);
+    const latency = channel === 'voice' ? `  ${Math.round(latenciesMs[index] ?? 0)} ms` : '';
+    writeRow(out, 'agent', `${turn.agent_response}${latency}`);
+  }
+  for (const { eval_name: name, outcome } of session.eval_outcomes) {
+    writeOutcome(out, outcome, name);
+  }
+  if (session.error !== undefined) writeRow(out, 'error', session.error);
+  return session.verdict === 'passed';
+}
+
+const NEXT_STEPS = `Next steps:
+  sandbox-kit check URL      Check your sandbox
+  sandbox-kit agent          Start a sandbox to build against
+  sandbox-kit simulate URL   Let simulated users talk to your sandbox
+  sandbox-kit serve          Run the service on this machine
+  sandbox-kit selftest       List every fault that the checks detect
+  sandbox-kit explain        List every requirement
+`;
+
+function describeServers(urls: { agent: string; mutant: string; admin: string }): string {
+  return `The servers run until Ctrl-C:
+  ${urls.agent}/health               health of the sandbox
+  ${urls.agent}/__admin/requests     requests to the sandbox
+  ${urls.admin}/ingest-log   ingest log of the service
+  sandbox-kit check ${urls.mutant}   check of the sandbox with a fault
+`;
 }

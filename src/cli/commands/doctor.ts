@@ -1,92 +1,75 @@
 import { serviceApiKeyHeader } from '../../contract/index.ts';
-import type { CommandModule } from 'yargs';
-import { z } from 'zod';
 import { randomSeed } from '../../platform/random.ts';
-import { writeTextFile } from '../input/files.ts';
-import * as flags from '../flags/flags.ts';
+import { argument, defineCommand, type ValuesOf } from '../command.ts';
+import { exitCodes } from '../errors.ts';
+import * as common from '../flags/common.ts';
+import { readCa, readTargetKey } from '../flags/environment.ts';
+import * as values from '../flags/values.ts';
+import { callOptions } from '../flags/voice-options.ts';
+import { writeJsonFile } from '../input/files.ts';
 import { kitVersion } from '../kit-version.ts';
 import { openOutputs } from '../output/outputs.ts';
-import { exitCodes } from '../flags/usage-error.ts';
-import { voiceFlags } from '../flags/voice-flags.ts';
 
-const doctorFlags = z.object({
-  url: flags.sandboxUrl,
-  area: flags.checkedAreas.optional(),
-  json: flags.filePath.optional(),
-  'api-key-file': flags.filePath.optional(),
-  'api-key-header': flags.headerName,
-  ca: flags.filePath.optional(),
-  'voice-url': voiceFlags['voice-url'],
-  'timeout-ms': flags.wholeNumber(100, 600_000),
-});
+const positionals = { url: argument(values.sandboxUrl, 'Base URL of the sandbox or service') };
 
-type DoctorFlags = z.infer<typeof doctorFlags>;
+const options = {
+  area: common.targetAreas,
+  json: { ...common.jsonReport, help: 'Write the diagnosis as JSON; - for stdout' },
+  'api-key-file': common.apiKeyFile,
+  'api-key-header': common.apiKeyHeader,
+  ca: common.ca,
+  'voice-url': { ...callOptions['voice-url'], group: 'Options' },
+  'timeout-ms': common.timeoutMs,
+};
 
-/** The check that may follow, with what it needs to get there. */
-function checkCommand(given: DoctorFlags): string {
-  const header = given['api-key-header'];
-  const options = [
-    ['--area', given.area?.join(',')],
-    ['--ca', given.ca],
-    ['--voice-url', given['voice-url']],
-    ['--api-key-file', given['api-key-file']],
-    ['--api-key-header', header === serviceApiKeyHeader ? undefined : header],
-  ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
-  return ['sandbox-kit check', given.url, ...options].join(' ');
-}
-
-/** `sandbox-kit doctor URL`: the preflight alone. */
-export const doctorVerb: CommandModule = {
-  command: 'doctor <url>',
-  describe: 'See whether a sandbox or service can be reached and checked',
-  builder: (yargs) =>
-    yargs
-      .usage(
-        'sandbox-kit doctor URL\n\nTries the way to a sandbox, or to the service: address, TLS, key, answers.',
-      )
-      .positional('url', { type: 'string', describe: 'base address of what is tried' })
-      .option('area', {
-        type: 'string',
-        describe: 'only these: chat,health,users,voice; or service',
-      })
-      .option('json', { type: 'string', describe: 'write what was seen as JSON; - is stdout' })
-      .option('api-key-file', { type: 'string', describe: 'file that holds the key' })
-      .option('api-key-header', {
-        type: 'string',
-        default: serviceApiKeyHeader,
-        describe: "header of the service's key",
-      })
-      .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' })
-      .option('voice-url', { type: 'string', describe: 'of the WebSocket; else /voice of URL' })
-      .option('timeout-ms', { type: 'number', default: 30_000, describe: 'for chat and users' })
-      .epilogue(`Examples:
-  sandbox-kit doctor https://sandbox.example.com
-  sandbox-kit doctor https://localhost:8443 --ca sandbox-kit-ca.pem
-  sandbox-kit doctor SERVICE_URL --area service
-
-The bearer key is read from SANDBOX_KIT_API_KEY, the service's from
-SANDBOX_KIT_SERVICE_API_KEY, or either with --api-key-file.`),
-  handler: async (argv) => {
-    const given = flags.parseFlags(doctorFlags, argv);
-    const judge = await import('../../../conformance/index.ts');
-    const ca = flags.caPem(given.ca);
-    const out = openOutputs({ json: given.json });
-    const diagnosis = await judge.diagnose({
-      target: given.url,
+export const doctor = defineCommand({
+  name: 'doctor',
+  summary: 'Diagnose whether a sandbox or service can be reached',
+  description: [
+    'Tests the address, TLS, the API key, and one request per endpoint, and names the first problem with its fix.',
+  ],
+  arguments: positionals,
+  options,
+  examples: [
+    { command: 'sandbox-kit doctor https://sandbox.example.com' },
+    { command: 'sandbox-kit doctor https://localhost:8443 --ca sandbox-kit-ca.pem' },
+    { command: 'sandbox-kit doctor SERVICE_URL --area service' },
+  ],
+  environment: { ...common.sandboxKeyVariable, ...common.serviceKeyVariable },
+  exitCodes: { 0: 'reachable', 3: 'not reachable' },
+  async run(flags) {
+    const { url, area, json, 'voice-url': voiceUrl } = flags;
+    const conformance = await import('../../../conformance/index.ts');
+    const ca = readCa(flags.ca);
+    const out = openOutputs({ json });
+    const diagnosis = await conformance.diagnose({
+      target: url,
       kitVersion: kitVersion(),
       seed: randomSeed(),
-      ...(given.area ? { areas: given.area } : {}),
-      ...flags.keysOf(given),
+      ...(area && { areas: area }),
+      ...readTargetKey(flags),
       ca,
-      timeoutMs: given['timeout-ms'],
-      needsVoice: given['voice-url'] !== undefined || (given.area?.includes('voice') ?? false),
-      ...(given['voice-url'] !== undefined && { voice: { url: given['voice-url'] } }),
+      timeoutMs: flags['timeout-ms'],
+      needsVoice: voiceUrl !== undefined || (area?.includes('voice') ?? false),
+      ...(voiceUrl !== undefined && { voice: { url: voiceUrl } }),
     });
-    out.write(judge.diagnosisText(diagnosis, checkCommand(given), out));
-    if (given.json !== undefined) {
-      const text = `${JSON.stringify(judge.diagnosisJson(diagnosis, given.url), null, 2)}\n`;
-      writeTextFile(given.json, text, '--json');
+    out.write(conformance.diagnosisText(diagnosis, formatCheckCommand(flags), out));
+    if (json !== undefined) {
+      writeJsonFile(json, conformance.diagnosisJson(diagnosis, url), '--json');
     }
-    process.exitCode = diagnosis.blockedBy ? exitCodes.notJudged : exitCodes.fine;
+    process.exitCode = diagnosis.blockedBy ? exitCodes.notJudged : exitCodes.ok;
   },
-};
+});
+
+/** Returns the check command with the same access options. */
+function formatCheckCommand(flags: ValuesOf<typeof positionals & typeof options>): string {
+  const header = flags['api-key-header'];
+  const parts = [
+    ['--area', flags.area?.join(',')],
+    ['--ca', flags.ca],
+    ['--voice-url', flags['voice-url']],
+    ['--api-key-file', flags['api-key-file']],
+    ['--api-key-header', header === serviceApiKeyHeader ? undefined : header],
+  ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  return ['sandbox-kit check', flags.url, ...parts].join(' ');
+}

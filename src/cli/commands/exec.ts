@@ -1,89 +1,131 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
 import { serviceApiKeyHeader } from '../../contract/index.ts';
-import type { CommandModule } from 'yargs';
-import { z } from 'zod';
-import * as flags from '../flags/flags.ts';
-import { commandRunner } from './run-command.ts';
-import { exporterVariables, startFrom } from './serve.ts';
-import { UsageError } from '../flags/usage-error.ts';
+import { defineCommand } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { switchOption } from '../flags/option.ts';
+import { onStopSignal } from '../signals.ts';
+import { exporterVariables, serviceOptions, startServiceFor } from './serve.ts';
 
-const execFlags = z.object({
-  agent: z.boolean(),
-  data: flags.filePath.optional(),
-  'seed-file': flags.filePath.optional(),
-  seed: flags.seed.optional(),
-  'log-level': flags.logLevel,
-  '--': z
-    .array(z.union([z.string(), z.number()]).transform(String))
-    .min(1)
-    .optional(),
+export const exec = defineCommand({
+  name: 'exec',
+  summary: 'Run a command with the service, and optionally an agent',
+  description: [
+    'Starts the service on a free port, runs the command with variables that point to it, stops the service, and exits with the exit code of the command.',
+  ],
+  arguments: {},
+  rest: 'COMMAND',
+  options: {
+    agent: switchOption('Start the reference sandbox, too'),
+    ...serviceOptions,
+  },
+  examples: [
+    { command: 'sandbox-kit exec -- npm test' },
+    { command: 'sandbox-kit exec --agent --seed-file demo.yaml -- pytest' },
+  ],
+  environment: {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'Set for the command, with _HEADERS and _PROTOCOL',
+    SANDBOX_KIT_SERVICE_URL: 'Set for the command: URL of the service',
+    SANDBOX_KIT_SERVICE_API_KEY: 'Set for the command: API key of the service',
+    SANDBOX_KIT_ADMIN_URL: 'Set for the command: URL of the admin API',
+    SANDBOX_KIT_AGENT_URL: 'Set for the command with --agent: URL of the sandbox',
+  },
+  hintUnexpected(word, args) {
+    const index = args.indexOf(word);
+    const corrected = [...args.slice(0, index), '--', ...args.slice(index)].join(' ');
+    return `Put -- before the command: sandbox-kit ${corrected.slice(0, 200)}.`;
+  },
+  async run({ agent: withAgent, ...flags }, [command, ...args]) {
+    if (command === undefined) {
+      throw new UsageError('COMMAND is missing. Usage: sandbox-kit exec -- COMMAND.');
+    }
+    // Listen for signals before anything starts that must be stopped.
+    using runner = createCommandRunner();
+    const service = await startServiceFor({
+      ...flags,
+      host: '127.0.0.1',
+      port: 0,
+      'api-key-header': serviceApiKeyHeader,
+    });
+    try {
+      const agent = withAgent ? await startReferenceAgent() : undefined;
+      try {
+        process.exitCode = await runner.run(command, args, {
+          ...exporterVariables(service),
+          SANDBOX_KIT_SERVICE_URL: service.url,
+          SANDBOX_KIT_SERVICE_API_KEY: service.apiKey,
+          SANDBOX_KIT_ADMIN_URL: service.adminUrl,
+          ...(agent && { SANDBOX_KIT_AGENT_URL: agent.url }),
+        });
+      } finally {
+        await agent?.stop();
+      }
+    } finally {
+      await service.stop();
+    }
+  },
 });
 
-/** `sandbox-kit exec -- CMD`: the service around a command, as a contract test needs it. */
-export const execVerb: CommandModule = {
-  command: 'exec',
-  describe: 'Run a command with the service, and an agent, around it',
-  builder: (yargs) =>
-    yargs
-      .usage(
-        'sandbox-kit exec [--agent] -- CMD\n\nStarts the service, runs a command that finds it in its environment, and\nends with the exit code of the command.',
-      )
-      .option('agent', { type: 'boolean', default: false, describe: 'a sandbox as well' })
-      .option('data', { type: 'string', describe: 'folder to keep everything in' })
-      .option('seed-file', { type: 'string', describe: 'what it holds at start, YAML or JSON' })
-      .option('seed', { type: 'string', describe: 'all ids follow from it' })
-      .option('log-level', { type: 'string', default: 'warn', describe: flags.LOG_LEVELS })
-      .epilogue(
-        `Examples:
-  sandbox-kit exec -- npm test
-  sandbox-kit exec --agent --seed-file demo.yaml -- pytest
-
-The command finds OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS and _PROTOCOL,
-SANDBOX_KIT_SERVICE_URL, SANDBOX_KIT_SERVICE_API_KEY, SANDBOX_KIT_ADMIN_URL,
-and with --agent SANDBOX_KIT_AGENT_URL.`,
-      ),
-  handler: async (argv) => {
-    const given = flags.parseFlags(execFlags, argv);
-    const [command, ...args] = given['--'] ?? [];
-    if (command === undefined) throw new UsageError('Say what to run: sandbox-kit exec -- CMD.');
-    process.exitCode = await around(given, command, args);
-  },
-};
-
-async function around(
-  given: z.infer<typeof execFlags>,
-  command: string,
-  args: string[],
-): Promise<number> {
-  // Before anything is started that would have to be stopped.
-  using runner = commandRunner();
-  const service = await startFrom({
-    ...given,
-    host: '127.0.0.1',
-    port: 0,
-    'api-key-header': serviceApiKeyHeader,
-  });
-  try {
-    const agent = given.agent ? await sandbox() : undefined;
-    try {
-      return await runner.run(command, args, {
-        ...exporterVariables(service, serviceApiKeyHeader),
-        SANDBOX_KIT_SERVICE_URL: service.url,
-        SANDBOX_KIT_SERVICE_API_KEY: service.apiKey,
-        SANDBOX_KIT_ADMIN_URL: service.adminUrl,
-        ...(agent ? { SANDBOX_KIT_AGENT_URL: agent.url } : {}),
-      });
-    } finally {
-      await agent?.stop();
-    }
-  } finally {
-    await service.stop();
-  }
-}
-
-/** Apart from its caller: the compiler would not see this import beside its `using`. */
-async function sandbox(): ReturnType<
-  typeof import('../../../reference-agent/index.ts').startAgent
-> {
+/** A function of its own: the compiler does not rewrite the path of an import next to `using`. */
+async function startReferenceAgent() {
   const { startAgent } = await import('../../../reference-agent/index.ts');
   return startAgent();
+}
+
+/** Runs one command, and passes stop signals on to it. */
+interface CommandRunner extends Disposable {
+  /**
+   * Runs a command, and returns its exit code, or 128 + n if signal n ended it. Does not start it if
+   * a stop signal came before.
+   *
+   * @throws {UsageError} if the command can't be started.
+   */
+  run(command: string, args: string[], variables: Record<string, string>): Promise<number>;
+}
+
+/**
+ * Listens for stop signals from now on. The first one is passed to the command, the second one kills
+ * it. After the command has ended, the second one ends the process.
+ */
+function createCommandRunner(): CommandRunner {
+  let child: ChildProcess | undefined;
+  const received: NodeJS.Signals[] = [];
+  const listening = onStopSignal((signal) => {
+    received.push(signal);
+    if (child?.exitCode === null && child.signalCode === null) {
+      if (received.length > 1) child.kill('SIGKILL');
+      else if (!isSentByTerminal(signal)) child.kill(signal);
+    } else if (received.length > 1) process.exit(exitCodeOf(signal));
+  });
+  return {
+    async run(command, args, variables) {
+      const [signal] = received;
+      if (signal) return exitCodeOf(signal);
+      const env = { ...process.env, ...variables };
+      child = spawn(command, args, { stdio: 'inherit', env });
+      return await waitForExit(child, command);
+    },
+    [Symbol.dispose]: listening[Symbol.dispose],
+  };
+}
+
+/**
+ * Returns whether a terminal sends the signal to the command, too. Many programs take a second Ctrl-C
+ * as an order to end without cleaning up.
+ */
+function isSentByTerminal(signal: NodeJS.Signals): boolean {
+  const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  return signal === 'SIGINT' && hasTerminal;
+}
+
+const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
+
+function waitForExit(child: ChildProcess, command: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      const reason = error.code === 'ENOENT' ? 'command not found' : error.message;
+      reject(new UsageError(`Can't run ${command}: ${reason}.`));
+    });
+    child.once('close', (code, signal) => resolve(code ?? (signal ? exitCodeOf(signal) : 0)));
+  });
 }

@@ -1,38 +1,37 @@
-import type { CommandModule } from 'yargs';
 import { z } from 'zod';
-import * as flags from '../flags/flags.ts';
-import { suggestion } from '../../platform/suggest.ts';
-import { terminalOf } from '../output/terminal.ts';
-import { UsageError } from '../flags/usage-error.ts';
+import { defineCommand, optionalArgument } from '../command.ts';
+import { didYouMean, UsageError } from '../errors.ts';
+import { createTerminal } from '../output/terminal.ts';
 
-const explainFlags = z.object({ id: z.string().optional() });
-
-/** `sandbox-kit explain ID`: what a requirement asks, and why. */
-export const explainVerb: CommandModule = {
-  command: 'explain [id]',
-  describe: 'Explain a requirement, or list all of them',
-  builder: (yargs) =>
-    yargs
-      .usage('sandbox-kit explain [ID]\n\nExplains a requirement, or lists all of them.')
-      .positional('id', {
-        type: 'string',
-        describe: 'CHAT-024, an area, or a statement such as 2.8.7',
-      }).epilogue(`Examples:
-  sandbox-kit explain           all requirements
-  sandbox-kit explain CHAT-024  one of them, and the faults that it catches
-  sandbox-kit explain users     those of an area
-  sandbox-kit explain 2.8.7     those that cover a statement`),
-  handler: async (argv) => {
-    const { id = '' } = flags.parseFlags(explainFlags, argv);
-    const judge = await import('../../../conformance/index.ts');
-    const out = terminalOf(process.stdout);
-    const text = await judge.explanation(id, out);
+export const explain = defineCommand({
+  name: 'explain',
+  summary: 'Explain a requirement, or list all of them',
+  arguments: {
+    id: optionalArgument(
+      z.string().describe('a requirement, an area, or a statement'),
+      'A requirement such as CHAT-024, an area, or a statement such as 2.8.7',
+    ),
+  },
+  options: {},
+  examples: [
+    { note: 'List all requirements', command: 'sandbox-kit explain' },
+    {
+      note: 'Explain one, with the mutants that it detects',
+      command: 'sandbox-kit explain CHAT-024',
+    },
+    { note: 'List the requirements of an area', command: 'sandbox-kit explain users' },
+    { note: 'List the requirements of a statement', command: 'sandbox-kit explain 2.8.7' },
+  ],
+  async run({ id = '' }) {
+    const conformance = await import('../../../conformance/index.ts');
+    const out = createTerminal(process.stdout);
+    const text = await conformance.explanation(id, out);
     if (text === undefined) {
-      const otherwise = 'sandbox-kit explain lists all requirements';
-      const known = [...judge.areas, ...judge.serviceArea, ...judge.requirementIds];
-      const meant = suggestion(id, [...known, ...judge.serviceRequirementIds], otherwise);
-      throw new UsageError(`ID: nothing is called ${JSON.stringify(id)}: ${meant}`);
+      const { areas, serviceArea, requirementIds, serviceRequirementIds } = conformance;
+      const known = [...areas, ...serviceArea, ...requirementIds, ...serviceRequirementIds];
+      const hint = didYouMean(id, known, 'Run sandbox-kit explain to list all requirements.');
+      throw new UsageError(`Unknown requirement ${JSON.stringify(id)}. ${hint}`);
     }
     out.write(text);
   },
-};
+});

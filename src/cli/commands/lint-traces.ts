@@ -1,83 +1,81 @@
-import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import { wrap } from '../../report-kit/terminal.ts';
-import { readBytes, writeTextFile } from '../input/files.ts';
-import * as flags from '../flags/flags.ts';
-import { terminalOf, type Terminal } from '../output/terminal.ts';
-import { exitCodes } from '../flags/usage-error.ts';
-
-const lintFlags = z.object({
-  // The parser makes an empty text of a dash that stands alone.
-  file: z.string({ error: 'expected one path' }).transform((path) => path || '-'),
-  'conversation-id': z.string().min(1, 'expected an id, got ""').optional(),
-  json: flags.filePath.optional(),
-});
+import { argument, defineCommand } from '../command.ts';
+import { exitCodes } from '../errors.ts';
+import { jsonReport } from '../flags/common.ts';
+import { option } from '../flags/option.ts';
+import * as values from '../flags/values.ts';
+import { readBytes, writeJsonFile } from '../input/files.ts';
+import { createTerminal, type Terminal } from '../output/terminal.ts';
 
 type Diagnosis = ReturnType<typeof import('../../service/index.ts').lintTraces>;
 
-/** `sandbox-kit lint-traces FILE`: what ingest would make of a trace request. */
-export const lintTracesVerb: CommandModule = {
-  command: 'lint-traces <file>',
-  describe: 'See what the service would make of OTLP traces',
-  builder: (yargs) =>
-    yargs
-      .usage(
-        'sandbox-kit lint-traces FILE\n\nReads an OTLP trace request, JSON or protobuf, gzip or not, as the service\ndoes, and says what would be kept, what would not, and how to mend it.',
-      )
-      .positional('file', { type: 'string', describe: 'an OTLP file; - is stdin' })
-      .option('conversation-id', { type: 'string', describe: 'sent as X-Conversation-Id' })
-      .option('json', { type: 'string', describe: 'write the diagnosis as JSON; - is stdout' })
-      .epilogue(`Examples:
-  sandbox-kit lint-traces traces.json
-  cat traces.pb | sandbox-kit lint-traces - --conversation-id conv-1
+// yargs parses a positional `-` as an empty text.
+const inputFile = z
+  .string()
+  .transform((path) => path || '-')
+  .describe('the path of an OTLP trace request');
 
-Exit codes: 0 all well, 1 something is wrong, or nothing would be kept.`),
-  handler: async (argv) => {
-    const given = flags.parseFlags(lintFlags, argv);
-    const bytes = readBytes(given.file, 'FILE');
-    const { lintTraces } = await import('../../service/index.ts');
-    const diagnosis = lintTraces(bytes, { conversationId: given['conversation-id'] });
-    const out = terminalOf(given.json === '-' ? process.stderr : process.stdout);
-    out.write(diagnosisText(diagnosis, out));
-    if (given.json !== undefined) {
-      writeTextFile(given.json, `${JSON.stringify(diagnosis, null, 2)}\n`, '--json');
-    }
-    const { spans, notes } = diagnosis;
-    const isFine = spans > 0 && notes.every(({ level }) => level === 'info');
-    process.exitCode = isFine ? exitCodes.fine : exitCodes.findings;
+export const lintTraces = defineCommand({
+  name: 'lint-traces',
+  summary: 'Show what the service would store of an OTLP trace request',
+  description: [
+    'Reads an OTLP trace request as the service does (JSON or protobuf, plain or gzip), and explains what is stored, what is ignored, and how to fix it.',
+  ],
+  arguments: { file: argument(inputFile, 'OTLP trace request; - for stdin') },
+  options: {
+    'conversation-id': option(values.text, 'ID', 'Value of the X-Conversation-Id header'),
+    json: { ...jsonReport, help: 'Write the diagnosis as JSON; - for stdout' },
   },
-};
+  examples: [
+    { command: 'sandbox-kit lint-traces traces.json' },
+    { command: 'cat traces.pb | sandbox-kit lint-traces - --conversation-id conv-1' },
+  ],
+  exitCodes: { 0: 'no problems', 1: 'warnings, or no span would be stored' },
+  async run({ file, 'conversation-id': conversationId, json }) {
+    const bytes = readBytes(file, 'FILE');
+    const service = await import('../../service/index.ts');
+    const diagnosis = service.lintTraces(bytes, { conversationId });
+    const out = createTerminal(json === '-' ? process.stderr : process.stdout);
+    out.write(formatDiagnosis(diagnosis, out));
+    if (json !== undefined) writeJsonFile(json, diagnosis, '--json');
+    const { spans, notes } = diagnosis;
+    const isClean = spans > 0 && notes.every(({ level }) => level === 'info');
+    process.exitCode = isClean ? exitCodes.ok : exitCodes.findings;
+  },
+});
 
-const WHAT_IS_KEPT =
-  'What is kept: spans with gen_ai.operation.name (chat, execute_tool or invoke_agent) whose ' +
-  'conversation is named by gen_ai.conversation.id, or by --conversation-id for all of them. ' +
-  'docs/service.md in the package lists all that is read.';
+const STORED_SPANS =
+  'The service stores spans with gen_ai.operation.name (chat, execute_tool, or invoke_agent) and ' +
+  'a conversation id in gen_ai.conversation.id, or one --conversation-id for all of them. ' +
+  'docs/service.md lists all attributes that it reads.';
 
-const counted = (count: number, noun: string): string =>
-  `${count} ${noun}${count === 1 ? '' : 's'}`;
+const count = (number: number, noun: string): string =>
+  `${number} ${noun}${number === 1 ? '' : 's'}`;
 
-function diagnosisText(diagnosis: Diagnosis, { style, width }: Terminal): string {
+function formatDiagnosis(diagnosis: Diagnosis, { style, width }: Terminal): string {
   const { refused, conversations, notes, spans } = diagnosis;
   const lines = [
     refused
-      ? style('red', 'The service would refuse this request.')
-      : `${counted(spans, 'span')} would be kept, of ${counted(conversations.length, 'conversation')}.`,
+      ? style('red', 'The service would reject this request.')
+      : `${count(spans, 'span')} would be stored, in ${count(conversations.length, 'conversation')}.`,
     ...(refused ? wrap(refused.message, width) : []),
     ...conversations.map(
       ({ conversationId, spans, turns }) =>
-        `  ${conversationId}  ${counted(spans, 'span')}, ${counted(turns, 'turn')}`,
+        `  ${conversationId}  ${count(spans, 'span')}, ${count(turns, 'turn')}`,
     ),
     ...notes.flatMap(({ level, code, message, about }) => {
-      const told = Object.entries(about).filter(([, value]) => value !== '');
-      const facts = told.map(([name, value]) => `${name} ${value}`);
-      const said = `${message}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;
+      const details = Object.entries(about)
+        .filter(([, value]) => value !== '')
+        .map(([name, value]) => `${name} ${value}`);
+      const text = details.length === 0 ? message : `${message} (${details.join(', ')})`;
       const color = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim';
       return [
         `${style(color, level)} ${code}`,
-        ...wrap(said, width - 2).map((line) => `  ${line}`),
+        ...wrap(text, width - 2).map((line) => `  ${line}`),
       ];
     }),
-    ...(refused || spans > 0 ? [] : ['', ...wrap(WHAT_IS_KEPT, width)]),
+    ...(refused || spans > 0 ? [] : ['', ...wrap(STORED_SPANS, width)]),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,130 +1,138 @@
-import { serviceApiKeyHeader } from '../../contract/index.ts';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { CommandModule } from 'yargs';
 import { z } from 'zod';
 import { isMessage } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { argument, defineCommand, type ValuesOf } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import * as common from '../flags/common.ts';
+import { readServiceKey } from '../flags/environment.ts';
+import { option, optionWithDefault, switchOption } from '../flags/option.ts';
+import * as values from '../flags/values.ts';
 import { reserveFile, writeTextFile } from '../input/files.ts';
-import * as flags from '../flags/flags.ts';
-import { UsageError } from '../flags/usage-error.ts';
 
-const scenarioFlags = z.object({
-  action: z.literal('from-conversation', {
-    error: 'expected sandbox-kit scenario from-conversation ID',
-  }),
-  id: z.coerce.string().min(1, 'expected the id of a conversation, got ""'),
-  service: flags.serviceUrl.optional(),
-  data: flags.filePath.optional(),
-  owner: flags.word.optional(),
-  out: flags.filePath,
-  force: z.boolean(),
-  'api-key-file': flags.filePath.optional(),
-  'api-key-header': flags.headerName,
-});
+const SERVICE_URL = 'http://127.0.0.1:9090';
+const RESPONSE_TIMEOUT_MS = 30_000;
 
-type ScenarioFlags = z.infer<typeof scenarioFlags>;
-type Made = import('../../service/index.ts').ConversationScenario;
-
-const SERVICE = 'http://127.0.0.1:9090';
-const ANSWER_MS_MAX = 30_000;
-
-/** `sandbox-kit scenario from-conversation ID`: what happened once, as a scenario. */
-export const scenarioVerb: CommandModule = {
-  command: 'scenario <action> <id>',
-  describe: 'Make a scenario of a production conversation: from-conversation ID',
-  builder: (yargs) =>
-    yargs
-      .usage(
-        "sandbox-kit scenario from-conversation ID\n\nMakes a scenario of a production conversation: the user's lines become steps,\nwhat scored it and the tools that were called become evals.",
-      )
-      .positional('action', { type: 'string', describe: 'from-conversation' })
-      .positional('id', { type: 'string', describe: 'of the conversation, or of its session' })
-      .option('service', { type: 'string', describe: `address of the service; ${SERVICE}` })
-      .option('data', { type: 'string', describe: 'instead: the data folder of a service' })
-      .option('owner', { type: 'string', describe: 'whose conversation it is' })
-      .option('out', { type: 'string', default: '-', describe: 'file to write; - is stdout' })
-      .option('force', { type: 'boolean', default: false, describe: 'write over that file' })
-      .option('api-key-file', { type: 'string', describe: "file with the service's key" })
-      .option('api-key-header', {
-        type: 'string',
-        default: serviceApiKeyHeader,
-        describe: 'header that carries it',
-      }).epilogue(`Examples:
-  sandbox-kit scenario from-conversation conv-1 --out conv-1.scenario.yaml
-  sandbox-kit scenario from-conversation conv-1 --data ./service`),
-  handler: async (argv) => {
-    const given = flags.parseFlags(scenarioFlags, argv);
-    if (given.data !== undefined && given.service !== undefined) {
-      throw new UsageError('--data and --service: expected one of the two.');
-    }
-    if (!given.force && holdsText(given.out)) {
-      throw new UsageError(`--out: ${given.out} is there already: --force writes over it.`);
-    }
-    reserveFile(given.out, '--out');
-    const made = given.data === undefined ? await fromService(given) : await fromData(given);
-    writeTextFile(given.out, textOf(given.id, made), '--out');
-    if (given.out === '-') return;
-    process.stderr.write(
-      `Wrote ${given.out}. Look through what the user says, then run it with\n` +
-        `sandbox-kit simulate URL --scenario ${given.out}\n`,
-    );
-  },
+const positionals = {
+  action: argument(
+    z.literal('from-conversation').describe('from-conversation'),
+    'The only action: from-conversation',
+  ),
+  id: argument(values.text, 'Id of the conversation or of its session'),
 };
 
-/** An empty file has nothing to lose: an earlier attempt that failed leaves one. */
-function holdsText(path: string): boolean {
-  const found = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && found.isFile() && found.size > 0;
+const options = {
+  service: option(values.serviceUrl, 'URL', 'Base URL of the service', SERVICE_URL),
+  data: option(values.filePath, 'DIR', 'Read the data directory of a service instead'),
+  owner: option(values.text, 'OWNER', 'Owner of the conversation'),
+  out: optionWithDefault(values.filePath, 'FILE', 'File to write; - for stdout', '-'),
+  force: switchOption('Overwrite the file'),
+  'api-key-file': common.apiKeyFile,
+  'api-key-header': common.apiKeyHeader,
+};
+
+type ScenarioFlags = ValuesOf<typeof positionals & typeof options>;
+type ConversationScenario = import('../../service/index.ts').ConversationScenario;
+
+export const scenario = defineCommand({
+  name: 'scenario',
+  summary: 'Create a scenario from a production conversation',
+  description: [
+    "The user's messages become steps; the evals that scored the conversation, and the tools that were called, become evals.",
+  ],
+  arguments: positionals,
+  options,
+  examples: [
+    { command: 'sandbox-kit scenario from-conversation conv-1 --out conv-1.scenario.yaml' },
+    { command: 'sandbox-kit scenario from-conversation conv-1 --data ./service' },
+  ],
+  environment: common.serviceKeyVariable,
+  async run(flags) {
+    const { id, data, service, out, force } = flags;
+    if (data !== undefined && service !== undefined) {
+      throw new UsageError("--data and --service can't be combined.");
+    }
+    if (!force && hasContent(out)) {
+      throw new UsageError(`${out} (--out) exists. Use --force to overwrite it.`);
+    }
+    reserveFile(out, '--out');
+    const result = await (data === undefined ? readFromService(flags) : readFromData(data, flags));
+    writeTextFile(out, formatScenario(id, result), '--out');
+    if (out === '-') return;
+    process.stderr.write(
+      `Wrote ${out}. Review the user's messages, then run\n` +
+        `sandbox-kit simulate URL --scenario ${out}\n`,
+    );
+  },
+});
+
+/** Returns whether a file would be lost. A failed attempt leaves an empty file, which is not. */
+function hasContent(path: string): boolean {
+  const stats = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && stats.isFile() && stats.size > 0;
 }
 
-async function fromData({ data = '', id, owner }: ScenarioFlags): Promise<Made> {
-  if (!existsSync(join(data, 'service.db'))) {
-    throw new UsageError(`--data: ${data} is no data folder of sandbox-kit serve.`);
+async function readFromData(
+  directory: string,
+  { id, owner }: ScenarioFlags,
+): Promise<ConversationScenario> {
+  if (!existsSync(join(directory, 'service.db'))) {
+    throw new UsageError(`--data must be a data directory of sandbox-kit serve, got ${directory}.`);
   }
-  const wing = await import('../../service/index.ts');
+  const { scenarioOfKept, StartError } = await import('../../service/index.ts');
   try {
-    const kept = { dataDir: data, conversationId: id, ...(owner !== undefined && { owner }) };
-    const made = await wing.scenarioOfKept(kept);
-    if (made) return made;
+    const result = await scenarioOfKept({
+      dataDir: directory,
+      conversationId: id,
+      ...(owner !== undefined && { owner }),
+    });
+    if (result) return result;
   } catch (error) {
-    if (error instanceof wing.StartError) throw new UsageError(`--data: ${error.message}.`);
+    if (error instanceof StartError) {
+      throw new UsageError(`Can't read ${directory} (--data): ${error.message}.`);
+    }
     throw error;
   }
-  throw none(id, data);
+  throw unknownConversation(id, directory);
 }
 
-async function fromService(given: ScenarioFlags): Promise<Made> {
-  const { id, owner, service = SERVICE } = given;
-  const key = flags.serviceKey(given['api-key-file']);
+async function readFromService(flags: ScenarioFlags): Promise<ConversationScenario> {
+  const { id, owner, service = SERVICE_URL } = flags;
+  const key = readServiceKey(flags['api-key-file']);
   const query = owner === undefined ? '' : `?owner=${encodeURIComponent(owner)}`;
   const path = `/__admin/conversations/${encodeURIComponent(id)}/scenario${query}`;
-  const headers = key === undefined ? {} : { [given['api-key-header']]: key };
-  using deadline = systemClock.deadline(ANSWER_MS_MAX);
-  let answer: Response;
-  let json: unknown;
+  const headers = key === undefined ? {} : { [flags['api-key-header']]: key };
+  using deadline = systemClock.deadline(RESPONSE_TIMEOUT_MS);
+  let response: Response;
+  let body: unknown;
   try {
-    answer = await fetch(service + path, { headers, signal: deadline.signal });
-    json = await answer.json();
+    response = await fetch(service + path, { headers, signal: deadline.signal });
+    body = await response.json();
   } catch {
-    throw new UsageError(`--service: ${service} is not to be reached, or no service of the kit.`);
+    throw new UsageError(
+      `Can't read the conversation from ${service} (--service). Is sandbox-kit serve running there?`,
+    );
   }
-  const { scenario, notes = [] } = json as Partial<Made>;
-  if (answer.ok && isMessage('Scenario', scenario)) return { scenario, notes };
-  if (answer.status === 404) throw none(id, service);
-  throw new UsageError(`--service: ${service} answered ${answer.status} to GET ${path}.`);
+  const { scenario, notes = [] } = body as Partial<ConversationScenario>;
+  if (response.ok && isMessage('Scenario', scenario)) return { scenario, notes };
+  if (response.status === 404) throw unknownConversation(id, service);
+  throw new UsageError(
+    `${service} (--service) responded to GET ${path} with HTTP ${response.status}.`,
+  );
 }
 
-const none = (id: string, where: string): UsageError =>
-  new UsageError(`ID: there is no conversation ${JSON.stringify(id)} at ${where}.`);
+const unknownConversation = (id: string, place: string): UsageError =>
+  new UsageError(`Unknown conversation ${JSON.stringify(id)} at ${place}.`);
 
-function textOf(id: string, { scenario, notes }: Made): string {
-  const head = [
-    '# yaml-language-server: $schema=node_modules/sandbox-kit/schemas/scenario.schema.json',
-    `# Made of the conversation ${JSON.stringify(id)}. Look through what the user says: it may hold`,
-    '# what belongs in no file, such as names and addresses.',
-    ...notes.map((note) => `# ${note}`),
+function formatScenario(id: string, { scenario, notes }: ConversationScenario): string {
+  const comments = [
+    'yaml-language-server: $schema=node_modules/sandbox-kit/schemas/scenario.schema.json',
+    `Created from the conversation ${JSON.stringify(id)}. Review the user's messages: they may`,
+    'contain personal data such as names and addresses.',
+    ...notes,
   ];
-  return `${head.join('\n')}\n${stringify(scenario, { lineWidth: 100 })}`;
+  const head = comments.map((comment) => `# ${comment}\n`).join('');
+  return `${head}${stringify(scenario, { lineWidth: 100 })}`;
 }

@@ -1,102 +1,101 @@
-import type { CommandModule } from 'yargs';
-import { z } from 'zod';
 import { systemClock } from '../../platform/clock.ts';
-import { writeTextFile } from '../input/files.ts';
-import * as flags from '../flags/flags.ts';
+import { defineCommand } from '../command.ts';
+import { exitCodes, UsageError } from '../errors.ts';
+import { jsonReport } from '../flags/common.ts';
+import { option, switchOption } from '../flags/option.ts';
+import * as values from '../flags/values.ts';
+import { writeJsonFile } from '../input/files.ts';
 import { kitVersion } from '../kit-version.ts';
 import { openOutputs } from '../output/outputs.ts';
-import { progress } from '../output/progress.ts';
-import { terminalOf } from '../output/terminal.ts';
-import { exitCodes, UsageError } from '../flags/usage-error.ts';
+import { createStepProgress } from '../output/progress.ts';
+import { createTerminal } from '../output/terminal.ts';
 
-const selftestFlags = z.object({
-  area: flags.everyArea.optional(),
-  json: flags.filePath.optional(),
-  only: flags.word.optional(),
-  list: z.boolean(),
-});
-
-const USAGE = `sandbox-kit selftest
-
-Checks the reference agent and our service through a proxy that breaks one rule
-at a time, and shows which requirement catches which fault.`;
-
-/** `sandbox-kit selftest`: prove the judge against what is known to be right or wrong. */
-export const selftestVerb: CommandModule = {
-  command: 'selftest',
-  describe: 'Prove the judge itself: it must catch every planted fault',
-  builder: (yargs) =>
-    yargs
-      .usage(USAGE)
-      .option('area', { type: 'string', describe: 'only these: chat,health,users,voice,service' })
-      .option('only', { type: 'string', describe: 'only ids that contain this text' })
-      .option('json', { type: 'string', describe: 'write the matrix as JSON; - is stdout' })
-      .option('list', { type: 'boolean', default: false, describe: 'show what would be run' })
-      .epilogue(`Examples:
-  sandbox-kit selftest
-  sandbox-kit selftest --area service
-  sandbox-kit selftest --only chat/content
-  sandbox-kit selftest --list --only users/`),
-  handler: async (argv) => {
-    const given = flags.parseFlags(selftestFlags, argv);
-    const judge = await import('../../../conformance/index.ts');
-    const choice = { areas: given.area, only: given.only };
-    const total = await judge.selftestSize(choice);
+export const selftest = defineCommand({
+  name: 'selftest',
+  summary: 'Prove that the checks detect every planted fault',
+  description: [
+    'Checks the reference agent and the service through a proxy that breaks one requirement at a time, and shows which requirement detects which fault.',
+  ],
+  arguments: {},
+  options: {
+    area: option(
+      values.anyAreas,
+      'AREAS',
+      'Areas, comma-separated: chat, health, users, voice, service',
+      'all',
+    ),
+    only: option(values.text, 'TEXT', 'Run only the ids that contain this text'),
+    list: switchOption('List what would run; runs nothing'),
+    json: { ...jsonReport, help: 'Write the result as JSON; - for stdout' },
+  },
+  examples: [
+    { command: 'sandbox-kit selftest' },
+    { command: 'sandbox-kit selftest --area service' },
+    { command: 'sandbox-kit selftest --only chat/content' },
+    { command: 'sandbox-kit selftest --list --only users/' },
+  ],
+  exitCodes: { 0: 'all faults detected', 1: 'a fault was missed, or a finding was wrong' },
+  async run({ area, only, list, json }) {
+    const conformance = await import('../../../conformance/index.ts');
+    const selection = { areas: area, only };
+    const total = await conformance.selftestSize(selection);
     if (total === 0) {
-      const all = 'sandbox-kit selftest --list shows all';
-      throw new UsageError(`--only: no id contains ${JSON.stringify(given.only)}: ${all}`);
+      throw new UsageError(
+        `No id contains ${JSON.stringify(only)} (--only). Run sandbox-kit selftest --list to list all.`,
+      );
     }
-    if (given.list) {
-      const out = terminalOf(process.stdout);
-      out.write(await judge.peerList(choice, out));
+    if (list) {
+      const out = createTerminal(process.stdout);
+      out.write(await conformance.peerList(selection, out));
       return;
     }
-    const out = openOutputs({ json: given.json });
-    const shown = progress(terminalOf(process.stderr), systemClock, total, 'peers');
-    const made = await startNeeded(await judge.selftestNeeds(choice));
-    const result = await judge
+    const out = openOutputs({ json });
+    const progress = createStepProgress(createTerminal(process.stderr), systemClock, {
+      total,
+      unit: 'peers',
+    });
+    const targets = await startTargets(await conformance.selftestNeeds(selection));
+    const result = await conformance
       .selftest({
-        ...choice,
-        ...made.addresses,
+        ...selection,
+        ...targets.addresses,
         kitVersion: kitVersion(),
-        onResult: ({ id }) => shown.step(id),
+        onResult: ({ id }) => progress.step(id),
       })
-      .finally(() => made.stop());
-    shown.end();
-    out.write(judge.selftestText(result, out));
-    if (given.json !== undefined) {
-      writeTextFile(given.json, `${JSON.stringify(result, null, 2)}\n`, '--json');
-    }
-    process.exitCode = result.ok ? exitCodes.fine : exitCodes.findings;
+      .finally(() => targets.stop());
+    progress.end();
+    out.write(conformance.selftestText(result, out));
+    if (json !== undefined) writeJsonFile(json, result, '--json');
+    process.exitCode = result.ok ? exitCodes.ok : exitCodes.findings;
   },
-};
+});
 
-/** What the mutants are made of, as a self-test wants it. */
-interface Needed {
+/** The servers that the proxies stand in front of. */
+interface Targets {
   addresses: { url?: string; serviceUrl?: string; serviceApiKey?: string };
   stop: () => Promise<void>;
 }
 
-async function startNeeded(needs: { sandbox: boolean; service: boolean }): Promise<Needed> {
-  const addresses: Needed['addresses'] = {};
-  const started: { stop: () => Promise<void> }[] = [];
+async function startTargets(needs: { sandbox: boolean; service: boolean }): Promise<Targets> {
+  const addresses: Targets['addresses'] = {};
+  const servers: { stop: () => Promise<void> }[] = [];
   if (needs.sandbox) {
     const { startAgent } = await import('../../../reference-agent/index.ts');
     const agent = await startAgent();
-    started.push(agent);
+    servers.push(agent);
     addresses.url = agent.url;
   }
   if (needs.service) {
     const { startService } = await import('../../service/index.ts');
     const service = await startService();
-    started.push(service);
+    servers.push(service);
     addresses.serviceUrl = service.url;
     addresses.serviceApiKey = service.apiKey;
   }
   return {
     addresses,
     async stop() {
-      for (const one of started) await one.stop();
+      for (const server of servers) await server.stop();
     },
   };
 }

@@ -1,161 +1,144 @@
 import { serviceApiKeyHeader } from '../../contract/index.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
-import type { CommandModule } from 'yargs';
-import { z } from 'zod';
 import { stderrLog } from '../../platform/log.ts';
-import * as flags from '../flags/flags.ts';
-import { modelFrom } from '../flags/model-from.ts';
-import { mutantJudge } from './mutant-judge.ts';
-import { seedTeller } from '../output/seed-progress.ts';
-import { untilStopped } from '../signals.ts';
-import { speechFrom } from '../flags/speech-from.ts';
-import { terminalOf } from '../output/terminal.ts';
-import { UsageError } from '../flags/usage-error.ts';
+import { defineCommand, type ValuesOf } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import * as common from '../flags/common.ts';
+import { readModelEndpoint, readServiceKey, readSpeechEndpoint } from '../flags/environment.ts';
+import { option, switchOption } from '../flags/option.ts';
+import * as values from '../flags/values.ts';
+import { readSeedFile } from '../input/documents.ts';
+import { createTerminal } from '../output/terminal.ts';
+import { waitForStopSignal } from '../signals.ts';
+import { isPortInUse, loadMutants, portInUseError } from './servers.ts';
 
 const PORT = 9090;
 
-const serveFlags = z.object({
-  host: z.string({ error: 'expected one address' }).min(1, 'expected an address'),
-  port: flags.wholeNumber(0, 65_535).optional(),
-  data: flags.filePath.optional(),
-  json: z.boolean(),
-  'api-key-file': flags.filePath.optional(),
-  'api-key-header': flags.headerName,
-  'seed-file': flags.filePath.optional(),
-  seed: flags.seed.optional(),
-  'app-url': flags.pagesUrl.optional(),
-  mutant: flags.word.optional(),
-  'log-level': flags.logLevel,
-});
+/** Options of a service that `serve` and `exec` start. */
+export const serviceOptions = {
+  data: option(values.filePath, 'DIR', 'Directory that keeps all data', 'deleted at the end'),
+  'seed-file': option(values.filePath, 'FILE', 'Load seed data from this YAML or JSON file'),
+  seed: option(values.seed, 'SEED', 'Random seed of all ids', 'random'),
+  'log-level': common.logLevel,
+};
 
-type ServeFlags = z.infer<typeof serveFlags>;
+const options = {
+  port: option(values.port, 'PORT', 'Port to listen on; 0 selects a free one', String(PORT)),
+  host: common.host,
+  json: switchOption('Print the URLs and the key as one line of JSON'),
+  'api-key-file': common.apiKeyFile,
+  'api-key-header': common.apiKeyHeader,
+  'app-url': option(values.pagesUrl, 'URL', 'Base URL of deep links', 'URL of the service'),
+  mutant: option(values.text, 'ID', 'Break one requirement; listens on a free port'),
+  ...serviceOptions,
+};
 
-/** What of the flags `startService` needs. */
-export type ServiceFlags = { port: number } & Pick<
-  ServeFlags,
-  | 'host'
-  | 'data'
-  | 'api-key-file'
-  | 'api-key-header'
-  | 'seed-file'
-  | 'seed'
-  | 'app-url'
-  | 'log-level'
->;
+type ServeFlags = ValuesOf<typeof options>;
+type Service = typeof import('../../service/index.ts');
+type RunningService = Awaited<ReturnType<Service['startService']>>;
 
-type ServiceWing = typeof import('../../service/index.ts');
-type RunningService = Awaited<ReturnType<ServiceWing['startService']>>;
-
-const EPILOGUE = `Examples:
-  sandbox-kit serve --data ./service
-  sandbox-kit serve --port 0 --json
-  sandbox-kit serve --seed-file demo.yaml
-  sandbox-kit serve --mutant service/traces-202
-
-sandbox-kit selftest --list shows all mutants.
-
-A model that judges: SANDBOX_KIT_JUDGE_URL, _MODEL and _API_KEY, of any
-OpenAI-compatible endpoint; one that plays users: SANDBOX_KIT_USER_URL, ...;
-one that speaks their lines: SANDBOX_KIT_SPEECH_URL, ... The service's own key:
-SANDBOX_KIT_SERVICE_API_KEY, or --api-key-file; on loopback one is made.
-With --json the first line of stdout is {"url","apiKey","appUrl","adminUrl"}.`;
-
-/** `sandbox-kit serve`: the whole service on this machine. */
-export const serveVerb: CommandModule = {
-  command: 'serve',
-  describe: 'Run the service: take in traces, close, score, read results',
-  builder: (yargs) =>
-    yargs
-      .usage('sandbox-kit serve\n\nRuns the service on this machine until it is stopped.')
-      .option('port', { type: 'number', describe: `${PORT} when left out; 0 takes a free one` })
-      .option('host', { type: 'string', default: '127.0.0.1', describe: 'where to listen' })
-      .option('data', { type: 'string', describe: 'folder to keep everything in' })
-      .option('json', { type: 'boolean', default: false, describe: 'say address and key as JSON' })
-      .option('api-key-file', { type: 'string', describe: 'file with the key to take' })
-      .option('api-key-header', {
-        type: 'string',
-        default: serviceApiKeyHeader,
-        describe: 'header that carries it',
-      })
-      .option('seed-file', { type: 'string', describe: 'what it holds at start, YAML or JSON' })
-      .option('seed', { type: 'string', describe: 'all ids follow from it' })
-      .option('mutant', { type: 'string', describe: 'break one rule, on a port of its own' })
-      .option('app-url', { type: 'string', describe: 'base of deep links' })
-      .option('log-level', { type: 'string', default: 'warn', describe: flags.LOG_LEVELS })
-      .epilogue(EPILOGUE),
-  handler: async (argv) => {
-    const given = flags.parseFlags(serveFlags, argv);
-    const judge = given.mutant === undefined ? undefined : await mutantJudge(given, 'service');
-    // A long seed takes a while, and whoever stops it leaves nothing behind.
-    const stopped = untilStopped();
-    const service = await startFrom({ ...given, port: given.port ?? (judge ? 0 : PORT) });
-    const mutant = await judge?.startMutant(given.mutant ?? '', service.url);
+export const serve = defineCommand({
+  name: 'serve',
+  summary: 'Run the complete evaluation service',
+  description: [
+    'The service ingests traces, closes conversations, scores them, runs simulations, and serves results and pages. It runs until it is stopped with Ctrl-C.',
+  ],
+  arguments: {},
+  options,
+  examples: [
+    { command: 'sandbox-kit serve --data ./service' },
+    { command: 'sandbox-kit serve --port 0 --json' },
+    { command: 'sandbox-kit serve --seed-file demo.yaml' },
+    {
+      note: 'List mutants with sandbox-kit selftest --list',
+      command: 'sandbox-kit serve --mutant service/traces-202',
+    },
+  ],
+  environment: {
+    SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service; generated on loopback if unset',
+    SANDBOX_KIT_JUDGE_URL: 'OpenAI-compatible endpoint of the LLM judge; with _MODEL, _API_KEY',
+    SANDBOX_KIT_USER_URL: 'Endpoint of the model that plays users; with _MODEL, _API_KEY',
+    SANDBOX_KIT_SPEECH_URL: 'Endpoint that speaks for users; with _MODEL, _VOICE, _API_KEY',
+  },
+  notes: ['With --json, the first line of stdout is {"url":…,"apiKey":…,"appUrl":…,"adminUrl":…}.'],
+  hintUnexpected: (word) =>
+    /\.(ya?ml|json)$/i.test(word) ? `Did you mean --seed-file ${word}?` : undefined,
+  async run(flags) {
+    const mutants = await loadMutants(flags, 'service');
+    // Listen for signals first: stopping while the seed data loads must clean up, too.
+    const stopped = waitForStopSignal();
+    const service = await startServiceFor({ ...flags, port: flags.port ?? (mutants ? 0 : PORT) });
+    const mutant = await mutants?.start(service.url);
     try {
-      introduce(
-        { ...service, ...(mutant && { url: mutant.url, breaks: mutant.description }) },
-        given,
-      );
+      const replaced = mutant && { url: mutant.url, breaks: mutant.description };
+      introduce({ ...service, ...replaced }, flags);
       await stopped;
     } finally {
       await mutant?.stop();
       await service.stop();
     }
   },
-};
+});
+
+/** The options that `startServiceFor` needs. */
+type ServiceFlags = Omit<ServeFlags, 'port' | 'json' | 'mutant'> & { port: number };
 
 /**
- * Starts a service as the flags and the environment say.
+ * Starts a service with options and environment variables.
  *
- * @throws {UsageError} when it can't be started like that.
+ * @throws {UsageError} if an option, a variable, or the seed data does not allow it.
  */
-export async function startFrom(given: ServiceFlags): Promise<RunningService> {
-  const seeding = seedTeller();
-  const seed = seeding.read(given['seed-file']);
-  const key = flags.serviceKey(given['api-key-file']);
-  if (key === undefined && !isLoopbackHost(given.host)) {
+export async function startServiceFor(flags: ServiceFlags): Promise<RunningService> {
+  const { host, port } = flags;
+  const terminal = createTerminal(process.stderr);
+  const seedPath = flags['seed-file'];
+  if (seedPath !== undefined) terminal.live('  reading the seed data');
+  const seed = seedPath === undefined ? undefined : readSeedFile(seedPath);
+  const key = readServiceKey(flags['api-key-file']);
+  if (key === undefined && !isLoopbackHost(host)) {
     throw new UsageError(
-      `--host: a service on ${given.host} can be reached by others: give it a key in SANDBOX_KIT_SERVICE_API_KEY, or with --api-key-file.`,
+      `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_SERVICE_API_KEY, or use --api-key-file.`,
     );
   }
-  const judge = modelFrom('JUDGE');
-  const userModel = modelFrom('USER');
-  const speech = speechFrom();
-  const wing = await import('../../service/index.ts');
+  const judge = readModelEndpoint('JUDGE');
+  const userModel = readModelEndpoint('USER');
+  const speech = readSpeechEndpoint();
+  const { startService, StartError } = await import('../../service/index.ts');
   try {
-    return await wing.startService({
-      host: given.host,
-      port: given.port,
-      log: stderrLog(given['log-level']),
-      apiKeyHeader: given['api-key-header'],
+    return await startService({
+      host,
+      port,
+      log: stderrLog(flags['log-level']),
+      apiKeyHeader: flags['api-key-header'],
       keys: key === undefined ? [] : [{ key }],
-      ...(given.data === undefined ? {} : { dataDir: given.data }),
-      ...(given.seed === undefined ? {} : { chanceSeed: given.seed }),
-      ...(given['app-url'] === undefined ? {} : { appUrl: given['app-url'] }),
-      ...(seed === undefined ? {} : { seed: seed.document, onSeedProgress: seeding.tell }),
-      ...(judge === undefined ? {} : { judge }),
-      ...(userModel === undefined ? {} : { userModel }),
-      ...(speech === undefined ? {} : { speech }),
+      ...(flags.data !== undefined && { dataDir: flags.data }),
+      ...(flags.seed !== undefined && { chanceSeed: flags.seed }),
+      ...(flags['app-url'] !== undefined && { appUrl: flags['app-url'] }),
+      ...(seed && {
+        seed: seed.document,
+        onSeedProgress: (done: number, total: number) =>
+          terminal.live(`  loaded ${done} of ${total} sessions of the seed data`),
+      }),
+      ...(judge && { judge }),
+      ...(userModel && { userModel }),
+      ...(speech && { speech }),
     });
   } catch (error) {
-    if (!(error instanceof wing.StartError)) throw error;
+    if (!(error instanceof StartError)) throw error;
     if (seed && error.seedPointer !== undefined) {
-      throw seed.misfit(error.seedPointer, error.message, error.relatedSeedPointer);
+      throw seed.errorAt(error.seedPointer, error.message, error.relatedSeedPointer);
     }
-    if ((error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE') {
-      throw new UsageError(
-        `--port: ${given.port} is in use on ${given.host}; --port 0 takes a free one.`,
-      );
-    }
-    throw new UsageError(`The service can't start: ${error.message}.`);
+    if (isPortInUse(error)) throw portInUseError(host, port);
+    throw new UsageError(`Can't start the service: ${error.message}.`);
   } finally {
-    seeding.end();
+    terminal.live('');
   }
 }
 
-/** The variables that make OpenTelemetry's exporters send to a service. */
+/** Returns the variables that configure OpenTelemetry exporters for a service. */
 export function exporterVariables(
   { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
-  apiKeyHeader: string,
+  apiKeyHeader: string = serviceApiKeyHeader,
 ): Record<string, string> {
   return {
     OTEL_EXPORTER_OTLP_ENDPOINT: url,
@@ -164,35 +147,35 @@ export function exporterVariables(
   };
 }
 
-function introduce(service: RunningService & { breaks?: string }, given: ServeFlags): void {
+function introduce(service: RunningService & { breaks?: string }, flags: ServeFlags): void {
   const { url, apiKey, appUrl, adminUrl, breaks } = service;
-  if (given.json) {
+  if (flags.json) {
     process.stdout.write(`${JSON.stringify({ url, apiKey, appUrl, adminUrl })}\n`);
     return;
   }
-  const out = terminalOf(process.stdout);
-  const variables = Object.entries(exporterVariables(service, given['api-key-header']));
-  out.write(
-    [
-      `The ${breaks === undefined ? 'service' : 'mutant'} listens at ${out.style('bold', url)}`,
-      ...(breaks === undefined ? [] : [`  breaks   ${breaks}`]),
-      `  key      ${apiKey}`,
-      `  control  ${adminUrl}`,
-      `  data     ${given.data ?? 'kept until the stop; --data FOLDER keeps it for good'}`,
-      '',
-      'Send it the traces of your agent:',
-      ...variables.map(([name, value]) => `  export ${name}=${value}`),
-      '',
-      'Close a conversation, and read the results:',
-      `  curl -X POST -H '${given['api-key-header']}: ${apiKey}' \\`,
-      `    ${url}/v1/sessions/CONVERSATION_ID/end`,
-      `  curl -H '${given['api-key-header']}: ${apiKey}' \\`,
-      `    ${url}/api/prod-evaluations/sessions/`,
-      '',
-      'Nothing appears? sandbox-kit lint-traces FILE, or',
-      `  ${adminUrl}/ingest-log`,
-      'Stop it with Ctrl-C.',
-      '',
-    ].join('\n'),
-  );
+  const out = createTerminal(process.stdout);
+  const header = flags['api-key-header'];
+  const lines = [
+    `The ${breaks === undefined ? 'service' : 'mutant'} listens at ${out.style('bold', url)}`,
+    ...(breaks === undefined ? [] : [`  mutation  ${breaks}`]),
+    `  API key   ${apiKey}`,
+    `  admin     ${adminUrl}`,
+    `  data      ${flags.data ?? 'deleted when it stops; --data DIR keeps it'}`,
+    '',
+    'Send the traces of your agent:',
+    ...Object.entries(exporterVariables(service, header)).map(
+      ([name, value]) => `  export ${name}=${value}`,
+    ),
+    '',
+    'Close a conversation, and read the results:',
+    `  curl -X POST -H '${header}: ${apiKey}' \\`,
+    `    ${url}/v1/sessions/CONVERSATION_ID/end`,
+    `  curl -H '${header}: ${apiKey}' \\`,
+    `    ${url}/api/prod-evaluations/sessions/`,
+    '',
+    'No results? Run sandbox-kit lint-traces FILE, or read',
+    `  ${adminUrl}/ingest-log`,
+    'Press Ctrl-C to stop.',
+  ];
+  out.write(`${lines.join('\n')}\n`);
 }

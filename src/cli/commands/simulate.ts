@@ -1,164 +1,201 @@
-import type { Argv, CommandModule } from 'yargs';
-import { z } from 'zod';
-import type { SimulationReport } from '../../contract/index.ts';
-import { randomSeed } from '../../platform/random.ts';
+import type { Scenario, SimulationReport } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { stderrLog } from '../../platform/log.ts';
-import { wrap } from '../../report-kit/terminal.ts';
-import { readEarlierReport } from '../input/earlier-report.ts';
-import { writeTextFile } from '../input/files.ts';
-import * as flags from '../flags/flags.ts';
-import { kitVersion } from '../kit-version.ts';
-import { modelFrom } from '../flags/model-from.ts';
-import { openOutputs } from '../output/outputs.ts';
+import { randomSeed } from '../../platform/random.ts';
+import { argument, defineCommand, type ValuesOf } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import * as common from '../flags/common.ts';
+import {
+  readCa,
+  readModelEndpoint,
+  readSandboxKey,
+  readSpeechEndpoint,
+} from '../flags/environment.ts';
+import { group, option, switchOption } from '../flags/option.ts';
+import * as values from '../flags/values.ts';
+import { findSetOption, voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
+import { writeJsonFile, writeTextFile } from '../input/files.ts';
+import { readEarlierReport } from '../input/report-files.ts';
 import { readScenarioSet, type ScenarioSet } from '../input/scenario-files.ts';
-import { interruptible } from '../signals.ts';
-import { sessionProgress } from '../output/simulate-progress.ts';
-import { simulatedCalls, type SimulatedCalls } from './simulated-calls.ts';
-import { terminalOf, type Terminal } from '../output/terminal.ts';
-import { voiceFlags, voiceOptions } from '../flags/voice-flags.ts';
+import { kitVersion } from '../kit-version.ts';
+import { createAudioDirectory, type AudioDirectory } from '../output/audio-files.ts';
+import { openOutputs } from '../output/outputs.ts';
+import { createSessionProgress } from '../output/progress.ts';
+import { createTerminal, type Terminal } from '../output/terminal.ts';
+import { abortOnStopSignal } from '../signals.ts';
 
-const simulateFlags = z.object({
-  url: flags.sandboxUrl,
-  scenario: z.array(flags.word).optional(),
-  samples: flags.wholeNumber(1, 1_000).optional(),
-  concurrency: flags.wholeNumber(1, 100).optional(),
-  voice: z.boolean(),
-  seed: flags.seed.optional(),
-  json: flags.filePath.optional(),
-  junit: flags.filePath.optional(),
-  baseline: flags.filePath.optional(),
-  'api-key-file': flags.filePath.optional(),
-  ca: flags.filePath.optional(),
-  ...voiceFlags,
-});
+const CHAT_CONCURRENCY = 5;
+/** Calls need more time than CPU. */
+const VOICE_CONCURRENCY = 10;
 
-type SimulateFlags = z.infer<typeof simulateFlags>;
-type ServiceWing = typeof import('../../service/index.ts');
+const positionals = { url: argument(values.sandboxUrl, 'Base URL of the sandbox') };
 
-/** What a run is told with. */
-interface Run {
-  given: SimulateFlags;
-  wing: ServiceWing;
-  out: Terminal;
-}
-
-const EPILOGUE = `Examples:
-  sandbox-kit simulate http://127.0.0.1:8080
-  sandbox-kit simulate URL --scenario 'scenarios/*.scenario.yaml' --samples 5
-  sandbox-kit simulate URL --json run.json --baseline earlier.json
-  sandbox-kit simulate URL --voice --save-audio calls
-
-Without --scenario, a starter set for a shop's support agent is run.
-By voice, users speak English by a synthesizer of the kit, or by any
-OpenAI-compatible endpoint: SANDBOX_KIT_SPEECH_URL, _MODEL, _VOICE and _API_KEY.
-The bearer key is read from SANDBOX_KIT_API_KEY, or with --api-key-file. A model
-that plays users of mode llm: SANDBOX_KIT_USER_URL, _MODEL and _API_KEY, of any
-OpenAI-compatible endpoint; one that judges: SANDBOX_KIT_JUDGE_URL, ...
-Exit codes: 0 passed, 1 a scenario failed, 3 undecided: a session crashed, or
-nothing scored it.`;
-
-/** `sandbox-kit simulate URL`: do simulated users get what they want of this sandbox? */
-export const simulateVerb: CommandModule = {
-  command: 'simulate <url>',
-  describe: 'Talk to a sandbox as simulated users, and score what it says',
-  builder: (yargs) => simulateOptions(yargs).epilogue(EPILOGUE),
-  handler: async (argv) => {
-    const given = flags.parseFlags(simulateFlags, argv);
-    const set = readScenarioSet(given.scenario);
-    const baseline =
-      given.baseline === undefined
-        ? undefined
-        : readEarlierReport(given.baseline, 'SimulationReport');
-    const wing = await import('../../service/index.ts');
-    checkSet(set, wing);
-    const out = openOutputs(given);
-    const calls = await simulatedCalls(given, set.scenarios);
-    const report = await run({ given, set, wing, out, calls });
-    deliver(baseline ? wing.withComparison(report, baseline) : report, { given, wing, out });
-    if (calls.audio) out.write(`${wrap(calls.audio.told(), out.width).join('\n')}\n`);
-  },
+const options = {
+  scenario: common.scenarios,
+  samples: option(
+    values.wholeNumber(1, 1_000),
+    'N',
+    'Sessions per scenario, 1 to 1000',
+    'samples of the scenario, or 1',
+  ),
+  concurrency: option(
+    values.wholeNumber(1, 100),
+    'N',
+    'Sessions at the same time, 1 to 100',
+    `${CHAT_CONCURRENCY}; voice: ${VOICE_CONCURRENCY}`,
+  ),
+  seed: common.runSeed,
+  'api-key-file': common.apiKeyFile,
+  ca: common.ca,
+  ...group('Reports', {
+    json: common.jsonReport,
+    junit: common.junitReport,
+    compare: common.compare,
+  }),
+  ...group('Voice', { voice: switchOption('Run all scenarios by voice instead of chat') }),
+  ...voiceOptions,
 };
 
-function simulateOptions(yargs: Argv): Argv {
-  const options = yargs
-    .usage('sandbox-kit simulate URL\n\nSimulated users talk to a sandbox, and evals score them.')
-    .positional('url', { type: 'string', describe: 'base address of the sandbox' })
-    .option('scenario', {
-      type: 'string',
-      array: true,
-      describe: 'file, folder, glob or id; may be repeated',
-    })
-    .option('samples', { type: 'number', describe: 'sessions of each; as each scenario says' })
-    .option('concurrency', { type: 'number', describe: 'sessions at a time; 5, calls 10' })
-    .option('voice', { type: 'boolean', default: false, describe: 'by voice instead of chat' })
-    .option('seed', { type: 'string', describe: 'repeat the ids of an earlier run' })
-    .option('json', { type: 'string', describe: 'write the report as JSON; - is stdout' })
-    .option('junit', { type: 'string', describe: 'write the report as JUnit XML' })
-    .option('baseline', { type: 'string', describe: 'JSON of an earlier run, to compare' })
-    .option('api-key-file', { type: 'string', describe: 'file that holds the bearer key' })
-    .option('ca', { type: 'string', describe: 'PEM file of a CA to trust' });
-  return voiceOptions(options);
+type SimulateFlags = ValuesOf<typeof positionals & typeof options>;
+type Service = typeof import('../../service/index.ts');
+type SimulateOptions = Parameters<Service['simulate']>[0];
+
+export const simulate = defineCommand({
+  name: 'simulate',
+  summary: 'Let simulated users talk to a sandbox, and score the conversations',
+  description: [
+    'Without --scenario, runs the starter scenarios, which are for the support agent of a shop.',
+  ],
+  arguments: positionals,
+  options,
+  examples: [
+    { command: 'sandbox-kit simulate http://127.0.0.1:8080' },
+    {
+      command: "sandbox-kit simulate URL --scenario 'scenarios/*.scenario.yaml' --samples 5",
+    },
+    {
+      note: 'Show what changed since an earlier run',
+      command: 'sandbox-kit simulate URL --json run.json --compare earlier.json',
+    },
+    { command: 'sandbox-kit simulate URL --voice --save-audio calls' },
+  ],
+  environment: {
+    ...common.sandboxKeyVariable,
+    SANDBOX_KIT_USER_URL:
+      'OpenAI-compatible endpoint of the model that plays users of mode llm; with _MODEL, _API_KEY',
+    SANDBOX_KIT_JUDGE_URL: 'Endpoint of the LLM judge; with _MODEL, _API_KEY',
+    SANDBOX_KIT_SPEECH_URL:
+      'Endpoint that speaks for users, instead of the built-in English synthesizer; with _MODEL, _VOICE, _API_KEY',
+  },
+  exitCodes: {
+    0: 'all scenarios passed',
+    1: 'a scenario failed',
+    3: 'undecided: a session crashed, or no eval scored it',
+  },
+  async run(flags) {
+    const set = readScenarioSet(flags.scenario);
+    const earlier = readEarlierReport(flags.compare, 'SimulationReport');
+    const service = await import('../../service/index.ts');
+    checkScenarios(set, service);
+    const out = openOutputs(flags);
+    const calls = await prepareCalls(flags, set.scenarios);
+    const report = await runSessions(flags, { set, service, out, calls });
+    const compared = earlier ? service.withComparison(report, earlier) : report;
+    out.write(service.terminalReport(compared, out));
+    const { json, junit } = flags;
+    if (json !== undefined) writeJsonFile(json, compared, '--json');
+    if (junit !== undefined) writeTextFile(junit, service.junitReport(compared), '--junit');
+    process.exitCode = compared.exitCode;
+    calls.audio?.summarize(out);
+  },
+});
+
+/** @throws {UsageError} if a scenario, or an eval or persona of its directory, is inconsistent. */
+function checkScenarios(set: ScenarioSet, service: Service): void {
+  try {
+    service.resolveScenarios(set.scenarios, set);
+  } catch (error) {
+    if (!(error instanceof service.InvalidDocumentError)) throw error;
+    throw set.errorAt(error.pointer, error.message);
+  }
 }
 
-async function run({
-  given,
-  set,
-  wing,
-  out,
-  calls: { channel, voice },
-}: Run & { set: ScenarioSet; calls: SimulatedCalls }): Promise<SimulationReport> {
-  const { samples } = given;
-  // A call takes as long as it takes to speak, and little else.
-  const { concurrency = voice === undefined ? 5 : 10 } = given;
-  const seed = given.seed ?? randomSeed();
-  const access = {
-    apiKey: flags.sandboxKey(given['api-key-file']),
-    ca: flags.caPem(given.ca),
-    judge: modelFrom('JUDGE'),
-    userModel: modelFrom('USER'),
+/** Which sessions use voice, and how their calls are placed and saved. */
+interface Calls extends Pick<SimulateOptions, 'channel' | 'voice'> {
+  audio?: AudioDirectory | undefined;
+}
+
+/**
+ * Returns how calls are placed, and creates the audio directory.
+ *
+ * @throws {UsageError} if a voice option is set, but no session uses voice.
+ */
+async function prepareCalls(flags: SimulateFlags, scenarios: readonly Scenario[]): Promise<Calls> {
+  if (!flags.voice && !scenarios.some(({ channel }) => channel === 'voice')) {
+    const unused = findSetOption(Object.keys(voiceOptions), flags);
+    if (unused === undefined) return {};
+    throw new UsageError(`--${unused} needs --voice, or a scenario with channel: voice.`);
+  }
+  const directory = flags['save-audio'];
+  const audio =
+    directory === undefined ? undefined : await createAudioDirectory(directory, 'SCENARIO-SAMPLE');
+  return {
+    channel: flags.voice ? 'voice' : undefined,
+    voice: {
+      ...voiceSettingsOf(flags),
+      speech: readSpeechEndpoint(),
+      onAudio:
+        audio &&
+        (({ scenario, sample }, recorded) => audio.save(`${scenario.id}-${sample}`, recorded)),
+    },
+    audio,
   };
-  const total = set.scenarios.reduce((sum, one) => sum + (samples ?? one.samples ?? 1), 0);
-  const many = set.scenarios.length === 1 ? '1 scenario' : `${set.scenarios.length} scenarios`;
-  out.write(`${out.style('bold', `sandbox-kit simulate ${given.url}`)}\n`);
-  const sessions = `${total} session${total === 1 ? '' : 's'}`;
-  const way = channel === 'voice' ? ' by voice' : '';
-  out.write(`${many}, ${sessions}${way}, ${concurrency} at a time. Seed ${seed}.\n\n`);
-  const errors = terminalOf(process.stderr);
-  const progress = sessionProgress(errors, systemClock, total);
-  using interrupt = interruptible('Stopping: what was seen is reported. Once more leaves at once.');
+}
+
+async function runSessions(
+  flags: SimulateFlags,
+  {
+    set,
+    service,
+    out,
+    calls: { channel, voice },
+  }: { set: ScenarioSet; service: Service; out: Terminal; calls: Calls },
+): Promise<SimulationReport> {
+  const { samples, seed = randomSeed() } = flags;
+  const { concurrency = voice ? VOICE_CONCURRENCY : CHAT_CONCURRENCY } = flags;
+  const access = {
+    apiKey: readSandboxKey(flags['api-key-file']),
+    ca: readCa(flags.ca),
+    judge: readModelEndpoint('JUDGE'),
+    userModel: readModelEndpoint('USER'),
+  };
+  const { scenarios } = set;
+  const total = scenarios.reduce((sum, scenario) => sum + (samples ?? scenario.samples ?? 1), 0);
+  const plan = [
+    `${scenarios.length} scenario${scenarios.length === 1 ? '' : 's'}`,
+    `${total} session${total === 1 ? '' : 's'}${channel === 'voice' ? ' by voice' : ''}`,
+    `${concurrency} at a time`,
+  ];
+  out.write(`${out.style('bold', `sandbox-kit simulate ${flags.url}`)}\n`);
+  out.write(`${plan.join(', ')}. Seed ${seed}.\n\n`);
+  const terminal = createTerminal(process.stderr);
+  const progress = createSessionProgress(terminal, systemClock, total);
+  using interrupt = abortOnStopSignal(
+    'Stopping. The report covers the finished sessions. Press Ctrl-C again to exit immediately.',
+  );
   try {
-    return await wing.simulate({
-      ...{ ...set, samples, concurrency, seed, channel, voice, kitVersion: kitVersion() },
-      sandbox: given.url,
-      ...access,
+    return await service.simulate({
+      ...{ ...set, ...access, samples, concurrency, seed, channel, voice },
+      kitVersion: kitVersion(),
+      sandbox: flags.url,
       log: stderrLog('error'),
       signal: interrupt.signal,
       onSession: (session) => {
-        const isUnheld = session.status === 'cancelled' && session.traces.length === 0;
-        progress.ended(isUnheld ? '' : wing.sessionLine(session, errors));
+        const hasStarted = session.status !== 'cancelled' || session.traces.length > 0;
+        progress.write(hasStarted ? service.sessionLine(session, terminal) : '');
       },
     });
   } finally {
     progress.end();
   }
-}
-
-/** @throws {UsageError} where scenarios, or what stands beside them, make no sense. */
-function checkSet(set: ScenarioSet, wing: ServiceWing): void {
-  try {
-    wing.resolveScenarios(set.scenarios, set);
-  } catch (error) {
-    if (error instanceof wing.InvalidDocumentError) throw set.misfit(error.pointer, error.message);
-    throw error;
-  }
-}
-
-/** Gives a report to all who are to have it, and to the caller as the exit code. */
-function deliver(report: SimulationReport, { given, wing, out }: Run): void {
-  const { json, junit } = given;
-  out.write(wing.terminalReport(report, out));
-  if (json !== undefined) writeTextFile(json, `${JSON.stringify(report, null, 2)}\n`, '--json');
-  if (junit !== undefined) writeTextFile(junit, wing.junitReport(report), '--junit');
-  process.exitCode = report.exitCode;
 }

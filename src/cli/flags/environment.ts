@@ -1,37 +1,154 @@
+import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
-import { UsageError } from './usage-error.ts';
+import type { Area } from '../../contract/index.ts';
+import type { SpeechEndpoint } from '../../voice/speech/index.ts';
+import { UsageError } from '../errors.ts';
+import { readTextFile } from '../input/files.ts';
+
+const variable = z.string().trim().min(1).optional().catch(undefined);
 
 const environment = z.object({
-  SANDBOX_KIT_API_KEY: z.string().trim().min(1).optional().catch(undefined),
-  SANDBOX_KIT_SERVICE_API_KEY: z.string().trim().min(1).optional().catch(undefined),
-  SANDBOX_KIT_JUDGE_URL: z.string().trim().min(1).optional().catch(undefined),
-  SANDBOX_KIT_JUDGE_MODEL: z.string().trim().min(1).optional().catch(undefined),
-  SANDBOX_KIT_JUDGE_API_KEY: z.string().trim().min(1).optional().catch(undefined),
-  SANDBOX_KIT_USER_URL: z.string().trim().min(1).optional().catch(undefined),
-  SANDBOX_KIT_USER_MODEL: z.string().trim().min(1).optional().catch(undefined),
-  SANDBOX_KIT_USER_API_KEY: z.string().trim().min(1).optional().catch(undefined),
-  SANDBOX_KIT_SPEECH_URL: z.string().trim().min(1).optional().catch(undefined),
-  SANDBOX_KIT_SPEECH_MODEL: z.string().trim().min(1).optional().catch(undefined),
-  SANDBOX_KIT_SPEECH_VOICE: z.string().trim().min(1).optional().catch(undefined),
-  SANDBOX_KIT_SPEECH_API_KEY: z.string().trim().min(1).optional().catch(undefined),
+  SANDBOX_KIT_API_KEY: variable,
+  SANDBOX_KIT_SERVICE_API_KEY: variable,
+  SANDBOX_KIT_JUDGE_URL: variable,
+  SANDBOX_KIT_JUDGE_MODEL: variable,
+  SANDBOX_KIT_JUDGE_API_KEY: variable,
+  SANDBOX_KIT_USER_URL: variable,
+  SANDBOX_KIT_USER_MODEL: variable,
+  SANDBOX_KIT_USER_API_KEY: variable,
+  SANDBOX_KIT_SPEECH_URL: variable,
+  SANDBOX_KIT_SPEECH_MODEL: variable,
+  SANDBOX_KIT_SPEECH_VOICE: variable,
+  SANDBOX_KIT_SPEECH_API_KEY: variable,
   NO_COLOR: z.string().optional(),
   TERM: z.string().optional(),
 });
 
-/** The variables that the kit reads. Nothing outside this file looks at the environment. */
+/** The environment variables of sandbox-kit. No other file reads `process.env`. */
 export type Environment = z.infer<typeof environment>;
 
-/** Reads the environment of the process. An empty key counts as none. */
+/** Reads the environment variables. An empty variable counts as unset. */
 export function readEnvironment(): Environment {
   return environment.parse(process.env);
 }
 
-/** A bearer key must fit into an HTTP header. */
-export function checkedKey(key: string, source: string): string {
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new UsageError(
-      `The key from ${source} has characters that no HTTP header can carry: expected one line of printable ASCII without spaces.`,
-    );
+/** Returns the sandbox's key from the file, or else from SANDBOX_KIT_API_KEY. */
+export function readSandboxKey(apiKeyFile: string | undefined): string | undefined {
+  return readKey(apiKeyFile, 'SANDBOX_KIT_API_KEY');
+}
+
+/** Returns the service's key from the file, or else from SANDBOX_KIT_SERVICE_API_KEY. */
+export function readServiceKey(apiKeyFile: string | undefined): string | undefined {
+  return readKey(apiKeyFile, 'SANDBOX_KIT_SERVICE_API_KEY');
+}
+
+/** Returns the key of the checked sandbox or service, and the header of the service's key. */
+export function readTargetKey(flags: {
+  area?: readonly Area[] | undefined;
+  'api-key-file'?: string | undefined;
+  'api-key-header': string;
+}): { apiKey: string | undefined; apiKeyHeader?: string } {
+  const file = flags['api-key-file'];
+  if (!flags.area?.includes('service')) return { apiKey: readSandboxKey(file) };
+  return { apiKey: readServiceKey(file), apiKeyHeader: flags['api-key-header'].toLowerCase() };
+}
+
+function readKey(
+  apiKeyFile: string | undefined,
+  name: 'SANDBOX_KIT_API_KEY' | 'SANDBOX_KIT_SERVICE_API_KEY',
+): string | undefined {
+  if (apiKeyFile !== undefined) {
+    const key = readTextFile(apiKeyFile, '--api-key-file').trim();
+    if (key === '') throw new UsageError(`The key file ${apiKeyFile} (--api-key-file) is empty.`);
+    return checkKey(key, `The key in ${apiKeyFile} (--api-key-file)`);
   }
-  return key;
+  const key = readEnvironment()[name];
+  return key === undefined ? undefined : checkKey(key, `The key in ${name}`);
+}
+
+/** Returns a key that fits into an HTTP header. */
+function checkKey(key: string, label: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new UsageError(
+    `${label} must be one line of printable ASCII without spaces: an HTTP header can't carry other characters.`,
+  );
+}
+
+/** Returns the PEM text of the file that `--ca` names. */
+export function readCa(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  const pem = readTextFile(path, '--ca');
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs);
+  if (!blocks) throw new UsageError(`${path} (--ca) contains no PEM certificate.`);
+  if (!blocks.every(isCertificate)) {
+    throw new UsageError(`${path} (--ca) contains an invalid PEM certificate.`);
+  }
+  return pem;
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** A language model behind an OpenAI-compatible API. */
+export interface ModelEndpoint {
+  baseUrl: string;
+  model: string;
+  apiKey?: string;
+}
+
+/**
+ * Reads the model of the LLM judge or of the simulated users.
+ *
+ * @throws {UsageError} if only one of URL and MODEL is set, or the URL is invalid.
+ */
+export function readModelEndpoint(role: 'JUDGE' | 'USER'): ModelEndpoint | undefined {
+  const variables = readEnvironment();
+  const [urlName, modelName] = [`SANDBOX_KIT_${role}_URL`, `SANDBOX_KIT_${role}_MODEL`] as const;
+  const baseUrl = variables[urlName];
+  const model = variables[modelName];
+  if (baseUrl === undefined && model === undefined) return undefined;
+  if (baseUrl === undefined || model === undefined) {
+    const [setName, missingName] =
+      baseUrl === undefined ? [modelName, urlName] : [urlName, modelName];
+    throw new UsageError(`${setName} is set, but ${missingName} is not. Set both or neither.`);
+  }
+  checkEndpointUrl(urlName, baseUrl);
+  const apiKey = variables[`SANDBOX_KIT_${role}_API_KEY`];
+  return { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
+}
+
+/**
+ * Reads the endpoint that replaces the built-in speech synthesizer.
+ *
+ * @throws {UsageError} if MODEL or VOICE is set without URL, or the URL is invalid.
+ */
+export function readSpeechEndpoint(): SpeechEndpoint | undefined {
+  const {
+    SANDBOX_KIT_SPEECH_URL: baseUrl,
+    SANDBOX_KIT_SPEECH_MODEL: model,
+    SANDBOX_KIT_SPEECH_VOICE: voice,
+    SANDBOX_KIT_SPEECH_API_KEY: key,
+  } = readEnvironment();
+  if (baseUrl === undefined) {
+    if (model === undefined && voice === undefined) return undefined;
+    const setName = model === undefined ? 'SANDBOX_KIT_SPEECH_VOICE' : 'SANDBOX_KIT_SPEECH_MODEL';
+    throw new UsageError(`${setName} is set, but SANDBOX_KIT_SPEECH_URL is not. Set the URL too.`);
+  }
+  checkEndpointUrl('SANDBOX_KIT_SPEECH_URL', baseUrl);
+  return {
+    baseUrl,
+    ...(model !== undefined && { model }),
+    ...(voice !== undefined && { voice }),
+    ...(key !== undefined && { apiKey: checkKey(key, 'The key in SANDBOX_KIT_SPEECH_API_KEY') }),
+  };
+}
+
+function checkEndpointUrl(name: string, url: string): void {
+  if (URL.canParse(url)) return;
+  throw new UsageError(`${name} must be a URL, got ${JSON.stringify(url)}.`);
 }

@@ -9,133 +9,138 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { OutputLost, UsageError } from '../flags/usage-error.ts';
+import { OutputError, UsageError } from '../errors.ts';
 
 /**
- * Reads a text file that a flag names.
+ * Reads a text file. `-` is stdin.
  *
- * @throws {UsageError} that names the flag, the file and what is wrong with it.
+ * @throws {UsageError} with the option, the path, and the reason.
  */
-export function readTextFile(path: string, flag: string): string {
-  return readBytes(path, flag).toString('utf8');
+export function readTextFile(path: string, option: string): string {
+  return readBytes(path, option).toString('utf8');
 }
 
 /**
- * Reads a file that a flag names; `-` is stdin.
+ * Reads a file. `-` is stdin.
  *
- * @throws {UsageError} that names the flag, the file and what is wrong with it.
+ * @throws {UsageError} with the option, the path, and the reason.
  */
-export function readBytes(path: string, flag: string): Buffer {
+export function readBytes(path: string, option: string): Buffer {
   try {
     return readFileSync(path === '-' ? 0 : path);
   } catch (error) {
-    throw new UsageError(`${flag}: ${path} can't be read: ${reasonOf(error)}.`);
+    throw new UsageError(`Can't read ${path} (${option}): ${reasonOf(error)}.`);
   }
 }
 
 /**
- * Writes a report to a file, or to stdout for `-`.
+ * Writes text to a file, or to stdout for `-`.
  *
- * @throws {UsageError} that names the flag, the file and what is wrong with it.
+ * @throws {UsageError} with the option, the path, and the reason.
  */
-export function writeTextFile(path: string, text: string, flag: string): void {
+export function writeTextFile(path: string, text: string, option: string): void {
   if (path === '-') {
     process.stdout.write(text);
     return;
   }
-  orUnwritable(path, flag, () => writeFileSync(path, text));
+  explainWriteError(path, option, () => writeFileSync(path, text));
+}
+
+/** Writes a value as indented JSON, as `writeTextFile` does. */
+export function writeJsonFile(path: string, value: object, option: string): void {
+  writeTextFile(path, `${JSON.stringify(value, null, 2)}\n`, option);
 }
 
 /**
  * Writes bytes to a file.
  *
- * @throws {UsageError} as `writeTextFile` does.
+ * @throws {UsageError} with the option, the path, and the reason.
  */
-export function writeBinaryFile(path: string, bytes: Uint8Array, flag: string): void {
-  orUnwritable(path, flag, () => writeFileSync(path, bytes));
+export function writeBinaryFile(path: string, bytes: Uint8Array, option: string): void {
+  explainWriteError(path, option, () => writeFileSync(path, bytes));
 }
 
 /**
- * Makes sure that a file can be written later, so that no run is lost for want of a folder. Leaves
- * an empty file where there was none.
+ * Checks before a run that a file can be written after it. Creates an empty file if none exists.
  *
- * @throws {UsageError} as `writeTextFile` does.
+ * @throws {UsageError} with the option, the path, and the reason.
  */
-export function reserveFile(path: string, flag: string): void {
-  if (path !== '-') orUnwritable(path, flag, () => closeSync(openSync(path, 'a')));
+export function reserveFile(path: string, option: string): void {
+  if (path !== '-') explainWriteError(path, option, () => closeSync(openSync(path, 'a')));
 }
 
 /**
- * What tells a file from all others, whatever the path that leads to it; undefined of a device such
- * as /dev/null, which takes anything of anybody. Of a file that is not there yet, its place.
+ * Returns a text that is equal for all paths to one file: its device and inode, or the real path of
+ * a file that does not exist yet. Returns undefined for a device such as /dev/null, and for a path
+ * that can't be resolved.
  */
 export function identityOf(path: string): string | undefined {
   try {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found?.isCharacterDevice()) return undefined;
-    if (found) return `${found.dev}:${found.ino}`;
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isCharacterDevice()) return undefined;
+    if (stats) return `${stats.dev}:${stats.ino}`;
     return join(realpathSync(dirname(path)), basename(path));
   } catch {
-    // Why it can't be written is said by who tries.
+    // Writing the file reports why.
     return undefined;
   }
 }
 
 /**
- * Makes a folder, with those it stands in, and makes sure that files can be written into it.
+ * Creates a directory with its parents, and checks that files can be written into it.
  *
- * @throws {UsageError} that names the flag, the folder and what is wrong with it.
+ * @throws {UsageError} with the option, the path, and the reason.
  */
-export function makeFolder(path: string, flag: string): void {
+export function createDirectory(path: string, option: string): void {
   try {
-    makeEach(resolve(path));
+    createWithParents(resolve(path));
   } catch (error) {
-    throw new UsageError(`${flag}: ${path} can't be made: ${reasonOf(error)}.`);
+    throw new UsageError(`Can't create the directory ${path} (${option}): ${reasonOf(error)}.`);
   }
   if (!statSync(path).isDirectory()) {
-    throw new UsageError(`${flag}: expected a folder, ${path} is a file.`);
+    throw new UsageError(`${option} must be a directory, but ${path} is a file.`);
   }
-  // Not by its permissions: an administrator has all, also where nothing can be written.
+  // Permissions are not enough: root has all of them on a read-only file system, too.
   const probe = join(path, `.sandbox-kit-${process.pid}`);
   try {
     writeFileSync(probe, '');
     rmSync(probe);
   } catch (error) {
-    throw new UsageError(`${flag}: nothing can be written into ${path}: ${reasonOf(error)}.`);
+    throw new UsageError(`Can't write to the directory ${path} (${option}): ${reasonOf(error)}.`);
   }
 }
 
-/** Node's own recursion never ends where a file system has the folder above and refuses the new. */
-function makeEach(path: string): void {
-  // What can't be looked at for another reason than that it is not there is said as it is.
+/** `mkdir` with `recursive` never ends on a file system that refuses new directories, as /proc. */
+function createWithParents(path: string): void {
+  // Errors other than a missing entry are thrown as they are.
   if (statSync(path, { throwIfNoEntry: false })) return;
-  makeEach(dirname(path));
+  createWithParents(dirname(path));
   mkdirSync(path);
 }
 
-function orUnwritable(path: string, flag: string, write: () => void): void {
+function explainWriteError(path: string, option: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    const says = `${flag}: ${path} can't be written: ${reasonOf(error)}.`;
-    throw isFull(error) ? new OutputLost(says) : new UsageError(says);
+    const message = `Can't write ${path} (${option}): ${reasonOf(error)}.`;
+    throw isDiskError(error) ? new OutputError(message) : new UsageError(message);
   }
 }
 
-/** No mistake of the caller's, and found only when there is something to write. */
-const isFull = (error: unknown): boolean =>
+/** Returns whether an error is not the caller's mistake and appears only while writing. */
+const isDiskError = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT', 'EIO'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 const reasons: Partial<Record<string, string>> = {
-  ENOENT: 'no such file or folder',
-  EISDIR: 'it is a folder',
+  ENOENT: 'no such file or directory',
+  EISDIR: 'it is a directory',
   EACCES: 'permission denied',
-  ENOTDIR: 'a part of its path is not a folder',
+  ENOTDIR: 'a part of its path is not a directory',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
 };
 
-/** Why a file or a stream can't be read or written, in a few words. */
+/** Returns why a file or stream can't be read or written, as a phrase. */
 export function reasonOf(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return reasons[code] ?? message;

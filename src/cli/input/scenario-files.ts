@@ -1,109 +1,175 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
-import { suggestion } from '../../platform/suggest.ts';
-import { expressionOf, filesIn, filesOf } from './file-glob.ts';
-import { UsageError } from '../flags/usage-error.ts';
-import { readYamlFile, type YamlDocument } from './yaml-file.ts';
+import { didYouMean, UsageError } from '../errors.ts';
+import { readYamlFile, type YamlDocument } from './documents.ts';
 
-/** Scenarios from files, with the personas and evals that stand beside them. */
+/** Scenarios from files, and the personas and evals in the same directories. */
 export interface ScenarioSet {
   scenarios: Scenario[];
   personas: Persona[];
   evals: EvalDefinition[];
   /**
-   * What is wrong at a place: `/0/user/steps/1` is in the first scenario, `/evals/0/params` in the
-   * first eval that stands beside them.
+   * Creates an error about a place: `/0/user/steps/1` is in the first scenario, `/evals/0/params` in
+   * the first eval of the directories. `message` is a sentence without a full stop.
    */
-  misfit: (pointer: string, message: string) => UsageError;
+  errorAt: (pointer: string, message: string) => UsageError;
 }
 
-const FLAG = '--scenario';
-const ENDING = '.scenario.yaml';
+const OPTION = '--scenario';
+const SCENARIO_SUFFIX = '.scenario.yaml';
 const EXPECTED =
-  "expected a file, a folder or a glob such as 'scenarios/*.scenario.yaml', or ids of the starter set such as 'refund-*'";
+  "Expected a file, a directory, a glob such as 'scenarios/*.scenario.yaml', or ids of starter scenarios such as 'refund-*'.";
 
 /**
- * Reads the scenarios that patterns name, the starter set without any; what they refer to is looked
- * for in `*.persona.yaml` and `*.eval.yaml` of the same folders.
+ * Reads the scenarios that match the patterns, or the starter scenarios without patterns. Their
+ * personas and evals come from `*.persona.yaml` and `*.eval.yaml` in the same directories.
  *
- * @throws {UsageError} with file, line and column where something is wrong, and where nothing matches.
+ * @throws {UsageError} with path, line, and column if a file is invalid, or if nothing matches.
  */
 export function readScenarioSet(patterns: readonly string[] | undefined): ScenarioSet {
-  const found = patterns ? patterns.flatMap(scenariosOf) : starterSet();
-  // Two patterns may name one file.
-  const scenarios = [...new Map(found.map((one) => [one.place(''), one])).values()];
-  refuseTwins(scenarios);
-  const folders = [...new Set(scenarios.map(({ folder }) => folder))];
-  const beside = <Name extends 'Persona' | 'EvalDefinition'>(ending: string, name: Name) => {
-    const all = folders.flatMap((folder) =>
-      filesIn(folder, ending).flatMap((path) => readYamlFile(path, FLAG, name)),
+  const matches = patterns ? patterns.flatMap(findScenarios) : readStarterScenarios();
+  // Two patterns can match one file.
+  const scenarios = [...new Map(matches.map((match) => [match.locate(''), match])).values()];
+  rejectDuplicateIds(scenarios);
+  const directories = [...new Set(scenarios.map(({ directory }) => directory))];
+  const readAll = <Name extends 'Persona' | 'EvalDefinition'>(suffix: string, name: Name) => {
+    const all = directories.flatMap((directory) =>
+      listFiles(directory, suffix).flatMap((path) => readYamlFile(path, OPTION, name)),
     );
-    refuseTwins(all);
+    rejectDuplicateIds(all);
     return all;
   };
-  const [personas, evals] = [
-    beside('.persona.yaml', 'Persona'),
-    beside('.eval.yaml', 'EvalDefinition'),
-  ];
+  const personas = readAll('.persona.yaml', 'Persona');
+  const evals = readAll('.eval.yaml', 'EvalDefinition');
   return {
     scenarios: scenarios.map(({ value }) => value),
     personas: personas.map(({ value }) => value),
     evals: evals.map(({ value }) => value),
-    misfit(pointer, message) {
-      const [, kind = '', nth = '', within = ''] =
+    errorAt(pointer, message) {
+      const [, kind = '', index = '', rest = ''] =
         /^(\/evals(?=\/\d))?\/(\d+)(.*)$/.exec(pointer) ?? [];
-      const document = (kind === '' ? scenarios : evals)[Number(nth)];
-      const place = document?.place(within) ?? '';
-      return new UsageError(`${FLAG}: ${place}: ${message.replace(`${kind}/${nth}/`, '/')}.`);
+      const document = (kind === '' ? scenarios : evals)[Number(index)];
+      const place = document?.locate(rest) ?? OPTION;
+      // In the message, pointers are relative to the document, too.
+      return new UsageError(`${place}: ${message.replace(`${kind}/${index}/`, '/')}.`);
     },
   };
 }
 
 /**
- * What the users of scenarios say, each from its opening on; those without one are left out.
+ * Returns the lines that the users of scenarios say, the opening first. Scenarios without an opening
+ * are left out.
  *
  * @throws {UsageError} as `readScenarioSet` does.
  */
 export function readUserLines(patterns: readonly string[]): string[][] {
-  return readScenarioSet(patterns).scenarios.flatMap(({ user }) =>
-    user.opening === undefined ? [] : [[user.opening, ...(user.steps ?? []).map((one) => one.say)]],
+  return readScenarioSet(patterns).scenarios.flatMap(({ user: { opening, steps = [] } }) =>
+    opening === undefined ? [] : [[opening, ...steps.map(({ say }) => say)]],
   );
 }
 
-type Placed = YamlDocument<'Scenario'> & { folder: string };
+type LocatedScenario = YamlDocument<'Scenario'> & { directory: string };
 
-function scenariosOf(pattern: string): Placed[] {
-  const files = filesOf(pattern, ENDING);
+function findScenarios(pattern: string): LocatedScenario[] {
+  const files = findFiles(pattern, SCENARIO_SUFFIX);
   if (files.length > 0) return files.flatMap(readScenarios);
-  const starters = starterSet();
-  const wanted = expressionOf(pattern);
-  const named = starters.filter(({ value }) => wanted.test(value.id));
-  if (named.length > 0) return named;
+  const starters = readStarterScenarios();
+  const expression = globToRegExp(pattern);
+  const matches = starters.filter(({ value }) => expression.test(value.id));
+  if (matches.length > 0) return matches;
   const ids = starters.map(({ value }) => value.id);
-  const hint = suggestion(pattern, ids, EXPECTED);
-  throw new UsageError(`${FLAG}: nothing matches ${JSON.stringify(pattern)}: ${hint}.`);
+  const hint = didYouMean(pattern, ids, EXPECTED);
+  throw new UsageError(`No scenario matches ${JSON.stringify(pattern)} (${OPTION}). ${hint}`);
 }
 
-const readScenarios = (path: string): Placed[] =>
-  readYamlFile(path, FLAG, 'Scenario').map((one) => ({ ...one, folder: dirname(path) }));
+function readScenarios(path: string): LocatedScenario[] {
+  return readYamlFile(path, OPTION, 'Scenario').map((document) => ({
+    ...document,
+    directory: dirname(path),
+  }));
+}
 
-/** The scenarios that ship with the kit: those of a shop's support agent. */
-function starterSet(): Placed[] {
+/** Reads the scenarios that the package contains. They are for the support agent of a shop. */
+function readStarterScenarios(): LocatedScenario[] {
   const require = createRequire(import.meta.url);
-  const folder = join(dirname(require.resolve('sandbox-kit/package.json')), 'scenarios', 'shop');
-  return filesIn(folder, ENDING).flatMap(readScenarios);
+  const directory = join(dirname(require.resolve('sandbox-kit/package.json')), 'scenarios', 'shop');
+  return listFiles(directory, SCENARIO_SUFFIX).flatMap(readScenarios);
 }
 
-function refuseTwins(all: readonly { value: { id: string }; place: (at: string) => string }[]) {
+function rejectDuplicateIds(
+  documents: readonly { value: { id: string }; locate: (pointer: string) => string }[],
+): void {
   const places = new Map<string, string>();
-  for (const { value, place } of all) {
-    const before = places.get(value.id);
-    if (before !== undefined) {
+  for (const { value, locate } of documents) {
+    const place = locate('/id');
+    const first = places.get(value.id);
+    if (first !== undefined) {
       throw new UsageError(
-        `${FLAG}: ${place('/id')}: the id ${JSON.stringify(value.id)} is taken already, at ${before}.`,
+        `${place}: Duplicate id ${JSON.stringify(value.id)}, first at ${first}.`,
       );
     }
-    places.set(value.id, place('/id'));
+    places.set(value.id, place);
   }
+}
+
+const FILES_MAX = 10_000;
+const DEPTH_MAX = 20;
+
+/**
+ * Returns the files that match a pattern, sorted. `*` matches a part of a name, `?` one character,
+ * `**` any directories. A directory matches all files in it and below with the suffix. Hidden
+ * directories and node_modules are skipped.
+ */
+function findFiles(pattern: string, suffix: string): string[] {
+  const path = pattern.replaceAll(sep, '/');
+  if (existsSync(pattern)) {
+    if (!statSync(pattern).isDirectory()) return [pattern];
+    return walkFiles(path.replace(/\/+$/, '')).filter((file) => file.endsWith(suffix));
+  }
+  const parts = path.split('/');
+  const firstWildcard = parts.findIndex((part) => /[*?]/.test(part));
+  if (firstWildcard < 0) return [];
+  const base = parts.slice(0, firstWildcard).join('/');
+  const start = firstWildcard === 0 ? '.' : base === '' ? '/' : base;
+  const expression = globToRegExp(firstWildcard === 0 ? `./${path}` : path);
+  return walkFiles(start).filter((file) => expression.test(file));
+}
+
+function globToRegExp(glob: string): RegExp {
+  const source = glob
+    .split(/(\*\*\/|\*|\?)/)
+    .map((part) => {
+      if (part === '**/') return '(?:[^/]+/)*';
+      if (part === '*') return '[^/]*';
+      if (part === '?') return '[^/]';
+      return part.replaceAll(/[\\^$.|+()[\]{}]/g, '\\$&');
+    })
+    .join('');
+  return new RegExp(`^${source}$`, 'u');
+}
+
+function walkFiles(root: string): string[] {
+  const files: string[] = [];
+  const walk = (directory: string, depth: number): void => {
+    if (depth > DEPTH_MAX || files.length >= FILES_MAX || !existsSync(directory)) return;
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
+      const path = directory === '/' ? `/${entry.name}` : `${directory}/${entry.name}`;
+      const isSkipped = entry.name.startsWith('.') || entry.name === 'node_modules';
+      if (entry.isDirectory() && !isSkipped) walk(path, depth + 1);
+      else if (entry.isFile() && files.length < FILES_MAX) files.push(path);
+    }
+  };
+  walk(root, 0);
+  return files.sort();
+}
+
+/** Returns the files of one directory with a suffix, sorted. */
+function listFiles(directory: string, suffix: string): string[] {
+  const names = readdirSync(directory === '' ? '.' : directory);
+  return names
+    .filter((name) => name.endsWith(suffix))
+    .sort()
+    .map((name) => join(directory, name));
 }

@@ -1,56 +1,122 @@
+/** Progress on stderr: a live line on a terminal, a plain line every 10 s in a pipe. */
+import type { LiveFigures } from '../../../load/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Tells how far a run is. */
-export interface Progress {
-  /** One more is done; `what` says which. */
-  step(what: string): void;
-  end(): void;
+const PLAIN_LINE_EVERY_MS = 10_000;
+
+/** Steps after which the remaining time is estimated: the first ones are often slower or faster. */
+const ESTIMATE_AFTER_STEPS = 3;
+const ESTIMATE_AFTER_SHARE = 0.25;
+
+/** Returns whether a plain line is due, at most every 10 s and only in a pipe. */
+function createPlainTimer({ isLive }: Terminal, clock: Clock): () => boolean {
+  let writtenMs = clock.monotonicMs();
+  return () => {
+    if (clock.monotonicMs() - writtenMs < PLAIN_LINE_EVERY_MS) return false;
+    writtenMs = clock.monotonicMs();
+    return !isLive;
+  };
 }
 
-/** In a pipe a long run says every so often that it goes on. */
-const PLAIN_EVERY_MS = 10_000;
-
-/** What is done before the time left is told: the first requests are the slowest, or the fastest. */
-const DONE_MIN = 3;
-const DONE_SHARE_MIN = 0.25;
+/** Counts the steps of a run. */
+export interface StepProgress {
+  /** Counts one more step, which `name` describes. */
+  step: (name: string) => void;
+  end: () => void;
+}
 
 /**
- * Progress towards a known total, with the time left once there is something to reckon it from; never
- * where that takes uneven times: a call lasts as long as many requests.
+ * Shows steps of a known total and an estimate of the remaining time. Set `isUneven` if the steps
+ * take different times: a call lasts as long as many requests, so there is no estimate.
  */
-export function progress(
+export function createStepProgress(
+  terminal: Terminal,
+  clock: Clock,
+  { total, unit, isUneven = false }: { total: number; unit: string; isUneven?: boolean },
+): StepProgress {
+  const startedMs = clock.monotonicMs();
+  const estimateFrom = Math.max(ESTIMATE_AFTER_STEPS, total * ESTIMATE_AFTER_SHARE);
+  const isPlainDue = createPlainTimer(terminal, clock);
+  let done = 0;
+  return {
+    step(name) {
+      done++;
+      const left = Math.max(0, total - done);
+      const leftMs = ((clock.monotonicMs() - startedMs) / done) * left;
+      const hasEstimate = !isUneven && done >= estimateFrom && left > 0;
+      const estimate = hasEstimate ? `, about ${formatSeconds(leftMs)} left` : '';
+      const line = `${Math.min(done, total)} of ${total} ${unit}${estimate}`;
+      terminal.live(`  ${line}  ${terminal.style('dim', name)}`);
+      if (isPlainDue()) process.stderr.write(`sandbox-kit: ${line}\n`);
+    },
+    end: () => terminal.live(''),
+  };
+}
+
+const formatSeconds = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1000))} s`;
+
+/** Shows the sessions of a simulation run. */
+export interface SessionProgress {
+  /** Writes the line of a session that ended, and updates the live line. */
+  write: (line: string) => void;
+  end: () => void;
+}
+
+/** Shows one line per session, and below them how many are done. */
+export function createSessionProgress(
   terminal: Terminal,
   clock: Clock,
   total: number,
-  unit: string,
-  isUneven = false,
-): Progress {
+): SessionProgress {
   const startedMs = clock.monotonicMs();
-  const evidenceMin = Math.max(DONE_MIN, total * DONE_SHARE_MIN);
   let done = 0;
-  let saidMs = startedMs;
   return {
-    step(what) {
-      done++;
-      const nowMs = clock.monotonicMs();
-      const left = Math.max(0, total - done);
-      const leftMs = ((nowMs - startedMs) / done) * left;
-      const eta =
-        isUneven || done < evidenceMin || left === 0 ? '' : `, about ${seconds(leftMs)} left`;
-      const line = `${Math.min(done, total)} of ${total} ${unit}${eta}`;
-      terminal.live(`  ${line}  ${terminal.style('dim', what)}`);
-      if (nowMs - saidMs >= PLAIN_EVERY_MS) {
-        saidMs = nowMs;
-        if (!terminal.isLive) process.stderr.write(`sandbox-kit: ${line}\n`);
-      }
+    write(line) {
+      done += 1;
+      terminal.write(line);
+      const leftMs = ((clock.monotonicMs() - startedMs) / done) * (total - done);
+      const estimate = done === total ? '' : `, about ${formatSeconds(leftMs)} left`;
+      terminal.live(`  ${done} of ${total} sessions${estimate}`);
     },
     end() {
       terminal.live('');
+      if (done > 0) terminal.write('\n');
     },
   };
 }
 
-function seconds(ms: number): string {
-  return ms < 1000 ? 'a second' : `${Math.ceil(ms / 1000)} s`;
+/** Returns a function that shows the figures of a load run. */
+export function createLoadProgress(
+  terminal: Terminal,
+  clock: Clock,
+): (figures: LiveFigures) => void {
+  const isPlainDue = createPlainTimer(terminal, clock);
+  return (figures) => {
+    const line = formatFigures(figures);
+    const { errors } = figures;
+    const errorsText = errors === 0 ? '' : `  ${terminal.style('red', `${errors} errors`)}`;
+    terminal.live(`  ${line.slice(0, Math.max(0, terminal.width - 16))}${errorsText}`);
+    if (isPlainDue()) process.stderr.write(`sandbox-kit: ${line}, ${errors} errors\n`);
+  };
+}
+
+function formatFigures(figures: LiveFigures): string {
+  const { phase, perSecond, inFlight, p50Ms, p99Ms, leftMs, calls } = figures;
+  if (calls) {
+    const when = phase === 'window' ? `${formatMinutes(leftMs)} left` : phase;
+    return `${when}, ${inFlight} calls connected, ${calls.packetsPerSecond} packets/s`;
+  }
+  if (phase === 'preflight' || phase === 'warm-up') return phase;
+  if (phase === 'drain') return `drain, ${inFlight} in flight`;
+  const latency = p50Ms === null ? '' : `, p50 ${formatMs(p50Ms)}, p99 ${formatMs(p99Ms)}`;
+  const left = phase === 'ramp' ? 'ramp-up' : `${formatMinutes(leftMs)} left`;
+  return `${left}, ${perSecond}/s, ${inFlight} in flight${latency}`;
+}
+
+const formatMs = (ms: number | null): string => `${Math.round(ms ?? 0)} ms`;
+
+function formatMinutes(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }

@@ -1,46 +1,45 @@
 import { ansiStyle, cutTo, plainStyle, type ApplyStyle } from '../../report-kit/terminal.ts';
 import { readEnvironment } from '../flags/environment.ts';
 
-/** Where a verb writes for people, and how. */
+/** Where a command writes text for people. */
 export interface Terminal {
   style: ApplyStyle;
-  /** Characters a line, 60 to 100. */
+  /** Characters per line, 60 to 100. */
   width: number;
   write: (text: string) => void;
   /** Whether `live` shows anything. */
   isLive: boolean;
-  /** Shows a line, cut to the terminal, that the next one replaces; nothing in a pipe. */
+  /** Replaces the live line, cut to the width of the terminal. Does nothing in a pipe. */
   live: (line: string) => void;
 }
 
 /**
- * The terminal that a stream is, or the plain form of it when it is a pipe. Colours only on a
- * terminal, and not where NO_COLOR is set; neither they nor a line that changes where TERM is dumb.
+ * Creates a terminal for stdout or stderr. A pipe gets plain text. NO_COLOR turns colors off;
+ * TERM=dumb turns colors and the live line off.
  */
-export function terminalOf(stream: NodeJS.WriteStream): Terminal {
+export function createTerminal(stream: NodeJS.WriteStream): Terminal {
   const { NO_COLOR = '', TERM = '' } = readEnvironment();
-  const isTerminal = stream.isTTY;
-  const knowsCodes = isTerminal && TERM !== 'dumb';
-  const width = Math.min(100, Math.max(60, (isTerminal && stream.columns) || 80));
-  let shown = false;
+  const hasCodes = stream.isTTY && TERM !== 'dumb';
+  const width = Math.min(100, Math.max(60, (stream.isTTY && stream.columns) || 80));
+  let isShown = false;
   const clear = (): void => {
-    if (shown) stream.write('\r\u001B[2K');
-    shown = false;
+    if (isShown) stream.write('\r\u001B[2K');
+    isShown = false;
   };
   return {
-    style: knowsCodes && NO_COLOR === '' ? ansiStyle : plainStyle,
+    style: hasCodes && NO_COLOR === '' ? ansiStyle : plainStyle,
     width,
-    isLive: knowsCodes,
+    isLive: hasCodes,
     write(text) {
       clear();
       stream.write(text);
     },
     live(line) {
-      if (!knowsCodes) return;
+      if (!hasCodes) return;
       clear();
-      // A line that breaks leaves all but its last part behind; a terminal may be made narrower.
+      // Only one row can be cleared, so a line must not wrap; the terminal may have been resized.
       stream.write(cutTo(line, (stream.columns || 80) - 1));
-      shown = line !== '';
+      isShown = line !== '';
     },
   };
 }

@@ -427,6 +427,7 @@ export interface CheckReport {
    * Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.
    */
   staleKnownFailures?: string[];
+  comparison?: CheckComparison;
   requirements: RequirementVerdict[];
   /**
    * Every call, including those whose WebSocket did not open, ordered by end time. Only in runs that include the area voice.
@@ -460,6 +461,35 @@ export interface VerdictCounts {
  */
 export interface ObservedBehaviors {
   [k: string]: string;
+}
+/**
+ * Differences from the earlier report that was passed with --compare. They do not change the verdict or the exit code.
+ */
+export interface CheckComparison {
+  /**
+   * Start of the earlier run.
+   */
+  startedAt: string;
+  /**
+   * Settings that differ between the runs, one sentence each.
+   */
+  differences: string[];
+  /**
+   * Ids of requirements with a worse verdict than before (pass or note, then warn, then fail).
+   */
+  regressions: string[];
+  /**
+   * Ids of requirements with a better verdict than before.
+   */
+  fixes: string[];
+  /**
+   * Ids of requirements that were judged in only one of the runs, or that changed between pass and note.
+   */
+  otherChanges: string[];
+  /**
+   * Ids of requirements with the same verdict in both runs.
+   */
+  unchanged: string[];
 }
 export interface RequirementVerdict {
   id: string;

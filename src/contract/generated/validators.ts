@@ -1438,7 +1438,7 @@ return errors === 0;
 }
 
 export const CheckReport = validate16;
-const schema18 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgment of a check run. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","observedBehavior","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"BlockedBy","description":"The one cause that prevented a judgment.","type":"object","required":["id","message","cure","evidence"],"properties":{"id":{"type":"string"},"message":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"Number of requirements with each verdict.","type":"object","additionalProperties":{"type":"integer"}},"observedBehavior":{"title":"ObservedBehaviors","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Waived rules with the reason.","type":"array","items":{"type":"string"}},"notices":{"description":"What a reader needs to know in addition to the verdict, e.g. that media was not judged and how to change that. Absent if there is nothing.","type":"array","items":{"type":"string"}},"staleKnownFailures":{"description":"Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.","type":"array","items":{"type":"string"}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","rule","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"rule":{"type":"string"},"accepted":{"description":"The reason in the known-failures file for accepting this failure. An accepted failure does not count against the run.","type":"string"},"reason":{"description":"Why the requirement was not judged.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the response body of the first finding.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Shell command that repeats the request of the first finding. If the finding needs speech or media, the command places the calls again.","type":"string"},"findings":{"description":"Number of findings.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"Every call, including those whose WebSocket did not open, ordered by end time. Only in runs that include the area voice.","type":"array","items":{"title":"CallSummary","description":"One call. Times are in milliseconds.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"Short description.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the WebRTC answer until media could flow. About 100 ms of this is spent in the kit.","type":"number"},"firstPacketMs":{"description":"From the connection to the first packet.","type":"number"},"firstSoundMs":{"description":"From the connection to the first audible packet.","type":"number"},"turns":{"description":"Number of turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of each turn until the sandbox was audible; negative if it spoke before the turn ended.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"The same latency as reported by the sandbox in its updates.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Number of packets that never arrived.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"Depth of the jitter buffer at which 1 packet in 100 arrives late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"Total duration of audible audio.","type":"number"},"kitLateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency compared with its target of 200 ms. Only in runs in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"Network path latency at the 95th percentile over calls: half a round trip, one packet, and the jitter buffer. It does not include buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"Response latency over all turns: from the end of the kit's speech until the sandbox was audible.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit was too slow for a reliable measurement.","type":"string"}}},"causes":{"description":"Failures grouped by the change that clears them. Each change was applied to the recording and judged again.","type":"array","items":{"title":"Cause","type":"object","required":["description","clears","verified"],"properties":{"description":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"observedBehavior":{"POST /users":"201"},"waived":[],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","rule":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
+const schema18 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgment of a check run. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","observedBehavior","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"BlockedBy","description":"The one cause that prevented a judgment.","type":"object","required":["id","message","cure","evidence"],"properties":{"id":{"type":"string"},"message":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"Number of requirements with each verdict.","type":"object","additionalProperties":{"type":"integer"}},"observedBehavior":{"title":"ObservedBehaviors","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Waived rules with the reason.","type":"array","items":{"type":"string"}},"notices":{"description":"What a reader needs to know in addition to the verdict, e.g. that media was not judged and how to change that. Absent if there is nothing.","type":"array","items":{"type":"string"}},"staleKnownFailures":{"description":"Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.","type":"array","items":{"type":"string"}},"comparison":{"title":"CheckComparison","description":"Differences from the earlier report that was passed with --compare. They do not change the verdict or the exit code.","type":"object","additionalProperties":false,"required":["startedAt","differences","regressions","fixes","otherChanges","unchanged"],"properties":{"startedAt":{"description":"Start of the earlier run.","type":"string","format":"iso8601"},"differences":{"description":"Settings that differ between the runs, one sentence each.","type":"array","items":{"type":"string"}},"regressions":{"description":"Ids of requirements with a worse verdict than before (pass or note, then warn, then fail).","type":"array","items":{"type":"string"}},"fixes":{"description":"Ids of requirements with a better verdict than before.","type":"array","items":{"type":"string"}},"otherChanges":{"description":"Ids of requirements that were judged in only one of the runs, or that changed between pass and note.","type":"array","items":{"type":"string"}},"unchanged":{"description":"Ids of requirements with the same verdict in both runs.","type":"array","items":{"type":"string"}}}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","rule","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"rule":{"type":"string"},"accepted":{"description":"The reason in the known-failures file for accepting this failure. An accepted failure does not count against the run.","type":"string"},"reason":{"description":"Why the requirement was not judged.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the response body of the first finding.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Shell command that repeats the request of the first finding. If the finding needs speech or media, the command places the calls again.","type":"string"},"findings":{"description":"Number of findings.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"Every call, including those whose WebSocket did not open, ordered by end time. Only in runs that include the area voice.","type":"array","items":{"title":"CallSummary","description":"One call. Times are in milliseconds.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"Short description.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the WebRTC answer until media could flow. About 100 ms of this is spent in the kit.","type":"number"},"firstPacketMs":{"description":"From the connection to the first packet.","type":"number"},"firstSoundMs":{"description":"From the connection to the first audible packet.","type":"number"},"turns":{"description":"Number of turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of each turn until the sandbox was audible; negative if it spoke before the turn ended.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"The same latency as reported by the sandbox in its updates.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Number of packets that never arrived.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"Depth of the jitter buffer at which 1 packet in 100 arrives late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"Total duration of audible audio.","type":"number"},"kitLateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency compared with its target of 200 ms. Only in runs in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"Network path latency at the 95th percentile over calls: half a round trip, one packet, and the jitter buffer. It does not include buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"Response latency over all turns: from the end of the kit's speech until the sandbox was audible.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit was too slow for a reliable measurement.","type":"string"}}},"causes":{"description":"Failures grouped by the change that clears them. Each change was applied to the recording and judged again.","type":"array","items":{"title":"Cause","type":"object","required":["description","clears","verified"],"properties":{"description":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"observedBehavior":{"POST /users":"201"},"waived":[],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","rule":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
 const schema19 = {"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}};
 const schema20 = {"title":"Level","type":"string","enum":["must","should","target","may","extension"]};
 const schema21 = {"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]};
@@ -2073,15 +2073,11 @@ vErrors.push(err52);
 errors++;
 }
 }
-if(data.requirements !== undefined){
-let data28 = data.requirements;
-if(Array.isArray(data28)){
-const len4 = data28.length;
-for(let i4=0; i4<len4; i4++){
-let data29 = data28[i4];
-if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
-if(data29.id === undefined){
-const err53 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(data.comparison !== undefined){
+let data28 = data.comparison;
+if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
+if(data28.startedAt === undefined){
+const err53 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -2090,8 +2086,8 @@ vErrors.push(err53);
 }
 errors++;
 }
-if(data29.area === undefined){
-const err54 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
+if(data28.differences === undefined){
+const err54 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -2100,8 +2096,8 @@ vErrors.push(err54);
 }
 errors++;
 }
-if(data29.level === undefined){
-const err55 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
+if(data28.regressions === undefined){
+const err55 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "regressions"},message:"must have required property '"+"regressions"+"'"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -2110,8 +2106,8 @@ vErrors.push(err55);
 }
 errors++;
 }
-if(data29.section === undefined){
-const err56 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
+if(data28.fixes === undefined){
+const err56 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "fixes"},message:"must have required property '"+"fixes"+"'"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -2120,8 +2116,8 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(data29.statements === undefined){
-const err57 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
+if(data28.otherChanges === undefined){
+const err57 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "otherChanges"},message:"must have required property '"+"otherChanges"+"'"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -2130,8 +2126,8 @@ vErrors.push(err57);
 }
 errors++;
 }
-if(data29.verdict === undefined){
-const err58 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(data28.unchanged === undefined){
+const err58 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "unchanged"},message:"must have required property '"+"unchanged"+"'"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -2140,8 +2136,9 @@ vErrors.push(err58);
 }
 errors++;
 }
-if(data29.rule === undefined){
-const err59 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
+for(const key2 in data28){
+if(!((((((key2 === "startedAt") || (key2 === "differences")) || (key2 === "regressions")) || (key2 === "fixes")) || (key2 === "otherChanges")) || (key2 === "unchanged"))){
+const err59 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -2150,8 +2147,12 @@ vErrors.push(err59);
 }
 errors++;
 }
-if(data29.evidence === undefined){
-const err60 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
+}
+if(data28.startedAt !== undefined){
+let data29 = data28.startedAt;
+if(typeof data29 === "string"){
+if(!(formats0.test(data29))){
+const err60 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -2160,9 +2161,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-if(data29.id !== undefined){
-if(typeof data29.id !== "string"){
-const err61 = {instancePath:instancePath+"/requirements/" + i4+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err61 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -2172,9 +2173,13 @@ vErrors.push(err61);
 errors++;
 }
 }
-if(data29.area !== undefined){
-if(typeof data29.area !== "string"){
-const err62 = {instancePath:instancePath+"/requirements/" + i4+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data28.differences !== undefined){
+let data30 = data28.differences;
+if(Array.isArray(data30)){
+const len4 = data30.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data30[i4] !== "string"){
+const err62 = {instancePath:instancePath+"/comparison/differences/" + i4,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -2184,10 +2189,9 @@ vErrors.push(err62);
 errors++;
 }
 }
-if(data29.level !== undefined){
-let data32 = data29.level;
-if(typeof data32 !== "string"){
-const err63 = {instancePath:instancePath+"/requirements/" + i4+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err63 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -2196,8 +2200,14 @@ vErrors.push(err63);
 }
 errors++;
 }
-if(!(((((data32 === "must") || (data32 === "should")) || (data32 === "target")) || (data32 === "may")) || (data32 === "extension"))){
-const err64 = {instancePath:instancePath+"/requirements/" + i4+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema20.enum},message:"must be equal to one of the allowed values"};
+}
+if(data28.regressions !== undefined){
+let data32 = data28.regressions;
+if(Array.isArray(data32)){
+const len5 = data32.length;
+for(let i5=0; i5<len5; i5++){
+if(typeof data32[i5] !== "string"){
+const err64 = {instancePath:instancePath+"/comparison/regressions/" + i5,schemaPath:"#/properties/comparison/properties/regressions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -2207,9 +2217,9 @@ vErrors.push(err64);
 errors++;
 }
 }
-if(data29.section !== undefined){
-if(typeof data29.section !== "string"){
-const err65 = {instancePath:instancePath+"/requirements/" + i4+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err65 = {instancePath:instancePath+"/comparison/regressions",schemaPath:"#/properties/comparison/properties/regressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -2219,13 +2229,13 @@ vErrors.push(err65);
 errors++;
 }
 }
-if(data29.statements !== undefined){
-let data34 = data29.statements;
+if(data28.fixes !== undefined){
+let data34 = data28.fixes;
 if(Array.isArray(data34)){
-const len5 = data34.length;
-for(let i5=0; i5<len5; i5++){
-if(typeof data34[i5] !== "string"){
-const err66 = {instancePath:instancePath+"/requirements/" + i4+"/statements/" + i5,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len6 = data34.length;
+for(let i6=0; i6<len6; i6++){
+if(typeof data34[i6] !== "string"){
+const err66 = {instancePath:instancePath+"/comparison/fixes/" + i6,schemaPath:"#/properties/comparison/properties/fixes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -2237,7 +2247,7 @@ errors++;
 }
 }
 else {
-const err67 = {instancePath:instancePath+"/requirements/" + i4+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err67 = {instancePath:instancePath+"/comparison/fixes",schemaPath:"#/properties/comparison/properties/fixes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -2247,10 +2257,13 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data29.verdict !== undefined){
-let data36 = data29.verdict;
-if(typeof data36 !== "string"){
-const err68 = {instancePath:instancePath+"/requirements/" + i4+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data28.otherChanges !== undefined){
+let data36 = data28.otherChanges;
+if(Array.isArray(data36)){
+const len7 = data36.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data36[i7] !== "string"){
+const err68 = {instancePath:instancePath+"/comparison/otherChanges/" + i7,schemaPath:"#/properties/comparison/properties/otherChanges/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -2259,8 +2272,10 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(!(((((((((data36 === "pass") || (data36 === "fail")) || (data36 === "warn")) || (data36 === "note")) || (data36 === "not_applicable")) || (data36 === "not_observed")) || (data36 === "not_selected")) || (data36 === "blocked")) || (data36 === "error"))){
-const err69 = {instancePath:instancePath+"/requirements/" + i4+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema21.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err69 = {instancePath:instancePath+"/comparison/otherChanges",schemaPath:"#/properties/comparison/properties/otherChanges/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -2270,9 +2285,13 @@ vErrors.push(err69);
 errors++;
 }
 }
-if(data29.rule !== undefined){
-if(typeof data29.rule !== "string"){
-const err70 = {instancePath:instancePath+"/requirements/" + i4+"/rule",schemaPath:"#/properties/requirements/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data28.unchanged !== undefined){
+let data38 = data28.unchanged;
+if(Array.isArray(data38)){
+const len8 = data38.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data38[i8] !== "string"){
+const err70 = {instancePath:instancePath+"/comparison/unchanged/" + i8,schemaPath:"#/properties/comparison/properties/unchanged/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -2282,9 +2301,9 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data29.accepted !== undefined){
-if(typeof data29.accepted !== "string"){
-const err71 = {instancePath:instancePath+"/requirements/" + i4+"/accepted",schemaPath:"#/properties/requirements/items/properties/accepted/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err71 = {instancePath:instancePath+"/comparison/unchanged",schemaPath:"#/properties/comparison/properties/unchanged/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -2294,9 +2313,9 @@ vErrors.push(err71);
 errors++;
 }
 }
-if(data29.reason !== undefined){
-if(typeof data29.reason !== "string"){
-const err72 = {instancePath:instancePath+"/requirements/" + i4+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err72 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -2306,9 +2325,15 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data29.expected !== undefined){
-if(typeof data29.expected !== "string"){
-const err73 = {instancePath:instancePath+"/requirements/" + i4+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.requirements !== undefined){
+let data40 = data.requirements;
+if(Array.isArray(data40)){
+const len9 = data40.length;
+for(let i9=0; i9<len9; i9++){
+let data41 = data40[i9];
+if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
+if(data41.id === undefined){
+const err73 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -2317,10 +2342,8 @@ vErrors.push(err73);
 }
 errors++;
 }
-}
-if(data29.received !== undefined){
-if(typeof data29.received !== "string"){
-const err74 = {instancePath:instancePath+"/requirements/" + i4+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data41.area === undefined){
+const err74 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -2329,10 +2352,8 @@ vErrors.push(err74);
 }
 errors++;
 }
-}
-if(data29.pointer !== undefined){
-if(typeof data29.pointer !== "string"){
-const err75 = {instancePath:instancePath+"/requirements/" + i4+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data41.level === undefined){
+const err75 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -2341,10 +2362,8 @@ vErrors.push(err75);
 }
 errors++;
 }
-}
-if(data29.hint !== undefined){
-if(typeof data29.hint !== "string"){
-const err76 = {instancePath:instancePath+"/requirements/" + i4+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data41.section === undefined){
+const err76 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -2353,10 +2372,8 @@ vErrors.push(err76);
 }
 errors++;
 }
-}
-if(data29.curl !== undefined){
-if(typeof data29.curl !== "string"){
-const err77 = {instancePath:instancePath+"/requirements/" + i4+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data41.statements === undefined){
+const err77 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -2365,11 +2382,8 @@ vErrors.push(err77);
 }
 errors++;
 }
-}
-if(data29.findings !== undefined){
-let data45 = data29.findings;
-if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
-const err78 = {instancePath:instancePath+"/requirements/" + i4+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data41.verdict === undefined){
+const err78 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -2378,16 +2392,8 @@ vErrors.push(err78);
 }
 errors++;
 }
-}
-if(data29.evidence !== undefined){
-let data46 = data29.evidence;
-if(Array.isArray(data46)){
-const len6 = data46.length;
-for(let i6=0; i6<len6; i6++){
-let data47 = data46[i6];
-if(data47 && typeof data47 == "object" && !Array.isArray(data47)){
-if(data47.exchange === undefined){
-const err79 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+if(data41.rule === undefined){
+const err79 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -2396,8 +2402,8 @@ vErrors.push(err79);
 }
 errors++;
 }
-if(data47.step === undefined){
-const err80 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+if(data41.evidence === undefined){
+const err80 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -2406,8 +2412,9 @@ vErrors.push(err80);
 }
 errors++;
 }
-if(data47.request === undefined){
-const err81 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
+if(data41.id !== undefined){
+if(typeof data41.id !== "string"){
+const err81 = {instancePath:instancePath+"/requirements/" + i9+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -2416,8 +2423,10 @@ vErrors.push(err81);
 }
 errors++;
 }
-if(data47.outcome === undefined){
-const err82 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data41.area !== undefined){
+if(typeof data41.area !== "string"){
+const err82 = {instancePath:instancePath+"/requirements/" + i9+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -2426,10 +2435,11 @@ vErrors.push(err82);
 }
 errors++;
 }
-if(data47.exchange !== undefined){
-let data48 = data47.exchange;
-if(!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))){
-const err83 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6+"/exchange",schemaPath:"#/definitions/evidence/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data41.level !== undefined){
+let data44 = data41.level;
+if(typeof data44 !== "string"){
+const err83 = {instancePath:instancePath+"/requirements/" + i9+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -2438,10 +2448,8 @@ vErrors.push(err83);
 }
 errors++;
 }
-}
-if(data47.step !== undefined){
-if(typeof data47.step !== "string"){
-const err84 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6+"/step",schemaPath:"#/definitions/evidence/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data44 === "must") || (data44 === "should")) || (data44 === "target")) || (data44 === "may")) || (data44 === "extension"))){
+const err84 = {instancePath:instancePath+"/requirements/" + i9+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema20.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -2451,9 +2459,9 @@ vErrors.push(err84);
 errors++;
 }
 }
-if(data47.request !== undefined){
-if(typeof data47.request !== "string"){
-const err85 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6+"/request",schemaPath:"#/definitions/evidence/items/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data41.section !== undefined){
+if(typeof data41.section !== "string"){
+const err85 = {instancePath:instancePath+"/requirements/" + i9+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -2463,9 +2471,13 @@ vErrors.push(err85);
 errors++;
 }
 }
-if(data47.outcome !== undefined){
-if(typeof data47.outcome !== "string"){
-const err86 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6+"/outcome",schemaPath:"#/definitions/evidence/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data41.statements !== undefined){
+let data46 = data41.statements;
+if(Array.isArray(data46)){
+const len10 = data46.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data46[i10] !== "string"){
+const err86 = {instancePath:instancePath+"/requirements/" + i9+"/statements/" + i10,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -2477,7 +2489,7 @@ errors++;
 }
 }
 else {
-const err87 = {instancePath:instancePath+"/requirements/" + i4+"/evidence/" + i6,schemaPath:"#/definitions/evidence/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err87 = {instancePath:instancePath+"/requirements/" + i9+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -2487,9 +2499,10 @@ vErrors.push(err87);
 errors++;
 }
 }
-}
-else {
-const err88 = {instancePath:instancePath+"/requirements/" + i4+"/evidence",schemaPath:"#/definitions/evidence/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data41.verdict !== undefined){
+let data48 = data41.verdict;
+if(typeof data48 !== "string"){
+const err88 = {instancePath:instancePath+"/requirements/" + i9+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -2498,10 +2511,8 @@ vErrors.push(err88);
 }
 errors++;
 }
-}
-}
-else {
-const err89 = {instancePath:instancePath+"/requirements/" + i4,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((((((((data48 === "pass") || (data48 === "fail")) || (data48 === "warn")) || (data48 === "note")) || (data48 === "not_applicable")) || (data48 === "not_observed")) || (data48 === "not_selected")) || (data48 === "blocked")) || (data48 === "error"))){
+const err89 = {instancePath:instancePath+"/requirements/" + i9+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema21.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -2511,9 +2522,9 @@ vErrors.push(err89);
 errors++;
 }
 }
-}
-else {
-const err90 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data41.rule !== undefined){
+if(typeof data41.rule !== "string"){
+const err90 = {instancePath:instancePath+"/requirements/" + i9+"/rule",schemaPath:"#/properties/requirements/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -2523,15 +2534,9 @@ vErrors.push(err90);
 errors++;
 }
 }
-if(data.calls !== undefined){
-let data52 = data.calls;
-if(Array.isArray(data52)){
-const len7 = data52.length;
-for(let i7=0; i7<len7; i7++){
-let data53 = data52[i7];
-if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
-if(data53.exchange === undefined){
-const err91 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+if(data41.accepted !== undefined){
+if(typeof data41.accepted !== "string"){
+const err91 = {instancePath:instancePath+"/requirements/" + i9+"/accepted",schemaPath:"#/properties/requirements/items/properties/accepted/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -2540,8 +2545,10 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data53.step === undefined){
-const err92 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+}
+if(data41.reason !== undefined){
+if(typeof data41.reason !== "string"){
+const err92 = {instancePath:instancePath+"/requirements/" + i9+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -2550,8 +2557,10 @@ vErrors.push(err92);
 }
 errors++;
 }
-if(data53.outcome === undefined){
-const err93 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data41.expected !== undefined){
+if(typeof data41.expected !== "string"){
+const err93 = {instancePath:instancePath+"/requirements/" + i9+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -2560,8 +2569,10 @@ vErrors.push(err93);
 }
 errors++;
 }
-if(data53.turns === undefined){
-const err94 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+}
+if(data41.received !== undefined){
+if(typeof data41.received !== "string"){
+const err94 = {instancePath:instancePath+"/requirements/" + i9+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -2570,8 +2581,10 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(data53.packets === undefined){
-const err95 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
+}
+if(data41.pointer !== undefined){
+if(typeof data41.pointer !== "string"){
+const err95 = {instancePath:instancePath+"/requirements/" + i9+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -2580,8 +2593,10 @@ vErrors.push(err95);
 }
 errors++;
 }
-if(data53.lost === undefined){
-const err96 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+}
+if(data41.hint !== undefined){
+if(typeof data41.hint !== "string"){
+const err96 = {instancePath:instancePath+"/requirements/" + i9+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -2590,8 +2605,10 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(data53.soundMs === undefined){
-const err97 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
+}
+if(data41.curl !== undefined){
+if(typeof data41.curl !== "string"){
+const err97 = {instancePath:instancePath+"/requirements/" + i9+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -2600,10 +2617,11 @@ vErrors.push(err97);
 }
 errors++;
 }
-if(data53.exchange !== undefined){
-let data54 = data53.exchange;
-if(!(((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54))) && (isFinite(data54)))){
-const err98 = {instancePath:instancePath+"/calls/" + i7+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data41.findings !== undefined){
+let data57 = data41.findings;
+if(!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))){
+const err98 = {instancePath:instancePath+"/requirements/" + i9+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -2613,9 +2631,15 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data53.step !== undefined){
-if(typeof data53.step !== "string"){
-const err99 = {instancePath:instancePath+"/calls/" + i7+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data41.evidence !== undefined){
+let data58 = data41.evidence;
+if(Array.isArray(data58)){
+const len11 = data58.length;
+for(let i11=0; i11<len11; i11++){
+let data59 = data58[i11];
+if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
+if(data59.exchange === undefined){
+const err99 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -2624,10 +2648,8 @@ vErrors.push(err99);
 }
 errors++;
 }
-}
-if(data53.outcome !== undefined){
-if(typeof data53.outcome !== "string"){
-const err100 = {instancePath:instancePath+"/calls/" + i7+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data59.step === undefined){
+const err100 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -2636,11 +2658,8 @@ vErrors.push(err100);
 }
 errors++;
 }
-}
-if(data53.readyMs !== undefined){
-let data57 = data53.readyMs;
-if(!((typeof data57 == "number") && (isFinite(data57)))){
-const err101 = {instancePath:instancePath+"/calls/" + i7+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data59.request === undefined){
+const err101 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -2649,11 +2668,8 @@ vErrors.push(err101);
 }
 errors++;
 }
-}
-if(data53.connectedMs !== undefined){
-let data58 = data53.connectedMs;
-if(!((typeof data58 == "number") && (isFinite(data58)))){
-const err102 = {instancePath:instancePath+"/calls/" + i7+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data59.outcome === undefined){
+const err102 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -2662,11 +2678,10 @@ vErrors.push(err102);
 }
 errors++;
 }
-}
-if(data53.firstPacketMs !== undefined){
-let data59 = data53.firstPacketMs;
-if(!((typeof data59 == "number") && (isFinite(data59)))){
-const err103 = {instancePath:instancePath+"/calls/" + i7+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data59.exchange !== undefined){
+let data60 = data59.exchange;
+if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
+const err103 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11+"/exchange",schemaPath:"#/definitions/evidence/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -2676,10 +2691,9 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data53.firstSoundMs !== undefined){
-let data60 = data53.firstSoundMs;
-if(!((typeof data60 == "number") && (isFinite(data60)))){
-const err104 = {instancePath:instancePath+"/calls/" + i7+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data59.step !== undefined){
+if(typeof data59.step !== "string"){
+const err104 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11+"/step",schemaPath:"#/definitions/evidence/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -2689,10 +2703,9 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data53.turns !== undefined){
-let data61 = data53.turns;
-if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
-const err105 = {instancePath:instancePath+"/calls/" + i7+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data59.request !== undefined){
+if(typeof data59.request !== "string"){
+const err105 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11+"/request",schemaPath:"#/definitions/evidence/items/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -2702,14 +2715,9 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data53.turnResponsesMs !== undefined){
-let data62 = data53.turnResponsesMs;
-if(Array.isArray(data62)){
-const len8 = data62.length;
-for(let i8=0; i8<len8; i8++){
-let data63 = data62[i8];
-if(!((typeof data63 == "number") && (isFinite(data63)))){
-const err106 = {instancePath:instancePath+"/calls/" + i7+"/turnResponsesMs/" + i8,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data59.outcome !== undefined){
+if(typeof data59.outcome !== "string"){
+const err106 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11+"/outcome",schemaPath:"#/definitions/evidence/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -2721,7 +2729,7 @@ errors++;
 }
 }
 else {
-const err107 = {instancePath:instancePath+"/calls/" + i7+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err107 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11,schemaPath:"#/definitions/evidence/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -2731,14 +2739,9 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data53.statedResponsesMs !== undefined){
-let data64 = data53.statedResponsesMs;
-if(Array.isArray(data64)){
-const len9 = data64.length;
-for(let i9=0; i9<len9; i9++){
-let data65 = data64[i9];
-if(!((typeof data65 == "number") && (isFinite(data65)))){
-const err108 = {instancePath:instancePath+"/calls/" + i7+"/statedResponsesMs/" + i9,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err108 = {instancePath:instancePath+"/requirements/" + i9+"/evidence",schemaPath:"#/definitions/evidence/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -2750,7 +2753,7 @@ errors++;
 }
 }
 else {
-const err109 = {instancePath:instancePath+"/calls/" + i7+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err109 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -2760,10 +2763,9 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data53.packets !== undefined){
-let data66 = data53.packets;
-if(!(((typeof data66 == "number") && (!(data66 % 1) && !isNaN(data66))) && (isFinite(data66)))){
-const err110 = {instancePath:instancePath+"/calls/" + i7+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err110 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -2773,10 +2775,15 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data53.lost !== undefined){
-let data67 = data53.lost;
-if(!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))){
-const err111 = {instancePath:instancePath+"/calls/" + i7+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.calls !== undefined){
+let data64 = data.calls;
+if(Array.isArray(data64)){
+const len12 = data64.length;
+for(let i12=0; i12<len12; i12++){
+let data65 = data64[i12];
+if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
+if(data65.exchange === undefined){
+const err111 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -2785,11 +2792,8 @@ vErrors.push(err111);
 }
 errors++;
 }
-}
-if(data53.gapMaxMs !== undefined){
-let data68 = data53.gapMaxMs;
-if(!((typeof data68 == "number") && (isFinite(data68)))){
-const err112 = {instancePath:instancePath+"/calls/" + i7+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data65.step === undefined){
+const err112 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -2798,11 +2802,8 @@ vErrors.push(err112);
 }
 errors++;
 }
-}
-if(data53.transitP99Ms !== undefined){
-let data69 = data53.transitP99Ms;
-if(!((typeof data69 == "number") && (isFinite(data69)))){
-const err113 = {instancePath:instancePath+"/calls/" + i7+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data65.outcome === undefined){
+const err113 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -2811,11 +2812,8 @@ vErrors.push(err113);
 }
 errors++;
 }
-}
-if(data53.roundTripP95Ms !== undefined){
-let data70 = data53.roundTripP95Ms;
-if(!((typeof data70 == "number") && (isFinite(data70)))){
-const err114 = {instancePath:instancePath+"/calls/" + i7+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data65.turns === undefined){
+const err114 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -2824,11 +2822,8 @@ vErrors.push(err114);
 }
 errors++;
 }
-}
-if(data53.soundMs !== undefined){
-let data71 = data53.soundMs;
-if(!((typeof data71 == "number") && (isFinite(data71)))){
-const err115 = {instancePath:instancePath+"/calls/" + i7+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data65.packets === undefined){
+const err115 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -2837,11 +2832,8 @@ vErrors.push(err115);
 }
 errors++;
 }
-}
-if(data53.kitLateMs !== undefined){
-let data72 = data53.kitLateMs;
-if(!((typeof data72 == "number") && (isFinite(data72)))){
-const err116 = {instancePath:instancePath+"/calls/" + i7+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data65.lost === undefined){
+const err116 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -2850,11 +2842,8 @@ vErrors.push(err116);
 }
 errors++;
 }
-}
-if(data53.closeCode !== undefined){
-let data73 = data53.closeCode;
-if(!(((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73))) && (isFinite(data73)))){
-const err117 = {instancePath:instancePath+"/calls/" + i7+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data65.soundMs === undefined){
+const err117 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2863,10 +2852,10 @@ vErrors.push(err117);
 }
 errors++;
 }
-}
-}
-else {
-const err118 = {instancePath:instancePath+"/calls/" + i7,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data65.exchange !== undefined){
+let data66 = data65.exchange;
+if(!(((typeof data66 == "number") && (!(data66 % 1) && !isNaN(data66))) && (isFinite(data66)))){
+const err118 = {instancePath:instancePath+"/calls/" + i12+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -2876,9 +2865,9 @@ vErrors.push(err118);
 errors++;
 }
 }
-}
-else {
-const err119 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data65.step !== undefined){
+if(typeof data65.step !== "string"){
+const err119 = {instancePath:instancePath+"/calls/" + i12+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -2888,11 +2877,9 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data.audioLatency !== undefined){
-let data74 = data.audioLatency;
-if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
-if(data74.verdict === undefined){
-const err120 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(data65.outcome !== undefined){
+if(typeof data65.outcome !== "string"){
+const err120 = {instancePath:instancePath+"/calls/" + i12+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -2901,8 +2888,11 @@ vErrors.push(err120);
 }
 errors++;
 }
-if(data74.reason === undefined){
-const err121 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+}
+if(data65.readyMs !== undefined){
+let data69 = data65.readyMs;
+if(!((typeof data69 == "number") && (isFinite(data69)))){
+const err121 = {instancePath:instancePath+"/calls/" + i12+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -2911,10 +2901,11 @@ vErrors.push(err121);
 }
 errors++;
 }
-if(data74.verdict !== undefined){
-let data75 = data74.verdict;
-if(typeof data75 !== "string"){
-const err122 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data65.connectedMs !== undefined){
+let data70 = data65.connectedMs;
+if(!((typeof data70 == "number") && (isFinite(data70)))){
+const err122 = {instancePath:instancePath+"/calls/" + i12+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -2923,8 +2914,11 @@ vErrors.push(err122);
 }
 errors++;
 }
-if(!(((data75 === "met") || (data75 === "missed")) || (data75 === "not_proven"))){
-const err123 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema18.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+}
+if(data65.firstPacketMs !== undefined){
+let data71 = data65.firstPacketMs;
+if(!((typeof data71 == "number") && (isFinite(data71)))){
+const err123 = {instancePath:instancePath+"/calls/" + i12+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -2934,9 +2928,10 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data74.reason !== undefined){
-if(typeof data74.reason !== "string"){
-const err124 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data65.firstSoundMs !== undefined){
+let data72 = data65.firstSoundMs;
+if(!((typeof data72 == "number") && (isFinite(data72)))){
+const err124 = {instancePath:instancePath+"/calls/" + i12+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -2946,10 +2941,10 @@ vErrors.push(err124);
 errors++;
 }
 }
-if(data74.audioPathLatencyMs !== undefined){
-let data77 = data74.audioPathLatencyMs;
-if(!((typeof data77 == "number") && (isFinite(data77)))){
-const err125 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data65.turns !== undefined){
+let data73 = data65.turns;
+if(!(((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73))) && (isFinite(data73)))){
+const err125 = {instancePath:instancePath+"/calls/" + i12+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -2959,11 +2954,14 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data74.turnResponseMs !== undefined){
-let data78 = data74.turnResponseMs;
-if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
-if(data78.turns === undefined){
-const err126 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(data65.turnResponsesMs !== undefined){
+let data74 = data65.turnResponsesMs;
+if(Array.isArray(data74)){
+const len13 = data74.length;
+for(let i13=0; i13<len13; i13++){
+let data75 = data74[i13];
+if(!((typeof data75 == "number") && (isFinite(data75)))){
+const err126 = {instancePath:instancePath+"/calls/" + i12+"/turnResponsesMs/" + i13,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -2972,8 +2970,10 @@ vErrors.push(err126);
 }
 errors++;
 }
-if(data78.p50 === undefined){
-const err127 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+}
+else {
+const err127 = {instancePath:instancePath+"/calls/" + i12+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -2982,8 +2982,15 @@ vErrors.push(err127);
 }
 errors++;
 }
-if(data78.p95 === undefined){
-const err128 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+}
+if(data65.statedResponsesMs !== undefined){
+let data76 = data65.statedResponsesMs;
+if(Array.isArray(data76)){
+const len14 = data76.length;
+for(let i14=0; i14<len14; i14++){
+let data77 = data76[i14];
+if(!((typeof data77 == "number") && (isFinite(data77)))){
+const err128 = {instancePath:instancePath+"/calls/" + i12+"/statedResponsesMs/" + i14,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -2992,8 +2999,10 @@ vErrors.push(err128);
 }
 errors++;
 }
-if(data78.max === undefined){
-const err129 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+}
+}
+else {
+const err129 = {instancePath:instancePath+"/calls/" + i12+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -3002,10 +3011,11 @@ vErrors.push(err129);
 }
 errors++;
 }
-if(data78.turns !== undefined){
-let data79 = data78.turns;
-if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
-const err130 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data65.packets !== undefined){
+let data78 = data65.packets;
+if(!(((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78))) && (isFinite(data78)))){
+const err130 = {instancePath:instancePath+"/calls/" + i12+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -3015,10 +3025,10 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data78.p50 !== undefined){
-let data80 = data78.p50;
-if(!((typeof data80 == "number") && (isFinite(data80)))){
-const err131 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data65.lost !== undefined){
+let data79 = data65.lost;
+if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
+const err131 = {instancePath:instancePath+"/calls/" + i12+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -3028,10 +3038,10 @@ vErrors.push(err131);
 errors++;
 }
 }
-if(data78.p95 !== undefined){
-let data81 = data78.p95;
-if(!((typeof data81 == "number") && (isFinite(data81)))){
-const err132 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data65.gapMaxMs !== undefined){
+let data80 = data65.gapMaxMs;
+if(!((typeof data80 == "number") && (isFinite(data80)))){
+const err132 = {instancePath:instancePath+"/calls/" + i12+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -3041,10 +3051,10 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data78.max !== undefined){
-let data82 = data78.max;
-if(!((typeof data82 == "number") && (isFinite(data82)))){
-const err133 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data65.transitP99Ms !== undefined){
+let data81 = data65.transitP99Ms;
+if(!((typeof data81 == "number") && (isFinite(data81)))){
+const err133 = {instancePath:instancePath+"/calls/" + i12+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -3054,9 +3064,10 @@ vErrors.push(err133);
 errors++;
 }
 }
-}
-else {
-const err134 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data65.roundTripP95Ms !== undefined){
+let data82 = data65.roundTripP95Ms;
+if(!((typeof data82 == "number") && (isFinite(data82)))){
+const err134 = {instancePath:instancePath+"/calls/" + i12+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -3066,9 +3077,10 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data74.kitLimit !== undefined){
-if(typeof data74.kitLimit !== "string"){
-const err135 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data65.soundMs !== undefined){
+let data83 = data65.soundMs;
+if(!((typeof data83 == "number") && (isFinite(data83)))){
+const err135 = {instancePath:instancePath+"/calls/" + i12+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -3078,9 +3090,10 @@ vErrors.push(err135);
 errors++;
 }
 }
-}
-else {
-const err136 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data65.kitLateMs !== undefined){
+let data84 = data65.kitLateMs;
+if(!((typeof data84 == "number") && (isFinite(data84)))){
+const err136 = {instancePath:instancePath+"/calls/" + i12+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -3090,15 +3103,10 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data.causes !== undefined){
-let data84 = data.causes;
-if(Array.isArray(data84)){
-const len10 = data84.length;
-for(let i10=0; i10<len10; i10++){
-let data85 = data84[i10];
-if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
-if(data85.description === undefined){
-const err137 = {instancePath:instancePath+"/causes/" + i10,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
+if(data65.closeCode !== undefined){
+let data85 = data65.closeCode;
+if(!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))){
+const err137 = {instancePath:instancePath+"/calls/" + i12+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -3107,8 +3115,10 @@ vErrors.push(err137);
 }
 errors++;
 }
-if(data85.clears === undefined){
-const err138 = {instancePath:instancePath+"/causes/" + i10,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+}
+}
+else {
+const err138 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -3117,8 +3127,10 @@ vErrors.push(err138);
 }
 errors++;
 }
-if(data85.verified === undefined){
-const err139 = {instancePath:instancePath+"/causes/" + i10,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+}
+}
+else {
+const err139 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -3127,9 +3139,12 @@ vErrors.push(err139);
 }
 errors++;
 }
-if(data85.description !== undefined){
-if(typeof data85.description !== "string"){
-const err140 = {instancePath:instancePath+"/causes/" + i10+"/description",schemaPath:"#/properties/causes/items/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.audioLatency !== undefined){
+let data86 = data.audioLatency;
+if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
+if(data86.verdict === undefined){
+const err140 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -3138,14 +3153,8 @@ vErrors.push(err140);
 }
 errors++;
 }
-}
-if(data85.clears !== undefined){
-let data87 = data85.clears;
-if(Array.isArray(data87)){
-const len11 = data87.length;
-for(let i11=0; i11<len11; i11++){
-if(typeof data87[i11] !== "string"){
-const err141 = {instancePath:instancePath+"/causes/" + i10+"/clears/" + i11,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data86.reason === undefined){
+const err141 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -3154,10 +3163,10 @@ vErrors.push(err141);
 }
 errors++;
 }
-}
-}
-else {
-const err142 = {instancePath:instancePath+"/causes/" + i10+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data86.verdict !== undefined){
+let data87 = data86.verdict;
+if(typeof data87 !== "string"){
+const err142 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -3166,10 +3175,8 @@ vErrors.push(err142);
 }
 errors++;
 }
-}
-if(data85.verified !== undefined){
-if(typeof data85.verified !== "boolean"){
-const err143 = {instancePath:instancePath+"/causes/" + i10+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!(((data87 === "met") || (data87 === "missed")) || (data87 === "not_proven"))){
+const err143 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema18.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -3179,9 +3186,9 @@ vErrors.push(err143);
 errors++;
 }
 }
-}
-else {
-const err144 = {instancePath:instancePath+"/causes/" + i10,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data86.reason !== undefined){
+if(typeof data86.reason !== "string"){
+const err144 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -3191,9 +3198,10 @@ vErrors.push(err144);
 errors++;
 }
 }
-}
-else {
-const err145 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data86.audioPathLatencyMs !== undefined){
+let data89 = data86.audioPathLatencyMs;
+if(!((typeof data89 == "number") && (isFinite(data89)))){
+const err145 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -3203,14 +3211,258 @@ vErrors.push(err145);
 errors++;
 }
 }
-}
-else {
-const err146 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data86.turnResponseMs !== undefined){
+let data90 = data86.turnResponseMs;
+if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
+if(data90.turns === undefined){
+const err146 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err146];
 }
 else {
 vErrors.push(err146);
+}
+errors++;
+}
+if(data90.p50 === undefined){
+const err147 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+errors++;
+}
+if(data90.p95 === undefined){
+const err148 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+if(data90.max === undefined){
+const err149 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+if(data90.turns !== undefined){
+let data91 = data90.turns;
+if(!(((typeof data91 == "number") && (!(data91 % 1) && !isNaN(data91))) && (isFinite(data91)))){
+const err150 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+errors++;
+}
+}
+if(data90.p50 !== undefined){
+let data92 = data90.p50;
+if(!((typeof data92 == "number") && (isFinite(data92)))){
+const err151 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+}
+if(data90.p95 !== undefined){
+let data93 = data90.p95;
+if(!((typeof data93 == "number") && (isFinite(data93)))){
+const err152 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+errors++;
+}
+}
+if(data90.max !== undefined){
+let data94 = data90.max;
+if(!((typeof data94 == "number") && (isFinite(data94)))){
+const err153 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
+}
+errors++;
+}
+}
+}
+else {
+const err154 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err154];
+}
+else {
+vErrors.push(err154);
+}
+errors++;
+}
+}
+if(data86.kitLimit !== undefined){
+if(typeof data86.kitLimit !== "string"){
+const err155 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err155];
+}
+else {
+vErrors.push(err155);
+}
+errors++;
+}
+}
+}
+else {
+const err156 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err156];
+}
+else {
+vErrors.push(err156);
+}
+errors++;
+}
+}
+if(data.causes !== undefined){
+let data96 = data.causes;
+if(Array.isArray(data96)){
+const len15 = data96.length;
+for(let i15=0; i15<len15; i15++){
+let data97 = data96[i15];
+if(data97 && typeof data97 == "object" && !Array.isArray(data97)){
+if(data97.description === undefined){
+const err157 = {instancePath:instancePath+"/causes/" + i15,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
+if(vErrors === null){
+vErrors = [err157];
+}
+else {
+vErrors.push(err157);
+}
+errors++;
+}
+if(data97.clears === undefined){
+const err158 = {instancePath:instancePath+"/causes/" + i15,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+errors++;
+}
+if(data97.verified === undefined){
+const err159 = {instancePath:instancePath+"/causes/" + i15,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+errors++;
+}
+if(data97.description !== undefined){
+if(typeof data97.description !== "string"){
+const err160 = {instancePath:instancePath+"/causes/" + i15+"/description",schemaPath:"#/properties/causes/items/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
+}
+errors++;
+}
+}
+if(data97.clears !== undefined){
+let data99 = data97.clears;
+if(Array.isArray(data99)){
+const len16 = data99.length;
+for(let i16=0; i16<len16; i16++){
+if(typeof data99[i16] !== "string"){
+const err161 = {instancePath:instancePath+"/causes/" + i15+"/clears/" + i16,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
+}
+errors++;
+}
+}
+}
+else {
+const err162 = {instancePath:instancePath+"/causes/" + i15+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+}
+if(data97.verified !== undefined){
+if(typeof data97.verified !== "boolean"){
+const err163 = {instancePath:instancePath+"/causes/" + i15+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err163];
+}
+else {
+vErrors.push(err163);
+}
+errors++;
+}
+}
+}
+else {
+const err164 = {instancePath:instancePath+"/causes/" + i15,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err164];
+}
+else {
+vErrors.push(err164);
+}
+errors++;
+}
+}
+}
+else {
+const err165 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err165];
+}
+else {
+vErrors.push(err165);
+}
+errors++;
+}
+}
+}
+else {
+const err166 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err166];
+}
+else {
+vErrors.push(err166);
 }
 errors++;
 }

@@ -1,13 +1,12 @@
-/** The terminal: what a stream that is one gets, and a line that changes. */
+/** The terminal output: styles, width, and the live line. */
 import { stripVTControlCharacters } from 'node:util';
 import t, { type Test } from 'tap';
-import { loadProgress } from '../../../src/cli/output/load-progress.ts';
-import { progress } from '../../../src/cli/output/progress.ts';
-import { terminalOf, type Terminal } from '../../../src/cli/output/terminal.ts';
+import { createLoadProgress, createStepProgress } from '../../../src/cli/output/progress.ts';
+import { createTerminal, type Terminal } from '../../../src/cli/output/terminal.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 
-/** A terminal of so many columns, and all that was written to it. */
-function aTerminal(
+/** Creates a terminal, and returns it with all text that was written to it. */
+function createTestTerminal(
   t: Test,
   { columns = 80, TERM = 'xterm' }: { columns?: number; TERM?: string } = {},
 ): { terminal: Terminal; written: () => string } {
@@ -24,25 +23,28 @@ function aTerminal(
     return true;
   };
   const stream = { isTTY: true, columns, write } as unknown as NodeJS.WriteStream;
-  return { terminal: terminalOf(stream), written: () => written };
+  return { terminal: createTerminal(stream), written: () => written };
 }
 
-/** The lines that replaced each other, without their codes. */
-const linesOf = (written: string): string[] =>
+/** Returns the lines that replaced each other, without escape codes. */
+const liveLinesOf = (written: string): string[] =>
   written.split('\r\u001B[2K').map(stripVTControlCharacters);
 
 void t.test(
-  'a line that changes is never wider than the terminal, and leaves no style open',
+  'the live line is never wider than the terminal, and closes its style',
   (t) => {
     for (const columns of [20, 40, 59, 80, 200]) {
-      const { terminal, written } = aTerminal(t, { columns });
-      const shown = progress(terminal, manualClock(0), 137, 'requests');
+      const { terminal, written } = createTestTerminal(t, { columns });
+      const progress = createStepProgress(terminal, manualClock(0), {
+        total: 137,
+        unit: 'requests',
+      });
       const what = 'a step '.repeat(40);
-      for (let nth = 0; nth < 5; nth++) shown.step(what);
-      shown.end();
+      for (let nth = 0; nth < 5; nth++) progress.step(what);
+      progress.end();
       terminal.live(terminal.style('red', 'x'.repeat(300)));
-      const lines = linesOf(written());
-      t.equal(lines.length, 6, 'the first and what replaced it');
+      const lines = liveLinesOf(written());
+      t.equal(lines.length, 6, 'each line replaces the one before');
       t.equal(Math.max(...lines.map(({ length }) => length)), columns - 1, `${columns} columns`);
       t.match(lines[1], /^ {2}2 of 137 reques/);
       t.match(written().split('\u001B').slice(-2), [/^\[31mx+$/, '[39m']);
@@ -51,18 +53,18 @@ void t.test(
   },
 );
 
-void t.test('text has 60 columns at least, 100 at most', (t) => {
-  const widths = [20, 72, 300, 0].map((columns) => aTerminal(t, { columns }).terminal.width);
+void t.test('text is 60 to 100 columns wide', (t) => {
+  const widths = [20, 72, 300, 0].map((columns) => createTestTerminal(t, { columns }).terminal.width);
   t.same(widths, [60, 72, 100, 80]);
   t.end();
 });
 
-void t.test('a terminal that is dumb gets no codes and no line that changes', (t) => {
-  const { terminal, written } = aTerminal(t, { TERM: 'dumb' });
-  const shown = progress(terminal, manualClock(0), 3, 'requests');
-  shown.step('one');
-  shown.end();
-  const tick = loadProgress(terminal, manualClock(0));
+void t.test('TERM=dumb turns off colors and the live line', (t) => {
+  const { terminal, written } = createTestTerminal(t, { TERM: 'dumb' });
+  const progress = createStepProgress(terminal, manualClock(0), { total: 3, unit: 'requests' });
+  progress.step('one');
+  progress.end();
+  const tick = createLoadProgress(terminal, manualClock(0));
   tick({ phase: 'ramp', perSecond: 1, inFlight: 1, p50Ms: 1, p99Ms: 1, leftMs: 1, errors: 1 });
   terminal.write(terminal.style('bold', 'text'));
   t.equal(written(), 'text');

@@ -1,0 +1,91 @@
+import type { z } from 'zod';
+import type { Option } from './flags/option.ts';
+import { parseValues } from './flags/parse.ts';
+
+/** A positional argument of a command. Help and errors show its name in capitals. */
+export interface Argument<Schema extends z.ZodType = z.ZodType> {
+  schema: Schema;
+  help: string;
+  isRequired: boolean;
+}
+
+/** A line that a reader can run, and what it does. */
+export interface Example {
+  command: string;
+  note?: string;
+}
+
+/** What the parser, the help, and docs/cli.md know of a command. */
+export interface CommandDescription {
+  name: string;
+  /** One imperative line without a full stop. */
+  summary: string;
+  /** Paragraphs after the summary. */
+  description?: readonly string[];
+  /** The name of the words after `--`, if the command takes them. */
+  rest?: string;
+  arguments: Readonly<Record<string, Argument>>;
+  options: Readonly<Record<string, Option>>;
+  examples: readonly Example[];
+  /** Environment variables that the command reads or sets. */
+  environment?: Readonly<Record<string, string>>;
+  /** Paragraphs after the environment variables. */
+  notes?: readonly string[];
+  /** What the exit codes of this command mean; 2 and 70 are the same for all. */
+  exitCodes?: Readonly<Record<number, string>>;
+  /** Explains an argument that the command does not take. */
+  hintUnexpected?: (word: string, args: readonly string[]) => string | undefined;
+}
+
+/** A command, ready to run. */
+export interface Command extends CommandDescription {
+  /**
+   * Runs with the values that yargs parsed, and the words after `--`.
+   *
+   * @throws {UsageError} if a value is invalid.
+   */
+  run: (values: unknown, rest: string[]) => Promise<void>;
+}
+
+type Schemas<Fields extends Readonly<Record<string, { schema: z.ZodType }>>> = {
+  [Name in keyof Fields]: Fields[Name]['schema'];
+};
+
+/** The validated values of options or arguments. */
+export type ValuesOf<Fields extends Readonly<Record<string, { schema: z.ZodType }>>> = z.infer<
+  z.ZodObject<Schemas<Fields>>
+>;
+
+/** Creates a command from its description and the function that runs it. */
+export function defineCommand<
+  const Arguments extends Readonly<Record<string, Argument>>,
+  const Options extends Readonly<Record<string, Option>>,
+>(
+  definition: Omit<CommandDescription, 'arguments' | 'options'> & {
+    arguments: Arguments;
+    options: Options;
+    run: (values: ValuesOf<Arguments & Options>, rest: string[]) => void | Promise<void>;
+  },
+): Command {
+  return {
+    ...definition,
+    async run(values, rest) {
+      const { arguments: positionals, options } = definition;
+      const parsed = parseValues(positionals, options, values);
+      await definition.run(parsed as ValuesOf<Arguments & Options>, rest);
+    },
+  };
+}
+
+/** Creates a required positional argument. */
+export function argument<Schema extends z.ZodType>(schema: Schema, help: string): Argument<Schema> {
+  return { schema, help, isRequired: true };
+}
+
+/** Creates an optional positional argument. */
+export function optionalArgument<Schema extends z.ZodType>(
+  schema: Schema,
+  help: string,
+): Argument<z.ZodOptional<Schema>> {
+  return { schema: schema.optional(), help, isRequired: false };
+}

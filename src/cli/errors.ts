@@ -1,0 +1,32 @@
+import { findClosest } from '../platform/suggest.ts';
+
+/** A mistake of the caller. Printed as one line; exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+
+  /** Joins the lines of a message, and adds a full stop if it has no end mark. */
+  constructor(message: string) {
+    const line = message.replaceAll(/\s*\n\s*/g, ' ').trim();
+    super(/[.?!]$/.test(line) ? line : `${line}.`);
+  }
+}
+
+/** A result can't be written, for example because the disk is full. Exit code 3. */
+export class OutputError extends UsageError {
+  override name = 'OutputError';
+}
+
+/** The exit codes that all commands share. */
+export const exitCodes = {
+  ok: 0,
+  findings: 1,
+  usage: 2,
+  notJudged: 3,
+  internal: 70,
+} as const;
+
+/** Returns the sentence "Did you mean X?" if a known word is close, or else `fallback`. */
+export function didYouMean(word: string, known: readonly string[], fallback: string): string {
+  const closest = findClosest(word, known);
+  return closest === undefined ? fallback : `Did you mean ${closest}?`;
+}

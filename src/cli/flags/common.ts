@@ -1,0 +1,91 @@
+/** Options that several commands have. */
+import { serviceApiKeyHeader } from '../../contract/index.ts';
+import { group, listOption, option, optionWithDefault, switchOption } from './option.ts';
+import * as values from './values.ts';
+
+export const jsonReport = option(values.filePath, 'FILE', 'Write the report as JSON; - for stdout');
+export const junitReport = option(values.filePath, 'FILE', 'Write the report as JUnit XML');
+export const markdownReport = option(values.filePath, 'FILE', 'Write a summary in Markdown');
+export const htmlReport = option(values.filePath, 'FILE', 'Write the report as one HTML page');
+
+/** Compares a run with the JSON report of an earlier one. */
+export const compare = option(
+  values.filePath,
+  'FILE',
+  'Compare with the JSON report of an earlier run',
+);
+
+export const apiKeyFile = option(
+  values.filePath,
+  'FILE',
+  'Read the API key from a file',
+  'environment variable',
+);
+
+export const apiKeyHeader = optionWithDefault(
+  values.headerName,
+  'NAME',
+  "Header of the service's API key",
+  serviceApiKeyHeader,
+);
+
+export const ca = option(values.filePath, 'FILE', 'Trust the CA certificates in this PEM file');
+
+/** The seed of a run, which the report states. */
+export const runSeed = option(
+  values.seed,
+  'SEED',
+  'Random seed; repeats the ids of an earlier run',
+  'random',
+);
+
+export const host = optionWithDefault(
+  values.text,
+  'HOST',
+  'Host name or IP address to listen on',
+  '127.0.0.1',
+);
+
+export const logLevel = optionWithDefault(
+  values.logLevel,
+  'LEVEL',
+  `Log level on stderr: ${values.LOG_LEVELS}`,
+  'warn',
+);
+
+export const targetAreas = option(
+  values.targetAreas,
+  'AREAS',
+  'Areas, comma-separated: chat, health, users, voice; or service alone',
+  'chat,health,users,voice',
+);
+
+export const timeoutMs = optionWithDefault(
+  values.wholeNumber(100, 600_000),
+  'MS',
+  'Timeout of chat and user requests in ms, 100 to 600000',
+  30_000,
+);
+
+export const scenarios = listOption(
+  values.text,
+  'PATTERN',
+  'Scenario file, directory, glob, or id of a starter scenario; repeatable',
+);
+
+/** Options that write the report of a conformance run. */
+export const conformanceReports = group('Reports', {
+  json: jsonReport,
+  junit: junitReport,
+  markdown: markdownReport,
+  html: htmlReport,
+  'known-failures': option(values.filePath, 'FILE', 'Accept the failures in this JSON file'),
+  strict: switchOption('Treat warnings as failures'),
+  verbose: switchOption('Show all notes and all observed behavior'),
+});
+
+/** Environment variables of the sandbox's key and the service's key. */
+export const sandboxKeyVariable = { SANDBOX_KIT_API_KEY: 'Bearer key of the sandbox' } as const;
+export const serviceKeyVariable = {
+  SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service',
+} as const;

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { didYouMean, UsageError } from '../errors.ts';
+import type { CommandDescription } from '../command.ts';
+import { isOnByDefault, type Option } from './option.ts';
+
+type Fields = Readonly<Record<string, { schema: z.ZodType }>>;
+
+/**
+ * Validates the arguments and options of a command. This is the only place that words the errors
+ * of zod: a schema states in its description what a value must be, as a noun phrase.
+ *
+ * @throws {UsageError} about the first invalid value.
+ */
+export function parseValues(positionals: Fields, options: Fields, values: unknown): unknown {
+  const fields: Fields = { ...positionals, ...options };
+  const shape = Object.fromEntries(
+    Object.entries(fields).map(([name, { schema }]) => [name, schema]),
+  );
+  const parsed = z.object(shape).safeParse(values, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const name = String(issue?.path[0] ?? '');
+  const label = name in positionals ? name.toUpperCase() : `--${name}`;
+  throw new UsageError(describeIssue(label, issue, expectedOf(fields[name]?.schema)));
+}
+
+function describeIssue(
+  label: string,
+  issue: z.core.$ZodIssue | undefined,
+  expected: string,
+): string {
+  if (!issue || issue.code === 'custom') return `${label} ${issue?.message ?? 'is invalid'}.`;
+  const { input } = issue;
+  if (input === undefined) return `${label} is missing. It must be ${expected}.`;
+  if (Array.isArray(input)) {
+    return issue.code === 'too_big'
+      ? `${label} can be given at most ${issue.maximum} times, got ${input.length}.`
+      : `${label} can be given only once.`;
+  }
+  // yargs turns text that is not a number into NaN.
+  const received = Number.isNaN(input) ? '' : `, got ${JSON.stringify(input)}`;
+  return `${label} must be ${expected}${received}.`;
+}
+
+/** Returns the description of the innermost schema that has one. */
+function expectedOf(schema: z.ZodType | undefined): string {
+  if (!schema) return 'valid';
+  if (schema.description !== undefined) return schema.description;
+  if (schema instanceof z.ZodArray) return expectedOf(schema.element as z.ZodType);
+  return 'unwrap' in schema && typeof schema.unwrap === 'function'
+    ? expectedOf((schema.unwrap as () => z.ZodType)())
+    : 'valid';
+}
+
+/** The keys that yargs adds to the parsed values, and the options that every command has. */
+const COMMON_KEYS = ['_', '$0', '--', 'help', 'h', 'version'];
+
+/**
+ * Rejects what yargs accepts silently: an option without its value, a value for a switch, an
+ * unknown option, and an unexpected argument.
+ *
+ * @throws {UsageError} about the first of these.
+ */
+export function rejectUnexpected(
+  command: CommandDescription,
+  args: readonly string[],
+  values: Readonly<Record<string, unknown>>,
+): void {
+  rejectMissingValues(command.options, args);
+  const [, unexpected] = values['_'] as string[];
+  const help = `Run sandbox-kit ${command.name} --help for the usage.`;
+  if (unexpected !== undefined) {
+    const hint = command.hintUnexpected?.(unexpected, args) ?? help;
+    throw new UsageError(`Unexpected argument ${JSON.stringify(unexpected)}. ${hint}`);
+  }
+  const known = [
+    ...COMMON_KEYS,
+    ...Object.keys(command.arguments),
+    ...Object.keys(command.options),
+  ];
+  const unknown = Object.keys(values).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const spelled = spellOption(unknown, args);
+  throw new UsageError(
+    `Unknown option ${spelled}. ${didYouMean(spelled, optionNames(command.options), help)}`,
+  );
+}
+
+/** Returns all spellings that a command accepts, such as `--json` and `--no-voice`. */
+function optionNames(options: CommandDescription['options']): string[] {
+  return Object.entries(options).flatMap(([name, option]) =>
+    isOnByDefault(option) ? [`--${name}`, `--no-${name}`] : [`--${name}`],
+  );
+}
+
+/** Returns an option as the caller wrote it: yargs drops the dashes and `no-`. */
+function spellOption(name: string, args: readonly string[]): string {
+  if (args.includes(`--no-${name}`)) return `--no-${name}`;
+  return name.length === 1 ? `-${name}` : `--${name}`;
+}
+
+function rejectMissingValues(
+  options: Readonly<Record<string, Option>>,
+  args: readonly string[],
+): void {
+  for (const [index, arg] of args.entries()) {
+    if (arg === '--') return;
+    const [, name = '', value] = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(arg) ?? [];
+    const option = options[name];
+    if (!option) continue;
+    if (option.type === 'boolean') {
+      if (value === undefined || ['true', 'false'].includes(value)) continue;
+      throw new UsageError(`--${name} takes no value, got ${JSON.stringify(value)}.`);
+    }
+    const next = args[index + 1];
+    const isMissing =
+      value === '' || (value === undefined && (next === undefined || isOption(next)));
+    if (isMissing)
+      throw new UsageError(`--${name} needs a value: --${name} ${option.placeholder}.`);
+  }
+}
+
+/** A negative number is a value, not an option. */
+const isOption = (arg: string): boolean => /^--?[a-z]/i.test(arg);
+
+/**
+ * Joins `--json -` to `--json=-`, and `--duration -5s` to `--duration=-5s`, because yargs would take
+ * the second word for a positional argument or for short options.
+ */
+export function joinDashValues(args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  const joined: string[] = [];
+  for (const [index, arg] of args.entries()) {
+    const previous = joined.at(-1) ?? '';
+    const isBeforeEnd = end === -1 || index < end;
+    if (isBeforeEnd && /^-(\d.*)?$/s.test(arg) && /^--[a-z][a-z-]*$/.test(previous)) {
+      joined[joined.length - 1] = `${previous}=${arg}`;
+    } else joined.push(arg);
+  }
+  return joined;
+}

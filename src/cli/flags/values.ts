@@ -1,0 +1,198 @@
+/** The values that options and arguments take. Each description completes "--option must be …". */
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { z } from 'zod';
+import type { Area } from '../../contract/index.ts';
+
+/** An http or https URL without query and fragment. Trailing slashes are removed. */
+function baseUrl(description: string) {
+  return z
+    .string()
+    .transform((text, context) => {
+      const reject = (message: string): never => {
+        context.addIssue({ code: 'custom', message });
+        return z.NEVER;
+      };
+      const url = URL.parse(text);
+      if (!url || !/^https?:\/\//i.test(text)) {
+        const got = `must be ${description}, got ${JSON.stringify(text)}.`;
+        const lacksScheme = /^[\w.-]+(:\d+)?(\/.*)?$/.test(text);
+        return reject(lacksScheme ? `${got} Did you mean http://${text}?` : got);
+      }
+      if (url.username !== '' || url.password !== '') {
+        return reject(
+          'must not contain a user name or password. Set the key in SANDBOX_KIT_API_KEY.',
+        );
+      }
+      if (url.search !== '' || url.hash !== '') {
+        return reject(`must not contain ? or #, got ${JSON.stringify(text)}.`);
+      }
+      return url.href.replace(/\/+$/, '');
+    })
+    .describe(description);
+}
+
+/** The base URL of a sandbox. */
+export const sandboxUrl = baseUrl('the base URL of a sandbox, such as https://sandbox.example.com');
+
+/** The base URL of a service. */
+export const serviceUrl = baseUrl('the base URL of a service, such as http://127.0.0.1:9090');
+
+/** The base URL of the pages that deep links open. */
+export const pagesUrl = baseUrl('a base URL for deep links, such as https://app.example.com');
+
+/** The URL of a voice WebSocket. */
+export const webSocketUrl = z
+  .string()
+  .refine((text) => /^wss?:\/\/[^@?#]+$/i.test(text) && URL.canParse(text), { abort: true })
+  .describe('the URL of a WebSocket, such as wss://sandbox.example.com/voice');
+
+/** A whole number between two bounds, both included. */
+export function wholeNumber(min: number, max: number) {
+  return z.number().int().min(min).max(max).describe(`a whole number from ${min} to ${max}`);
+}
+
+/** A number above 0 and up to `max`. */
+export function positiveNumber(max = Infinity) {
+  const atMost = max === Infinity ? '' : ` and at most ${max}`;
+  return z.number().gt(0).max(max).describe(`a number above 0${atMost}`);
+}
+
+/** A percentile of latencies. */
+export const percentile = z.number().min(50).max(99.9).describe('a percentile from 50 to 99.9');
+
+/** One of these words. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  return z.enum(words).describe(`one of ${words.join(', ')}`);
+}
+
+/** A port to listen on; 0 selects a free one. */
+export const port = wholeNumber(0, 65_535);
+
+/** A path that is not empty. */
+export const filePath = z.string().min(1).describe('a path');
+
+/** Text that is not empty. */
+export const text = z.string().min(1).describe('a text that is not empty');
+
+/** A random seed. It is short because ids contain it. */
+export const seed = z
+  .string()
+  .regex(/^[A-Za-z0-9_.-]{1,64}$/)
+  .describe('1 to 64 letters, digits, dots, hyphens, or underscores');
+
+/** The name of an HTTP header. */
+export const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/)
+  .describe('the name of an HTTP header');
+
+const logLevels = ['silent', 'error', 'warn', 'info'] as const;
+
+/** How much is logged to stderr. */
+export const logLevel = oneOf(logLevels);
+
+/** The log levels, as the help lists them. */
+export const LOG_LEVELS = logLevels.join(', ');
+
+const durationUnitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const DAY_MS = 86_400_000;
+
+/** A duration such as 60s or 5m, up to 24 h. The value is in milliseconds. */
+export function duration(minMs: 0 | 1_000) {
+  const description = `a duration such as 60s or 5m, from ${minMs / 1_000}s to 24h`;
+  return z
+    .string()
+    .transform((value, context) => {
+      const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(value) ?? [];
+      const ms = Math.round(Number(number) * (durationUnitsMs[unit] ?? NaN));
+      if (ms >= minMs && ms <= DAY_MS) return ms;
+      const message = `must be ${description}, got ${JSON.stringify(value)}.`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .describe(description);
+}
+
+const sandboxAreas = ['chat', 'health', 'users', 'voice'] as const;
+
+const namesOf = (value: string | string[]): string[] =>
+  [value].flat().flatMap((names) => names.split(','));
+
+/** Areas such as `chat,users`. The option can be repeated. */
+function areasOf(known: readonly Area[], description: string) {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((value, context): Area[] => {
+      const names = namesOf(value);
+      const unknown = names.find((name) => !known.some((area) => area === name));
+      if (unknown === undefined) return known.filter((area) => names.includes(area));
+      const message = `must be ${description}, got ${JSON.stringify(unknown)}.`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .describe(description);
+}
+
+/** Areas of a sandbox, and the area of the service. */
+export const anyAreas = areasOf(
+  [...sandboxAreas, 'service'],
+  'a list of chat, health, users, voice, service',
+);
+
+/** Areas of a sandbox, or `service` alone. */
+export const targetAreas = areasOf(
+  [...sandboxAreas, 'service'],
+  'a list of chat, health, users, voice, or service alone',
+).refine((areas) => areas.length === 1 || !areas.includes('service'), {
+  error: "can't combine service with other areas: the service and a sandbox are different servers.",
+});
+
+/** An IP address. */
+export const ipAddress = z
+  .string()
+  .refine((value) => isIP(value) > 0, { abort: true })
+  .describe('an IP address');
+
+/** A range of UDP ports such as 40000-40400, both included. */
+export const portRange = z
+  .string()
+  .transform((value, context): readonly [number, number] => {
+    const [, from = 0, to = 0] = (/^(\d{1,5})-(\d{1,5})$/.exec(value) ?? []).map(Number);
+    if (from > 0 && from <= to && to <= 65_535) return [from, to];
+    const message = `must be a port range such as 40000-40400, got ${JSON.stringify(value)}.`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  })
+  .describe('a port range such as 40000-40400');
+
+/** How many local addresses an error message lists. */
+const LISTED_ADDRESSES_MAX = 6;
+
+/** An IP address of this machine: media can be sent and received only there. */
+export const localAddress = ipAddress.superRefine((address, context) => {
+  const local = localAddresses();
+  if (isListed(address, local)) return;
+  const listed = local.slice(0, LISTED_ADDRESSES_MAX).join(', ');
+  const rest = local.length - LISTED_ADDRESSES_MAX;
+  const message = `must be an address of this machine (${listed}${rest > 0 ? `, and ${rest} more` : ''}), got ${JSON.stringify(address)}.`;
+  context.addIssue({ code: 'custom', message });
+});
+
+/** Returns the addresses of this machine without their zones, link-local ones last. */
+function localAddresses(): string[] {
+  const all = Object.values(networkInterfaces())
+    .flatMap((interfaces) => interfaces ?? [])
+    .map(({ address }) => address.replace(/%.*$/, ''));
+  const isLinkLocal = (address: string): boolean => /^fe80:/i.test(address);
+  return [...new Set(all)].sort((a, b) => Number(isLinkLocal(a)) - Number(isLinkLocal(b)));
+}
+
+function isListed(address: string, addresses: readonly string[]): boolean {
+  const list = new BlockList();
+  list.addSubnet('127.0.0.0', 8);
+  for (const each of addresses) list.addAddress(each, familyOf(each));
+  return list.check(address.replace(/%.*$/, ''), familyOf(address));
+}
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv6(address) ? 'ipv6' : 'ipv4');

@@ -1,0 +1,80 @@
+import type { Area } from '../../contract/index.ts';
+import { UsageError } from '../errors.ts';
+import { group, option } from './option.ts';
+import * as values from './values.ts';
+
+type CheckOptions = Parameters<typeof import('../../../conformance/index.ts').check>[0];
+type VoiceSettings = NonNullable<CheckOptions['voice']>;
+
+/** The message type, and the field, that carry the WebRTC answer to a sandbox. */
+const ANSWER_NAME = 'webrtc_answer';
+
+/** Options for how calls are placed. */
+export const callOptions = group('Voice', {
+  'voice-url': option(values.webSocketUrl, 'URL', 'URL of the voice WebSocket', 'URL/voice'),
+  'voice-answer-type': option(
+    values.text,
+    'TYPE',
+    'Message type that carries the WebRTC answer',
+    ANSWER_NAME,
+  ),
+  'voice-answer-field': option(
+    values.text,
+    'FIELD',
+    'Field of that message that holds the answer',
+    ANSWER_NAME,
+  ),
+  'media-address': option(
+    values.localAddress,
+    'IP',
+    'IP address of this machine for media',
+    'the address that reached the WebSocket',
+  ),
+});
+
+/** Options for how calls are placed and recorded. */
+export const voiceOptions = {
+  ...callOptions,
+  ...group('Voice', {
+    'save-audio': option(values.filePath, 'DIR', 'Save the audio of every call as Ogg Opus files'),
+  }),
+};
+
+/** The values of the voice options. */
+export interface VoiceValues {
+  'voice-url'?: string | undefined;
+  'voice-answer-type'?: string | undefined;
+  'voice-answer-field'?: string | undefined;
+  'media-address'?: string | undefined;
+  'save-audio'?: string | undefined;
+}
+
+/** Returns the first of these options that is set. */
+export function findSetOption(names: readonly string[], values: object): string | undefined {
+  const setNames = new Map(Object.entries(values));
+  return names.find((name) => setNames.get(name) !== undefined);
+}
+
+/**
+ * Returns how calls are placed.
+ *
+ * @throws {UsageError} if a voice option is set but the areas exclude voice.
+ */
+export function voiceSettingsOf(
+  flags: VoiceValues & { area?: readonly Area[] | undefined },
+): VoiceSettings {
+  const unused = findSetOption(Object.keys(voiceOptions), flags);
+  if (unused !== undefined && flags.area && !flags.area.includes('voice')) {
+    throw new UsageError(
+      `--${unused} needs the voice area, but --area is ${flags.area.join(',')}. Add voice to --area, or remove --area.`,
+    );
+  }
+  return {
+    ...(flags['voice-url'] !== undefined && { url: flags['voice-url'] }),
+    answerForm: {
+      type: flags['voice-answer-type'] ?? ANSWER_NAME,
+      field: flags['voice-answer-field'] ?? ANSWER_NAME,
+    },
+    mediaAddress: flags['media-address'],
+  };
+}

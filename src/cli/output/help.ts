@@ -1,0 +1,132 @@
+/** The help of the command line. docs/cli.md is made from the same data. */
+import { wrap } from '../../report-kit/terminal.ts';
+import type { CommandDescription, Example } from '../command.ts';
+import { isOnByDefault, type Option } from '../flags/option.ts';
+
+/** Every help text fits this width. */
+const WIDTH = 80;
+const NAME_WIDTH_MAX = 26;
+
+const globalExamples: readonly Example[] = [
+  { command: 'sandbox-kit demo', note: 'Show everything in a minute' },
+  { command: 'sandbox-kit agent', note: 'Start a sandbox to build against' },
+  { command: 'sandbox-kit check http://127.0.0.1:8080', note: 'Check a sandbox' },
+  { command: 'sandbox-kit check --help', note: 'Show the options of check' },
+];
+
+const globalEnvironment: Readonly<Record<string, string>> = {
+  SANDBOX_KIT_API_KEY: 'Bearer key of the sandbox',
+  SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service',
+};
+
+/** The exit codes of every command. */
+export const globalExitCodes: Readonly<Record<number, string>> = {
+  0: 'OK',
+  1: 'findings',
+  2: 'wrong usage',
+  3: 'could not judge',
+  70: 'internal error',
+};
+
+/** Returns the help of `sandbox-kit --help`. */
+export function formatGlobalHelp(commands: readonly CommandDescription[]): string {
+  const rows = commands.map((command): Row => [command.name, command.summary]);
+  return joinBlocks([
+    'Usage: sandbox-kit COMMAND [options]',
+    'Test agents against the interface of an evaluation service.',
+    section('Commands', rows),
+    section('Options', [
+      ['--help', 'Show the help of sandbox-kit or of a command'],
+      ['--version', 'Show the version'],
+    ]),
+    formatExamples(globalExamples),
+    section('Environment variables', Object.entries(globalEnvironment)),
+    formatExitCodes(globalExitCodes),
+  ]);
+}
+
+/** Returns the help of `sandbox-kit COMMAND --help`. */
+export function formatCommandHelp(command: CommandDescription): string {
+  const { summary, description = [], environment = {}, notes = [], exitCodes } = command;
+  const argumentRows = Object.entries(command.arguments).map(([name, { help }]): Row => [
+    name.toUpperCase(),
+    help,
+  ]);
+  const groups = Map.groupBy(Object.entries(command.options), ([, { group = 'Options' }]) => group);
+  const optionSections = [...groups].map(([heading, options]) =>
+    section(
+      heading === 'Options' ? heading : `${heading} options`,
+      options.map(([name, option]): Row => [spellOption(name, option), describeOption(option)]),
+    ),
+  );
+  return joinBlocks([
+    `Usage: ${usageOf(command)}`,
+    fill(`${summary}.`),
+    ...description.map(fill),
+    section('Arguments', argumentRows),
+    ...optionSections,
+    formatExamples(command.examples),
+    section('Environment variables', Object.entries(environment)),
+    ...notes.map(fill),
+    exitCodes ? formatExitCodes(exitCodes) : '',
+  ]);
+}
+
+/** Returns the usage line of a command, such as `sandbox-kit check [URL] [options]`. */
+export function usageOf(command: CommandDescription): string {
+  const positionals = Object.entries(command.arguments).map(([name, { isRequired }]) =>
+    isRequired ? name.toUpperCase() : `[${name.toUpperCase()}]`,
+  );
+  const hasOptions = Object.keys(command.options).length > 0;
+  const parts = ['sandbox-kit', command.name, ...positionals, hasOptions ? '[options]' : ''];
+  return [...parts, command.rest === undefined ? '' : `-- ${command.rest}`]
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+/** Returns an option as it is typed, such as `--json FILE` or `--no-voice`. */
+export function spellOption(name: string, option: Option): string {
+  const prefix = isOnByDefault(option) ? '--no-' : '--';
+  return `${prefix}${name}${option.placeholder === '' ? '' : ` ${option.placeholder}`}`;
+}
+
+/** Returns the help of an option with its default. */
+export function describeOption({ help, defaultText }: Option): string {
+  return defaultText === undefined ? help : `${help} (default: ${defaultText})`;
+}
+
+type Row = readonly [name: string, text: string];
+
+function section(heading: string, rows: readonly Row[]): string {
+  if (rows.length === 0) return '';
+  const widths = rows.map(([name]) => name.length).filter((width) => width <= NAME_WIDTH_MAX);
+  const indent = 2 + Math.max(0, ...widths) + 2;
+  const lines = rows.flatMap(([name, text]) => {
+    const [first = '', ...rest] = wrap(text, WIDTH - indent);
+    const label = `  ${name}`.padEnd(indent);
+    const isTooLong = label.length > indent || !label.endsWith('  ');
+    const head = isTooLong ? [label.trimEnd(), `${' '.repeat(indent)}${first}`] : [label + first];
+    return [...head, ...rest.map((line) => ' '.repeat(indent) + line)];
+  });
+  return [`${heading}:`, ...lines].join('\n');
+}
+
+function formatExamples(examples: readonly Example[]): string {
+  const lines = examples.flatMap(({ command, note }) => [
+    ...(note === undefined ? [] : [`  # ${note}`]),
+    `  ${command}`,
+  ]);
+  return ['Examples:', ...lines].join('\n');
+}
+
+function formatExitCodes(codes: Readonly<Record<number, string>>): string {
+  const text = Object.entries(codes)
+    .map(([code, meaning]) => `${code} ${meaning}`)
+    .join(', ');
+  return fill(`Exit codes: ${text}.`);
+}
+
+const fill = (paragraph: string): string => wrap(paragraph, WIDTH).join('\n');
+
+const joinBlocks = (blocks: readonly string[]): string =>
+  `${blocks.filter((block) => block !== '').join('\n\n')}\n`;

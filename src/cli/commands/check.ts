@@ -59,7 +59,7 @@ const options = {
     },
   }),
   ...common.conformanceReports,
-  ...group('Reports', {
+  ...group('Report', {
     compare: common.compare,
     record: option(values.filePath, 'FILE', 'Write all exchanges, for sandbox-kit grade'),
   }),

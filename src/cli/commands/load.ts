@@ -63,8 +63,8 @@ const options = {
   profile: option(
     values.oneOf(profiles),
     'NAME',
-    `Kind of traffic: ${profiles.join(', ')}`,
-    'mixed: chat, health, and users; --find-max: chat',
+    'Traffic: chat, conversation, health, voice, mixed (chat, health, and users), or all',
+    'mixed; --find-max: chat',
   ),
   rate: option(
     values.positiveNumber(RATE_MAX),
@@ -119,7 +119,7 @@ const options = {
   yes: switchOption('Skip the confirmation for large runs'),
   'api-key-file': common.apiKeyFile,
   ca: common.ca,
-  ...group('Reports', {
+  ...group('Report', {
     json: common.jsonReport,
     junit: common.junitReport,
     markdown: common.markdownReport,

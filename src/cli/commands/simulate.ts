@@ -47,7 +47,7 @@ const options = {
   seed: common.runSeed,
   'api-key-file': common.apiKeyFile,
   ca: common.ca,
-  ...group('Reports', {
+  ...group('Report', {
     json: common.jsonReport,
     junit: common.junitReport,
     compare: common.compare,
@@ -62,7 +62,7 @@ type SimulateOptions = Parameters<Service['simulate']>[0];
 
 export const simulate = defineCommand({
   name: 'simulate',
-  summary: 'Let simulated users talk to a sandbox, and score the conversations',
+  summary: 'Let simulated users talk to a sandbox, and score the outcome',
   description: [
     'Without --scenario, runs the starter scenarios, which are for the support agent of a shop.',
   ],

@@ -18,8 +18,7 @@ export const compare = option(
 export const apiKeyFile = option(
   values.filePath,
   'FILE',
-  'Read the API key from a file',
-  'environment variable',
+  'Read the API key from a file instead of the environment',
 );
 
 export const apiKeyHeader = optionWithDefault(
@@ -74,7 +73,7 @@ export const scenarios = listOption(
 );
 
 /** Options that write the report of a conformance run. */
-export const conformanceReports = group('Reports', {
+export const conformanceReports = group('Report', {
   json: jsonReport,
   junit: junitReport,
   markdown: markdownReport,

@@ -5,7 +5,7 @@ import { isOnByDefault, type Option } from '../flags/option.ts';
 
 /** Every help text fits this width. */
 const WIDTH = 80;
-const NAME_WIDTH_MAX = 26;
+const NAME_WIDTH_MAX = 28;
 
 const globalExamples: readonly Example[] = [
   { command: 'sandbox-kit demo', note: 'Show everything in a minute' },
@@ -23,8 +23,8 @@ const globalEnvironment: Readonly<Record<string, string>> = {
 export const globalExitCodes: Readonly<Record<number, string>> = {
   0: 'OK',
   1: 'findings',
-  2: 'wrong usage',
-  3: 'could not judge',
+  2: 'usage error',
+  3: 'not judged',
   70: 'internal error',
 };
 
@@ -53,10 +53,12 @@ export function formatCommandHelp(command: CommandDescription): string {
     help,
   ]);
   const groups = Map.groupBy(Object.entries(command.options), ([, { group = 'Options' }]) => group);
+  const names = Object.entries(command.options).map(([name, option]) => spellOption(name, option));
   const optionSections = [...groups].map(([heading, options]) =>
     section(
       heading === 'Options' ? heading : `${heading} options`,
       options.map(([name, option]): Row => [spellOption(name, option), describeOption(option)]),
+      names,
     ),
   );
   return joinBlocks([
@@ -97,25 +99,39 @@ export function describeOption({ help, defaultText }: Option): string {
 
 type Row = readonly [name: string, text: string];
 
-function section(heading: string, rows: readonly Row[]): string {
+/** Formats rows in two columns. `alignedNames` sets the width of the first one. */
+function section(
+  heading: string,
+  rows: readonly Row[],
+  alignedNames = rows.map(([name]) => name),
+): string {
   if (rows.length === 0) return '';
-  const widths = rows.map(([name]) => name.length).filter((width) => width <= NAME_WIDTH_MAX);
+  const widths = alignedNames.map(({ length }) => length).filter((it) => it <= NAME_WIDTH_MAX);
   const indent = 2 + Math.max(0, ...widths) + 2;
   const lines = rows.flatMap(([name, text]) => {
-    const [first = '', ...rest] = wrap(text, WIDTH - indent);
-    const label = `  ${name}`.padEnd(indent);
-    const isTooLong = label.length > indent || !label.endsWith('  ');
-    const head = isTooLong ? [label.trimEnd(), `${' '.repeat(indent)}${first}`] : [label + first];
+    const [first = '', ...rest] = wrapUnbroken(text, WIDTH - indent);
+    const label = `  ${name}  `.padEnd(indent);
+    const head =
+      label.length > indent ? [`  ${name}`, ' '.repeat(indent) + first] : [label + first];
     return [...head, ...rest.map((line) => ' '.repeat(indent) + line)];
   });
   return [`${heading}:`, ...lines].join('\n');
 }
 
+/** Wraps text without breaking a short default. */
+function wrapUnbroken(text: string, width: number): string[] {
+  const joined = text.replaceAll(/\(default: [^)]{1,28}\)/g, (it) => it.replaceAll(' ', '\0'));
+  return wrap(joined, width).map((line) => line.replaceAll('\0', ' '));
+}
+
+/** Writes the notes next to the commands if all fit, or else above them. */
 function formatExamples(examples: readonly Example[]): string {
-  const lines = examples.flatMap(({ command, note }) => [
-    ...(note === undefined ? [] : [`  # ${note}`]),
-    `  ${command}`,
-  ]);
+  const column = Math.max(...examples.map(({ command }) => command.length));
+  const isInline = examples.every(({ note = '' }) => 2 + column + 4 + note.length <= WIDTH);
+  const lines = examples.flatMap(({ command, note }) => {
+    if (note === undefined) return [`  ${command}`];
+    return isInline ? [`  ${command.padEnd(column)}  # ${note}`] : [`  # ${note}`, `  ${command}`];
+  });
   return ['Examples:', ...lines].join('\n');
 }
 

@@ -3,14 +3,14 @@ import type { Log } from '../../platform/log.ts';
 import { findLiveEvals } from '../domain/evals.ts';
 import type { CloseResult, Store } from '../store/store.ts';
 
-/** What closing works with. */
+/** Dependencies of closing. */
 export interface CloseDeps {
   store: Store;
   clock: Clock;
   log: Log;
-  /** The id of the session that scores a conversation; the same each time it is asked. */
+  /** Returns the id of the session that scores a conversation; deterministic. */
   sessionIdOf: (ownerId: string, conversationId: string) => string;
-  /** Told that there is something to score. */
+  /** Called when there is something to score. */
   wake: () => void;
 }
 
@@ -21,10 +21,10 @@ export interface ConversationRef {
 }
 
 /**
- * Closes a conversation, whoever asks for it: the end call or its idleness (spec 3.1). Queues each
- * eval of the live settings that still exists; a deleted one is skipped and noted. A conversation
- * that is closed already stays as it is. With `idleBeforeMs` it closes only if its last span came
- * before that time. Undefined for an unknown conversation, and for one that is not idle.
+ * Closes a conversation for the close endpoint or after the idle timeout (spec 3.1), and queues the
+ * evals of the live settings. A deleted eval is skipped and logged. Closing a closed conversation
+ * changes nothing. With `idleBeforeMs`, closes the conversation only if its last span was received
+ * before that time. Returns undefined for an unknown conversation, and for one that is not idle.
  */
 export async function closeConversation(
   deps: CloseDeps,
@@ -32,36 +32,36 @@ export async function closeConversation(
   idleBeforeMs?: number,
 ): Promise<CloseResult | undefined> {
   const { store, clock } = deps;
-  const { run_name: base } = await store.evals.getSettings(ownerId);
+  const { run_name: runName } = await store.evals.getSettings(ownerId);
   const { evals, deletedIds } = await findLiveEvals(store.evals, ownerId);
   const atMs = clock.nowMs();
   const closed = await store.conversations.close({
     ownerId,
     conversationId,
     atMs,
-    runName: (date) => `${base} ${date}`,
+    runName: (date) => `${runName} ${date}`,
     evals,
     sessionId: deps.sessionIdOf(ownerId, conversationId),
     ...(idleBeforeMs !== undefined && { idleBeforeMs }),
   });
   if (closed && !closed.alreadyClosed) {
-    await noteDeleted(deps, { ownerId, conversationId }, deletedIds);
+    await logDeletedEvals(deps, { ownerId, conversationId }, deletedIds);
     if (closed.evaluationsQueued > 0) deps.wake();
   }
   return closed;
 }
 
-async function noteDeleted(
+async function logDeletedEvals(
   { store, clock, log }: CloseDeps,
   { ownerId, conversationId }: ConversationRef,
-  deleted: string[],
+  evalIds: string[],
 ): Promise<void> {
-  for (const id of deleted) log.warn('a deleted eval was skipped', { eval: id });
-  const notes = deleted.map((id) => ({
+  for (const id of evalIds) log.warn('a deleted eval was skipped', { eval: id });
+  const entries = evalIds.map((id) => ({
     level: 'warn' as const,
     code: 'eval_deleted',
-    message: 'an eval of the live settings was deleted and is skipped; take it out of the settings',
+    message: 'Skipped: an eval of the live settings was deleted. Remove it from the settings.',
     about: { eval: id, conversation_id: conversationId },
   }));
-  if (notes.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), notes);
+  if (entries.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), entries);
 }

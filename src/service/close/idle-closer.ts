@@ -4,56 +4,56 @@ import type { Log } from '../../platform/log.ts';
 import type { ConversationStore } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 
-/** Closes conversations that have been idle for 24 hours (spec 3.1). */
+/** Closes conversations that have been idle for 24 hours (spec 3.1), once a minute. */
 export interface IdleCloser {
-  /** Closes all that are idle by now. One that is under way is finished first. */
+  /** Closes all conversations that are idle now. Sweeps never overlap: a call waits for its turn. */
   sweep(): Promise<void>;
-  /** Stops after the sweep that is under way. */
+  /** Finishes the conversation batch in progress and stops. */
   stop(): Promise<void>;
 }
 
-/** What idle closing works with. */
+/** Dependencies of the idle closer. */
 export interface IdleCloserDeps {
   conversations: ConversationStore;
   clock: Clock;
   log: Log;
-  /** Leaves one alone whose last span came at that time or later: it is not idle any more. */
+  /** Closes a conversation unless its last span was received at or after `idleBeforeMs`. */
   close: (conversation: ConversationRef, idleBeforeMs: number) => Promise<unknown>;
 }
 
-const sweepEveryMs = 60_000;
-const batchSize = 100;
+const SWEEP_INTERVAL_MS = 60_000;
+const BATCH_SIZE = 100;
 
-// Some millions in one sweep; what is left is taken by the next.
-const batchesMax = 50_000;
+/** Up to 5 million conversations in one sweep; the next sweep closes the rest. */
+const BATCHES_PER_SWEEP_MAX = 50_000;
 
-/** Sweeps once a minute of the clock. Idleness is reckoned by the time at which spans came in. */
+/** Starts sweeping on the service clock. The idle time counts from when spans were received. */
 export function startIdleCloser({ conversations, clock, log, close }: IdleCloserDeps): IdleCloser {
   const stopping = new AbortController();
-  let underWay = Promise.resolve();
+  let lastSweep = Promise.resolve();
 
   const closeBatch = async (): Promise<boolean> => {
     const beforeMs = clock.nowMs() - conversationIdleMsMax + 1;
-    const idle = await conversations.listIdle(beforeMs, batchSize);
+    const idle = await conversations.listIdle(beforeMs, BATCH_SIZE);
     for (const conversation of idle) await close(conversation, beforeMs);
-    return idle.length === batchSize;
+    return idle.length === BATCH_SIZE;
   };
   const sweepOnce = async (): Promise<void> => {
-    for (let batch = 0; batch < batchesMax && !stopping.signal.aborted; batch += 1) {
+    for (let batch = 0; batch < BATCHES_PER_SWEEP_MAX && !stopping.signal.aborted; batch += 1) {
       if (!(await closeBatch())) return;
     }
   };
   const sweep = (): Promise<void> => {
-    const next = underWay.then(sweepOnce);
-    // One sweep that fails must not keep the next from being tried.
-    underWay = next.catch(() => undefined);
-    return next;
+    const thisSweep = lastSweep.then(sweepOnce);
+    // A failed sweep must not prevent the next one.
+    lastSweep = thisSweep.catch(() => undefined);
+    return thisSweep;
   };
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await sweep().catch(() => log.error('a sweep for idle conversations failed'));
-      // Rejects only when the closer stops.
-      await clock.sleep(sweepEveryMs, stopping.signal).catch(() => undefined);
+      // Rejects only when the closer is stopped.
+      await clock.sleep(SWEEP_INTERVAL_MS, stopping.signal).catch(() => undefined);
     }
   };
   const running = run();
@@ -62,7 +62,7 @@ export function startIdleCloser({ conversations, clock, log, close }: IdleCloser
     async stop() {
       stopping.abort();
       await running;
-      await underWay;
+      await lastSweep;
     },
   };
 }

@@ -5,8 +5,8 @@ import type { Authentication } from '../app/authentication.ts';
 import type { CloseResult, IngestLogStore } from '../store/store.ts';
 import type { ConversationRef } from './close-conversation.ts';
 
-/** What the end call works with. */
-export interface EndCallDeps {
+/** Dependencies of the close endpoint. */
+export interface CloseRouteDeps {
   authentication: Authentication;
   ingestLog: Pick<IngestLogStore, 'findNewestDropCode'>;
   close: (conversation: ConversationRef) => Promise<CloseResult | undefined>;
@@ -15,10 +15,10 @@ export interface EndCallDeps {
 }
 
 /**
- * `POST /v1/sessions/{conversation_id}/end` (spec 4.2). A body, and what it is said to be, is
- * ignored. A repeated call queues nothing.
+ * Adds `POST /v1/sessions/{conversation_id}/end` (spec 4.2). Ignores any body and content type.
+ * Repeated calls queue nothing.
  */
-export function addCloseRoute(app: FastifyInstance, deps: EndCallDeps): void {
+export function addCloseRoute(app: FastifyInstance, deps: CloseRouteDeps): void {
   const { authentication, close, injectFault } = deps;
   app.post<{ Params: { conversation_id: string } }>(
     '/v1/sessions/:conversation_id/end',
@@ -26,26 +26,27 @@ export function addCloseRoute(app: FastifyInstance, deps: EndCallDeps): void {
       const { ownerId } = await authentication.caller(raw.headers);
       await injectFault();
       const conversationId = params.conversation_id;
-      const closed = await close({ ownerId, conversationId });
-      if (!closed) throw await unknown(deps, { ownerId, conversationId });
-      return closedView(conversationId, closed);
+      const result = await close({ ownerId, conversationId });
+      if (!result) throw await unknownConversationError(deps, { ownerId, conversationId });
+      return toCloseResponse(conversationId, result);
     },
   );
 }
 
-async function unknown(
-  { ingestLog }: EndCallDeps,
+async function unknownConversationError(
+  { ingestLog }: CloseRouteDeps,
   { ownerId, conversationId }: ConversationRef,
 ): Promise<RequestError> {
-  const which = `there is no conversation ${brief(conversationId)}`;
-  const cure = 'its id is the gen_ai.conversation.id of spans that this key has sent';
+  const message =
+    `There is no conversation ${brief(conversationId)}. Use the gen_ai.conversation.id of spans ` +
+    'that were sent with the same API key.';
   const code = await ingestLog.findNewestDropCode(ownerId);
-  const dropped = `; spans were dropped (${code}): GET /__admin/ingest-log tells which`;
-  return new RequestError('unknown_conversation', `${which}; ${cure}${code ? dropped : ''}`);
+  const hint = ` Some spans were dropped (${code}); for details, see GET /__admin/ingest-log.`;
+  return new RequestError('unknown_conversation', code === undefined ? message : message + hint);
 }
 
-/** The close response (spec 2.3). */
-function closedView(
+/** Returns the response body (spec 2.3). */
+function toCloseResponse(
   conversationId: string,
   { run, evaluationsQueued, alreadyClosed }: CloseResult,
 ): ClosedConversation {

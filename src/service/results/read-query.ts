@@ -3,16 +3,15 @@ import { utcInstantMs } from '../../platform/utc-instant.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { SessionFilter, SessionKind } from '../store/store.ts';
 
-/** What a request for results asks for. */
+/** The parsed query of a results endpoint. */
 export interface ResultsQuery {
   filter: SessionFilter;
   includeTraces: boolean;
 }
 
 /**
- * Reads the query of a results endpoint (spec 4.3, 4.4). A parameter that it does not know means
- * nothing; a name that is left empty filters nothing.
- * @throws RequestError `bad_request` for a value that can't be read, or a parameter given twice.
+ * Reads the query of a results endpoint (spec 4.3, 4.4). Ignores unknown parameters and empty names.
+ * @throws RequestError `bad_request` for an invalid value or a repeated parameter.
  */
 export function readResultsQuery(kind: SessionKind, ownerId: string, url: string): ResultsQuery {
   const mark = url.indexOf('?');
@@ -26,53 +25,55 @@ export function readResultsQuery(kind: SessionKind, ownerId: string, url: string
     limit: Math.min(readCount(query, 'limit', pageLimitDefault), pageLimitMax),
   };
   for (const name of names) {
-    const part = single(query, name);
-    if (part !== undefined && part !== '') filter[name] = part;
+    const text = readText(query, name);
+    if (text !== undefined && text !== '') filter[name] = text;
   }
   const after = readInstant(query, 'started_after');
   const before = readInstant(query, 'started_before');
-  // Sessions start at whole milliseconds.
+  // Session start times are whole milliseconds.
   if (after !== undefined) filter.startedAfterMs = Math.ceil(after);
   if (before !== undefined) filter.startedBeforeMs = Math.floor(before);
   return { filter, includeTraces: readBoolean(query, 'include_traces') };
 }
 
-function single(query: URLSearchParams, name: string): string | undefined {
+function readText(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   if (values.length > 1) {
-    throw new RequestError('bad_request', `${name} is given ${values.length} times; give it once`);
+    throw new RequestError('bad_request', `${name} occurs ${values.length} times. Send it once.`);
   }
   return values[0];
 }
 
-const booleans: Record<string, boolean> = { true: true, false: false, 1: true, 0: false };
+const BOOLEANS: Record<string, boolean> = { true: true, false: false, 1: true, 0: false };
 
 function readBoolean(query: URLSearchParams, name: string): boolean {
-  const text = single(query, name);
+  const text = readText(query, name);
   if (text === undefined) return false;
-  const word = text.toLowerCase();
-  if (Object.hasOwn(booleans, word)) return booleans[word] ?? false;
-  throw new RequestError('bad_request', `${name} must be true or false, got ${brief(text)}`);
+  const value = text.toLowerCase();
+  if (Object.hasOwn(BOOLEANS, value)) return BOOLEANS[value] ?? false;
+  throw new RequestError('bad_request', `${name} must be true or false, got ${brief(text)}.`);
 }
 
-function readCount(query: URLSearchParams, name: string, whenAbsent: number): number {
-  const text = single(query, name);
-  if (text === undefined) return whenAbsent;
+function readCount(query: URLSearchParams, name: string, defaultValue: number): number {
+  const text = readText(query, name);
+  if (text === undefined) return defaultValue;
   if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
-  const wanted = 'must be a whole number, 0 or more';
-  throw new RequestError('bad_request', `${name} ${wanted}, got ${brief(text)}`);
+  throw new RequestError(
+    'bad_request',
+    `${name} must be a whole number of 0 or more, got ${brief(text)}.`,
+  );
 }
 
 function readInstant(query: URLSearchParams, name: string): number | undefined {
-  const text = single(query, name);
+  const text = readText(query, name);
   if (text === undefined) return undefined;
-  // The + of a zone that was not percent-encoded arrives as a space.
+  // A `+` of a UTC offset that was not percent-encoded arrives as a space.
   const iso = text.replace(/ (?=\d\d(?::?\d\d)?$)/, '+');
   const ms = ISO_8601.test(iso) ? utcInstantMs(iso) : undefined;
   if (ms !== undefined && !Number.isNaN(ms)) return ms;
-  const example = 'e.g. 2026-11-20T09:30:00Z; without a zone it is UTC';
   throw new RequestError(
     'bad_request',
-    `${name} must be an ISO 8601 time, ${example}; got ${brief(text)}`,
+    `${name} must be an ISO 8601 time such as 2026-11-20T09:30:00Z (UTC if it has no offset), ` +
+      `got ${brief(text)}.`,
   );
 }

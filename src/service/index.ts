@@ -9,7 +9,7 @@ export {
 export { resolveScenarios } from './domain/resolved-scenario.ts';
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint-traces.ts';
 export { InvalidDocumentError } from './domain/errors.ts';
-export { simulate, type SimulateOptions } from './simulator/simulate.ts';
+export { simulate, type SimulateOptions } from './app/simulate.ts';
 export { withComparison } from './simulator/report/comparison.ts';
 export { junitReport } from './simulator/report/junit.ts';
 export { sessionLine, terminalReport } from './simulator/report/terminal.ts';

@@ -25,7 +25,7 @@ import type { IngestThread } from '../ingest/ingest-thread.ts';
 import { pageRoutes } from '../web/routes.ts';
 import { resultsPaths, addResultsRoutes } from '../results/routes.ts';
 import type { ErroredEvals } from '../scoring/errored-evals.ts';
-import type { Runner } from '../scoring/runner.ts';
+import type { JobRunner } from '../scoring/job-runner.ts';
 import { simulationDesk } from './simulation-desk.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
 import type { Store } from '../store/store.ts';
@@ -45,7 +45,7 @@ export interface ServiceParts {
   authentication: Authentication;
   store: Store;
   writer: IngestThread;
-  runner: Runner;
+  runner: JobRunner;
   simulator: SimulationRunner;
   errored: ErroredEvals;
   unauthorizedCallers: UnauthorizedCallers;

@@ -17,8 +17,8 @@ import { createAuthentication, isKey, keyDigestOf } from './authentication.ts';
 import { createIdMaker } from '../domain/ids.ts';
 import { startIngestThread } from '../ingest/ingest-thread.ts';
 import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
-import { erroredEvals } from '../scoring/errored-evals.ts';
-import { startRunner } from '../scoring/runner.ts';
+import { createErroredEvals } from '../scoring/errored-evals.ts';
+import { startJobRunner } from '../scoring/job-runner.ts';
 import { findScoredSession } from '../domain/sessions.ts';
 import { serviceOptionKinds } from './service-option-kinds.ts';
 import { buildService, type Service } from './service.ts';
@@ -73,7 +73,7 @@ export interface ServiceOptions {
    */
   keys: readonly ServiceKey[];
   /** The language model behind evals of kind `judge`. */
-  judge: Omit<JudgeOptions, 'clock' | 'chance'>;
+  judge: Omit<JudgeOptions, 'clock' | 'random'>;
   /** The language model behind simulated users of mode `llm`. */
   userModel: UserModelOptions;
   /** Who speaks the lines of simulated users that call; a synthesizer in the process when left out. */
@@ -152,14 +152,14 @@ async function start(
   undo.push(() => writer.close());
 
   const chanceSeed = options.chanceSeed ?? randomSeed();
-  const chance = seededRandom(chanceSeed).fork('judge');
+  const random = seededRandom(chanceSeed).fork('judge');
   // The judge's endpoint lives in real time, wherever the service's clock stands or is moved.
-  const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, chance });
-  const sessionOf = (ownerId: string, sessionId: string) =>
+  const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
+  const readSession = (ownerId: string, sessionId: string) =>
     findScoredSession(store, ownerId, sessionId);
   const worker = `service-${randomSeed()}`;
-  const errored = erroredEvals({ ingestLog: store.ingestLog, clock, log });
-  const runner = startRunner({ store, sessionOf, judge, errored, clock, log, worker });
+  const errored = createErroredEvals({ ingestLog: store.ingestLog, clock, log });
+  const runner = startJobRunner({ store, readSession, judge, erroredEvals: errored, clock, log, worker });
   undo.push(() => runner.stop());
   const onKept = (): void => runner.wake();
   const { userModel, speech } = options;

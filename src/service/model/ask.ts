@@ -1,47 +1,51 @@
 import type { Clock } from '../../platform/clock.ts';
-import type { Asked, Endpoint, Question, Reply } from './endpoint.ts';
+import type { Endpoint, EndpointNames, EndpointReply, Question } from './endpoint.ts';
 
-/** Who is asked, and with how much patience. */
-export interface Asking {
+/** Which endpoint to ask, and how long to keep trying. */
+export interface AskOptions {
   endpoint: Endpoint;
   clock: Clock;
-  /** Requests after the first that failed. */
+  /** Retries after the first failed request. */
   retriesMax: number;
-  /** How long all requests may take together, waits included. */
+  /** Time limit for all requests together, including waits. */
   totalMsMax: number;
-  asked: Asked;
-  /** What the waits are for, e.g. `an eval`. */
-  forWhat: string;
+  names: EndpointNames;
+  /** What the time limit belongs to, e.g. `an eval`. */
+  purpose: string;
 }
 
-/** The wait before the first retry; it doubles. */
-const firstWaitMs = 500;
+/** Wait before the first retry; doubles for each further one. */
+const FIRST_WAIT_MS = 500;
 
-/** The longest wait that an endpoint may ask for by Retry-After. */
-const retryAfterMsMax = 20_000;
+/** Longest Retry-After that is followed. */
+const RETRY_AFTER_MS_MAX = 20_000;
 
-/** Asks, and asks again what may be asked again, as long as there is time. Never rejects. */
+/** Asks, and retries retryable failures while there is time. Never rejects. */
 export async function askWithRetries(
-  { endpoint, clock, retriesMax, totalMsMax, asked, forWhat }: Asking,
+  { endpoint, clock, retriesMax, totalMsMax, names, purpose }: AskOptions,
   question: Question,
   signal: AbortSignal,
-): Promise<Reply> {
+): Promise<EndpointReply> {
   const endsAtMs = clock.monotonicMs() + totalMsMax;
   for (let tries = 1; ; tries++) {
     const reply = await endpoint.ask(question, endsAtMs - clock.monotonicMs(), signal);
-    if (reply.ok || !reply.again) return reply;
-    const waitMs = reply.retryAfterMs ?? firstWaitMs * 2 ** (tries - 1);
-    const why = tries === 1 ? reply.why : `${reply.why} It was asked ${tries} times.`;
-    const spent = tries > retriesMax || clock.monotonicMs() + waitMs >= endsAtMs;
-    if (waitMs > retryAfterMsMax && tries <= retriesMax) {
-      const wanted = `It asks to wait ${Math.ceil(waitMs / 1000)} s, longer than ${forWhat} may.`;
-      return { ok: false, why: `${why} ${wanted}`, again: false };
+    if (reply.ok || !reply.isRetryable) return reply;
+    const waitMs = reply.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1);
+    const message = tries === 1 ? reply.message : `${reply.message} It was asked ${tries} times.`;
+    const isExhausted = tries > retriesMax || clock.monotonicMs() + waitMs >= endsAtMs;
+    if (waitMs > RETRY_AFTER_MS_MAX && tries <= retriesMax) {
+      const wait = `It asks to wait ${Math.ceil(waitMs / 1000)} s, longer than ${purpose} may take.`;
+      return { ok: false, message: `${message} ${wait}`, isRetryable: false };
     }
-    if (spent || signal.aborted) return { ok: false, why, again: false };
+    if (isExhausted || signal.aborted) return { ok: false, message, isRetryable: false };
     try {
       await clock.sleep(waitMs, signal);
     } catch {
-      return { ok: false, why: `${asked.task} was called off while it waited.`, again: false };
+      return {
+        ok: false,
+        message: `${names.task} was canceled while it waited.`,
+        isRetryable: false,
+      };
     }
   }
 }

@@ -1,47 +1,48 @@
 import type OpenAI from 'openai';
 import { httpDateMs, type Clock } from '../../platform/clock.ts';
 
-/** The largest answer that is read; one that is wanted has a few hundred bytes. */
-const answerBytesMax = 1024 * 1024;
+/** Largest response that is read. A useful one has a few hundred bytes. */
+const RESPONSE_BYTES_MAX = 1024 * 1024;
 
-/** What is sent: the rules apart from the text that they are about. */
+/** A prompt. The rules are separate from the text that they apply to. */
 export interface Prompt {
   rules: string;
   transcript: string;
 }
 
-/** A JSON Schema that the answer is to have, where the endpoint knows how. */
-export interface AnswerSchema {
+/** JSON Schema of the response, for endpoints that support it. */
+export interface ResponseSchema {
   name: string;
   strict: boolean;
   schema: Record<string, unknown>;
 }
 
-/** What is asked of which model. */
+/** A question to a model. */
 export interface Question {
   model: string;
   prompt: Prompt;
-  answer: AnswerSchema;
+  responseSchema: ResponseSchema;
 }
 
-/** How failures are told: who was asked, what for, and where its key is set. */
-export interface Asked {
-  /** e.g. `The judge`. */
-  who: string;
-  /** e.g. `The scoring`. */
+/** Names for failure messages. */
+export interface EndpointNames {
+  /** E.g. `The judge`. */
+  endpoint: string;
+  /** E.g. `The scoring`. */
   task: string;
+  /** Environment variable with the key. */
   keyVariable: string;
 }
 
-/** What came back: a body that should be a chat completion, or why there is none. */
-export type Reply =
+/** A body that should be a chat completion, or the reason why there is none. */
+export type EndpointReply =
   | { ok: true; completion: unknown }
-  | { ok: false; why: string; again: boolean; retryAfterMs?: number | undefined };
+  | { ok: false; message: string; isRetryable: boolean; retryAfterMs?: number | undefined };
 
 /** An OpenAI-compatible endpoint. */
 export interface Endpoint {
-  /** One request, or up to three where the endpoint does not know an option. Never rejects. */
-  ask(question: Question, leftMs: number, signal: AbortSignal): Promise<Reply>;
+  /** Sends one request, or up to three if the endpoint does not support an option. Never rejects. */
+  ask(question: Question, leftMs: number, signal: AbortSignal): Promise<EndpointReply>;
 }
 
 /** How to reach an endpoint. */
@@ -50,26 +51,26 @@ export interface EndpointOptions {
   apiKey?: string;
   timeoutMs?: number;
   clock: Clock;
-  asked: Asked;
+  names: EndpointNames;
 }
 
-/** What not every endpoint and model knows; left out once the endpoint did well without. */
-interface Form {
+/** Options that not every endpoint supports. An option is dropped once a request succeeded without it. */
+interface RequestForm {
   schema: boolean;
   temperature: boolean;
 }
 
-/** What tells why a request was refused. */
-interface Refusal {
+/** The parts of an API error that say why a request was refused. */
+interface RefusalDetails {
   status: unknown;
   message: string;
 }
 
 type Library = typeof import('openai');
 
-/** An endpoint; the library is loaded with the first question, not when the service starts. */
+/** Opens an endpoint. The library is loaded with the first question, not when the service starts. */
 export function openEndpoint(options: EndpointOptions): Endpoint {
-  const { baseUrl, apiKey, timeoutMs = 30_000, clock, asked } = options;
+  const { baseUrl, apiKey, timeoutMs = 30_000, clock, names } = options;
   let opened: Promise<{ client: OpenAI; library: Library }> | undefined;
   const open = async (): Promise<{ client: OpenAI; library: Library }> => {
     const library = await import('openai');
@@ -77,7 +78,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
       baseURL: baseUrl,
       apiKey: apiKey ?? 'none',
       fetch: boundedFetch,
-      // Retries and time are ours, on our clock. What is null would be read from the environment.
+      // Retries and timeouts use our clock. Null keeps the library from reading the environment.
       maxRetries: 0,
       timeout: 2 * timeoutMs,
       logLevel: 'off',
@@ -88,7 +89,7 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
     });
     return { client, library };
   };
-  let form: Form = { schema: true, temperature: true };
+  let form: RequestForm = { schema: true, temperature: true };
   return {
     async ask(question, leftMs, signal) {
       const { client, library } = await (opened ??= open());
@@ -98,27 +99,27 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
       for (let tried = form; ;) {
         try {
           const completion: unknown = await client.chat.completions.create(
-            requestOf(question, tried),
+            buildRequest(question, tried),
             { signal: until },
           );
           form = tried;
           return { ok: true, completion };
         } catch (fault) {
-          const simpler = fault instanceof library.APIError ? simplerForm(tried, fault) : undefined;
+          const simpler = fault instanceof library.APIError ? simplify(tried, fault) : undefined;
           if (simpler && !until.aborted) tried = simpler;
-          else if (signal.aborted) return final(`${asked.task} was called off.`);
+          else if (signal.aborted) return fail(`${names.task} was canceled.`);
           else if (deadline.signal.aborted)
-            return again(`${asked.who} gave no answer within ${limitMs} ms.`);
-          else return replyOf(fault, question.model, library, { clock, asked });
+            return failRetryably(`${names.endpoint} did not respond within ${limitMs} ms.`);
+          else return describeFault(fault, question.model, library, { clock, names });
         }
       }
     },
   };
 }
 
-function requestOf(
-  { model, prompt, answer }: Question,
-  { schema, temperature }: Form,
+function buildRequest(
+  { model, prompt, responseSchema }: Question,
+  { schema, temperature }: RequestForm,
 ): OpenAI.ChatCompletionCreateParamsNonStreaming {
   return {
     model,
@@ -127,65 +128,76 @@ function requestOf(
       { role: 'user', content: prompt.transcript },
     ],
     ...(temperature && { temperature: 0 }),
-    ...(schema && { response_format: { type: 'json_schema', json_schema: answer } }),
+    ...(schema && { response_format: { type: 'json_schema', json_schema: responseSchema } }),
   };
 }
 
 /**
- * A refusal that may come from an option that the endpoint does not know: the request without it.
- * Models that reason refuse a temperature and say so; servers refuse the schema in many words.
+ * Returns a simpler form to try if the refusal may be caused by an unsupported option. Reasoning models
+ * refuse a temperature and say so; servers refuse the schema with many different messages.
  */
-function simplerForm(form: Form, { status, message }: Refusal): Form | undefined {
+function simplify(form: RequestForm, { status, message }: RefusalDetails): RequestForm | undefined {
   if (status !== 400 && status !== 422) return undefined;
   if (form.temperature && /temperature/i.test(message)) return { ...form, temperature: false };
   return form.schema ? { ...form, schema: false } : undefined;
 }
 
-/** Nothing that the endpoint says is repeated: it may hold the key, or the conversation. */
-function replyOf(
+/** Describes a failure without quoting the endpoint: its text may contain the key or the conversation. */
+function describeFault(
   fault: unknown,
   model: string,
   library: Library,
-  { clock, asked: { who, keyVariable } }: { clock: Clock; asked: Asked },
-): Reply {
-  if (fault instanceof library.APIConnectionError) return again(`${who} cannot be reached.`);
+  { clock, names: { endpoint, keyVariable } }: { clock: Clock; names: EndpointNames },
+): EndpointReply {
+  if (fault instanceof library.APIConnectionError)
+    return failRetryably(`${endpoint} can't be reached.`);
   const status: unknown = fault instanceof library.APIError ? fault.status : undefined;
   if (typeof status !== 'number' || !(fault instanceof library.APIError)) {
-    return final(`${who} answered with something that is no chat completion.`);
+    return fail(`${endpoint} did not return a chat completion.`);
   }
   if (status === 401 || status === 403) {
-    return final(`${who} refuses the key (${status}); see ${keyVariable}.`);
+    return fail(`${endpoint} refuses the key (${status}). Check ${keyVariable}.`);
   }
   if (status === 404) {
-    return final(`${who} knows no model ${model}, or is not at this address (404).`);
+    return fail(`${endpoint} returned 404: unknown model ${model}, or wrong base URL.`);
   }
   if (status !== 408 && status !== 429 && status < 500) {
-    return final(`${who} refuses the request (${status}).`);
+    return fail(`${endpoint} refuses the request (${status}).`);
   }
-  const why = status === 429 ? `${who} is asked too often (429).` : `${who} fails (${status}).`;
-  return { ok: false, why, again: true, retryAfterMs: retryAfterMs(fault.headers, clock) };
+  const message =
+    status === 429 ? `${endpoint} is rate limited (429).` : `${endpoint} failed (${status}).`;
+  return {
+    ok: false,
+    message,
+    isRetryable: true,
+    retryAfterMs: readRetryAfterMs(fault.headers, clock),
+  };
 }
 
-const again = (why: string): Reply => ({ ok: false, why, again: true });
-const final = (why: string): Reply => ({ ok: false, why, again: false });
+const failRetryably = (message: string): EndpointReply => ({
+  ok: false,
+  message,
+  isRetryable: true,
+});
+const fail = (message: string): EndpointReply => ({ ok: false, message, isRetryable: false });
 
-/** Retry-After as seconds or as a date; undefined when there is none that can be read. */
-function retryAfterMs(headers: unknown, clock: Clock): number | undefined {
-  const given = headers instanceof Headers ? headers.get('retry-after')?.trim() : undefined;
-  if (!given) return undefined;
-  if (/^\d{1,9}(\.\d{1,9})?$/.test(given)) return Number(given) * 1000;
-  const atMs = httpDateMs(given);
+/** Reads Retry-After as seconds or as a date; undefined if it is absent or invalid. */
+function readRetryAfterMs(headers: unknown, clock: Clock): number | undefined {
+  const value = headers instanceof Headers ? headers.get('retry-after')?.trim() : undefined;
+  if (!value) return undefined;
+  if (/^\d{1,9}(\.\d{1,9})?$/.test(value)) return Number(value) * 1000;
+  const atMs = httpDateMs(value);
   return atMs === undefined ? undefined : Math.max(0, atMs - clock.nowMs());
 }
 
-/** `fetch` that breaks off an answer that has no end. */
+/** `fetch` with a limit for the size of the response. */
 const boundedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
-  let left = answerBytesMax;
+  let left = RESPONSE_BYTES_MAX;
   const bound = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, out) {
       left -= chunk.byteLength;
-      if (left < 0) out.error(new Error(`more than ${answerBytesMax} bytes`));
+      if (left < 0) out.error(new Error(`The response has more than ${RESPONSE_BYTES_MAX} bytes.`));
       else out.enqueue(chunk);
     },
   });

@@ -2,58 +2,66 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { IngestLogStore, Job } from '../store/store.ts';
 
-/** Says which evals errored, since no result shows them. */
+/** Reports evals that errored, because results do not show them. */
 export interface ErroredEvals {
   /**
-   * Puts it into the log and the owner's ingest log: the first of a kind, and after it one a minute,
-   * with the number of those since. Never rejects. `reason` must hold no conversation text.
+   * Writes to the log and to the owner's ingest log: the first error of a kind immediately, then at most
+   * one per minute with the number of errors since. Never rejects. `reason` must not quote the conversation.
    */
-  tell(job: Job, reason: string): Promise<void>;
-  /** Takes whatever comes next for the first of its kind. */
+  report(job: Job, reason: string): Promise<void>;
+  /** Forgets which kinds were reported. */
   clear(): void;
 }
 
-/** What they are told with. */
-export interface ErroredEvalsDeps {
+/** What reporting needs. */
+export interface ErroredEvalsOptions {
   ingestLog: Pick<IngestLogStore, 'add'>;
   clock: Clock;
   log: Log;
 }
 
-const tellEveryMs = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 
-// Of more kinds than anybody reads, the oldest begin anew.
-const kindsMax = 1_000;
+/** With more kinds than this, the oldest are forgotten and reported again. */
+const KINDS_MAX = 1_000;
 
-const wrong =
-  'An eval errored: it counts neither as pass nor as fail, so no result shows it; the page of the ' +
-  'session and GET /__admin/sessions do.';
+const EXPLANATION =
+  'An eval errored. It counts neither as passed nor as failed, so results do not show it; the session ' +
+  'page and GET /__admin/sessions do.';
 
-/** Tells of each owner's, each eval's and each reason's; numbers make no other reason. */
-export function erroredEvals({ ingestLog, clock, log }: ErroredEvalsDeps): ErroredEvals {
-  const kinds = new Map<string, { toldAtMs: number; untold: number }>();
-  const countToTell = (kind: string, nowMs: number): number => {
-    const known = kinds.get(kind) ?? { toldAtMs: -Infinity, untold: 0 };
-    const count = known.untold + 1;
-    const isDue = nowMs - known.toldAtMs >= tellEveryMs;
+/** Creates a reporter. Errors are of one kind if owner, eval, and reason (except for numbers) are equal. */
+export function createErroredEvals({ ingestLog, clock, log }: ErroredEvalsOptions): ErroredEvals {
+  const kinds = new Map<string, { reportedAtMs: number; unreported: number }>();
+  const countToReport = (kind: string, nowMs: number): number => {
+    const known = kinds.get(kind) ?? { reportedAtMs: -Infinity, unreported: 0 };
+    const count = known.unreported + 1;
+    const isDue = nowMs - known.reportedAtMs >= REPORT_INTERVAL_MS;
     kinds.delete(kind);
-    kinds.set(kind, isDue ? { toldAtMs: nowMs, untold: 0 } : { ...known, untold: count });
+    kinds.set(
+      kind,
+      isDue ? { reportedAtMs: nowMs, unreported: 0 } : { ...known, unreported: count },
+    );
     const [oldest] = kinds.keys();
-    if (kinds.size > kindsMax && oldest !== undefined) kinds.delete(oldest);
+    if (kinds.size > KINDS_MAX && oldest !== undefined) kinds.delete(oldest);
     return isDue ? count : 0;
   };
   return {
-    async tell({ ownerId, sessionId, definition }, reason) {
+    async report({ ownerId, sessionId, definition }, reason) {
       const kind = JSON.stringify([ownerId, definition.id, reason.replaceAll(/\d+/g, '0')]);
-      const count = countToTell(kind, clock.monotonicMs());
+      const count = countToReport(kind, clock.monotonicMs());
       if (count === 0) return;
-      const told = { eval: definition.id, session: sessionId, reason };
-      log.warn('eval_errored', { owner: ownerId, ...told, count });
+      log.warn('eval_errored', {
+        owner: ownerId,
+        eval: definition.id,
+        session: sessionId,
+        reason,
+        count,
+      });
       const about = { eval: definition.id, session_id: sessionId, count };
-      const message = `${wrong} ${reason}`;
+      const message = `${EXPLANATION} ${reason}`;
       await ingestLog
         .add(ownerId, clock.nowMs(), [{ level: 'error', code: 'eval_errored', message, about }])
-        // The outcome is kept already; only the entry about it is lost.
+        // The outcome is already stored; only this entry is lost.
         .catch(() => log.error('ingest_log_failed', { eval: definition.id }));
     },
     clear: () => kinds.clear(),

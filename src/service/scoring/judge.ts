@@ -1,64 +1,131 @@
-import type { Random } from '../../platform/random.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { isObject } from '../../platform/json.ts';
+import type { Random } from '../../platform/random.ts';
 import { NO_JUDGE_IN_SERVICE } from '../domain/missing-models.ts';
 import { askWithRetries } from '../model/ask.ts';
-import { openEndpoint, type Asked } from '../model/endpoint.ts';
-import { readAnswer } from './judge-answer.ts';
-import { judgePrompt, verdictSchema } from './judge-prompt.ts';
-import { unscored, type Case, type Judge, type Score, type Scoring } from './score.ts';
+import { openEndpoint, type EndpointNames } from '../model/endpoint.ts';
+import { buildJudgePrompt, verdictSchema } from './judge-prompt.ts';
+import { shorten } from './quoting.ts';
+import { scoreError, scoreOf, type Case, type Judge, type Score, type Scoring } from './score.ts';
 
-/** Where the judge is reached, and how long it may take. */
+/** How to reach the LLM judge. */
 export interface JudgeOptions {
-  /** Of any OpenAI-compatible API, e.g. `https://api.openai.com/v1`. */
+  /** Base URL of an OpenAI-compatible API, e.g. `https://api.openai.com/v1`. */
   baseUrl: string;
-  /** Left out for endpoints that need none. */
+  /** Absent for endpoints without authentication. */
   apiKey?: string;
   model: string;
-  /** For one request; 30 000 when left out. */
+  /** Timeout of one request. Default: 30,000. */
   timeoutMs?: number;
-  /** Requests after the first that failed; 2 when left out. */
+  /** Retries after a failed request. Default: 2. */
   retriesMax?: number;
-  /** The machine's clock, also where the service's can be set: the endpoint lives in real time. */
+  /** The system clock: the endpoint lives in real time even if the service clock is moved. */
   clock: Clock;
-  chance: Random;
+  random: Random;
 }
 
 /**
- * How long all requests of one scoring may take together, waits included: less than the lease of a
- * job, so that an endpoint that hangs does not make another worker ask it again.
+ * Time limit for all requests of one scoring, including waits. It is shorter than the lease of a job, so
+ * that no other worker asks a slow endpoint again.
  */
-const totalMsMax = 50_000;
+const TOTAL_MS_MAX = 50_000;
 
-const asked: Asked = {
-  who: 'The judge',
+/** Longest reasoning that is stored. */
+const REASONING_CHARS_MAX = 4_000;
+
+const names: EndpointNames = {
+  endpoint: 'The judge',
   task: 'The scoring',
   keyVariable: 'SANDBOX_KIT_JUDGE_API_KEY',
 };
 
-/** `judge`: a language model finds that the session meets the criteria. */
+/** `judge`: a language model decides whether the session meets the criteria. */
 export async function scoreJudge({ params, session, judge, signal }: Scoring): Promise<Score> {
-  const judged: Case = {
+  const subject: Case = {
     criteria: params.text('criteria'),
     session,
     model: params.optionalText('model'),
   };
-  return judge ? await judge.score(judged, signal) : unscored(NO_JUDGE_IN_SERVICE);
+  return judge ? await judge.score(subject, signal) : scoreError(NO_JUDGE_IN_SERVICE);
 }
 
-/** A judge behind an OpenAI-compatible endpoint. Nothing is sent before the first scoring. */
+/** Creates a judge for an OpenAI-compatible endpoint. Sends nothing before the first scoring. */
 export function createJudge(options: JudgeOptions): Judge {
-  const { apiKey, model, retriesMax = 2, clock, chance } = options;
-  const endpoint = openEndpoint({ ...options, asked });
-  const asking = { endpoint, clock, retriesMax, totalMsMax, asked, forWhat: 'an eval' };
-  /** An endpoint that repeats its key back would publish it with the reasoning. */
-  const withoutKey = (text: string): string => (apiKey ? text.replaceAll(apiKey, '[key]') : text);
+  const { apiKey, model, retriesMax = 2, clock, random } = options;
+  const endpoint = openEndpoint({ ...options, names });
+  const asking = {
+    endpoint,
+    clock,
+    retriesMax,
+    totalMsMax: TOTAL_MS_MAX,
+    names,
+    purpose: 'an eval',
+  };
+  // An endpoint that echoes its key would publish it in the reasoning.
+  const hideKey = (text: string): string => (apiKey ? text.replaceAll(apiKey, '[key]') : text);
   return {
-    async score(judged, signal) {
-      const prompt = judgePrompt(judged, chance);
-      const question = { model: judged.model ?? model, prompt, answer: verdictSchema };
+    async score(subject, signal) {
+      const prompt = buildJudgePrompt(subject, random);
+      const question = { model: subject.model ?? model, prompt, responseSchema: verdictSchema };
       const reply = await askWithRetries(asking, question, signal);
-      const { outcome, reasoning } = reply.ok ? readAnswer(reply.completion) : unscored(reply.why);
-      return { outcome, reasoning: withoutKey(reasoning) };
+      const { outcome, reasoning } = reply.ok
+        ? readVerdict(reply.completion)
+        : scoreError(reply.message);
+      return { outcome, reasoning: hideKey(reasoning) };
     },
   };
+}
+
+/**
+ * Reads the verdict from a chat completion. Anything but exactly one clear verdict with a reasoning is
+ * an error: a judge that can't be understood must not pass a session.
+ */
+export function readVerdict(completion: unknown): Score {
+  const choices = isObject(completion) ? completion['choices'] : undefined;
+  if (!Array.isArray(choices) || choices.length !== 1) {
+    return unusable('it is not a chat completion with one choice');
+  }
+  const choice: unknown = choices[0];
+  const message = isObject(choice) ? choice['message'] : undefined;
+  if (!isObject(choice) || !isObject(message)) return unusable('its choice has no message');
+  const { refusal, content } = message;
+  if (typeof refusal === 'string' && refusal !== '') return unusable('the model refuses');
+  if (choice['finish_reason'] === 'content_filter') return unusable('a content filter stopped it');
+  if (choice['finish_reason'] === 'length') return unusable('it was cut off');
+  if (typeof content !== 'string' || content.trim() === '') return unusable('it is empty');
+  return readContent(content);
+}
+
+function readContent(content: string): Score {
+  const text = content.replace(/^\s*<think>[^]*?<\/think>/, '');
+  // Models wrap JSON in a code fence or a sentence: take what is between the outermost braces.
+  const [start, end] = [text.indexOf('{'), text.lastIndexOf('}') + 1];
+  const [json, around] = [text.slice(start, end), text.slice(0, start) + text.slice(end)];
+  const response = start < 0 ? undefined : parseObject(json);
+  if (!response) return unusable('it is not one JSON object');
+  // JSON.parse takes the last of two equal keys, so two verdicts would go unnoticed.
+  const verdicts = json.match(/"verdict"\s*:/g) ?? [];
+  if (verdicts.length > 1 || /\b(verdict|pass|fail)/i.test(around)) {
+    return unusable('it has more than one verdict');
+  }
+  const { reasoning, verdict } = response;
+  if (typeof reasoning !== 'string' || reasoning.trim() === '') {
+    return unusable('it has no reasoning');
+  }
+  const word = typeof verdict === 'string' ? verdict.trim().toLowerCase() : undefined;
+  if (word !== 'pass' && word !== 'fail') return unusable('its verdict is neither pass nor fail');
+  return scoreOf(word === 'pass', shorten(reasoning.trim(), REASONING_CHARS_MAX));
+}
+
+function parseObject(json: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unusable(reason: string): Score {
+  return scoreError(`The judge's response can't be used: ${reason}.`);
 }

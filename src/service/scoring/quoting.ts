@@ -1,44 +1,43 @@
-/** How much of a conversation a reasoning quotes at a time. */
-const quoteCharsMax = 80;
+/** Maximum length of a quotation from a conversation. */
+const QUOTE_CHARS_MAX = 80;
 
-/** How many things a reasoning lists before it says how many more there are. */
-const listedMax = 10;
+/** Maximum number of items in a list before the rest is counted. */
+const LISTED_MAX = 10;
 
-/** Text cut to a length; what is cut is marked, and no character is cut in two. */
-export function cut(text: string, charsMax: number): string {
+/** Shortens text to a length. The cut is marked and never splits a character. */
+export function shorten(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1).toWellFormed()}…`;
 }
 
-/** A value as short JSON, on one line. */
+/** Formats a value as short JSON on one line. */
 export function quote(value: unknown): string {
   return typeof value === 'string'
-    ? JSON.stringify(cut(value, quoteCharsMax))
-    : cut(jsonOf(value), quoteCharsMax);
+    ? JSON.stringify(shorten(value, QUOTE_CHARS_MAX))
+    : shorten(toJson(value), QUOTE_CHARS_MAX);
 }
 
-/** The surroundings of a place in a text. */
+/** Quotes the part of a text around a position. */
 export function excerpt(text: string, at: number): string {
-  const start = Math.max(0, Math.min(at - 20, text.length - quoteCharsMax));
-  const piece = text.slice(start, start + quoteCharsMax).toWellFormed();
-  const head = start > 0 ? '…' : '';
-  const tail = start + quoteCharsMax < text.length ? '…' : '';
-  return JSON.stringify(`${head}${piece}${tail}`);
+  const start = Math.max(0, Math.min(at - 20, text.length - QUOTE_CHARS_MAX));
+  const part = text.slice(start, start + QUOTE_CHARS_MAX).toWellFormed();
+  const before = start > 0 ? '…' : '';
+  const after = start + QUOTE_CHARS_MAX < text.length ? '…' : '';
+  return JSON.stringify(`${before}${part}${after}`);
 }
 
-/** Things as a phrase: `a, b and 3 more`. */
-export function listed(things: readonly string[]): string {
-  const more = things.length - listedMax;
-  const shown = things.slice(0, listedMax).join(', ');
+/** Joins items to a phrase: `a, b and 3 more`. */
+export function list(items: readonly string[]): string {
+  const more = items.length - LISTED_MAX;
+  const shown = items.slice(0, LISTED_MAX).join(', ');
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
-/** A number with its noun: `1 message`, `2 messages`. */
-export function counted(count: number, noun: string): string {
+/** Formats a count with its noun: `1 message`, `2 messages`. */
+export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** JSON that cannot be written, because it is nested beyond the stack, is only named. */
-function jsonOf(value: unknown): string {
+function toJson(value: unknown): string {
   try {
     return value === undefined ? 'nothing' : JSON.stringify(value);
   } catch {

@@ -1,29 +1,31 @@
+import type { EvalDefinition } from '../../contract/index.ts';
+import type { Outcome } from '../store/store.ts';
 import type { Params } from './params.ts';
 import type { ScoredSession } from './scored-session.ts';
 
-/** What an eval found of a session. An error is neither pass nor fail: nothing was found out. */
+/** The score of one eval for one session. An `error` is neither a pass nor a fail. */
 export interface Score {
   outcome: 'pass' | 'fail' | 'error';
-  /** What was looked for and what was found; may quote the conversation, unless it is an error. */
+  /** What the eval looked for and found. May quote the conversation unless the outcome is an error. */
   reasoning: string;
 }
 
-/** What is put before the judge. */
+/** A session for the LLM judge. */
 export interface Case {
-  /** What a passing session does, as a positive sentence. */
+  /** What a passing session does, as a positive statement. */
   criteria: string;
   session: ScoredSession;
-  /** Another model than the judge's own. */
+  /** Replaces the judge's default model. */
   model: string | undefined;
 }
 
-/** A language model that reads a session and says whether it meets a requirement. */
+/** An LLM judge: a language model that decides whether a session meets a criterion. */
 export interface Judge {
-  /** Never rejects but for a bug: no answer, or one that is not clear, is an `error`. */
-  score(judged: Case, signal: AbortSignal): Promise<Score>;
+  /** Rejects only for bugs. If there is no clear answer, the outcome is `error`. */
+  score(subject: Case, signal: AbortSignal): Promise<Score>;
 }
 
-/** What a scorer gets. */
+/** The input of a scorer. */
 export interface Scoring {
   params: Params;
   session: ScoredSession;
@@ -34,12 +36,25 @@ export interface Scoring {
 /** Scores one kind of eval. Throws `UnreadableParams`, the signal's reason, or a bug. */
 export type Scorer = (scoring: Scoring) => Score | Promise<Score>;
 
-/** A pass or a fail. */
-export function verdict(passes: boolean, reasoning: string): Score {
+/** Creates a passing or failing score. */
+export function scoreOf(passes: boolean, reasoning: string): Score {
   return { outcome: passes ? 'pass' : 'fail', reasoning };
 }
 
-/** Nothing could be found out, and why; logs show the reason, so it never quotes the conversation. */
-export function unscored(reasoning: string): Score {
+/** Creates the score of an eval that can't be scored. Logs show the reason, so it quotes no conversation. */
+export function scoreError(reasoning: string): Score {
   return { outcome: 'error', reasoning };
+}
+
+/** Combines a score with the eval as it was when it was queued. */
+export function toOutcome(definition: EvalDefinition, { outcome, reasoning }: Score): Outcome {
+  return {
+    evalId: definition.id,
+    evalName: definition.name,
+    category: definition.category ?? 'general',
+    type: definition.type ?? 'session_level',
+    outcome,
+    required: definition.required ?? true,
+    reasoning,
+  };
 }

@@ -1,4 +1,4 @@
-/** A session as scoring sees it, be it from live traces, an upload or a simulation. */
+/** A session as scoring reads it, from live traces, an upload, or a simulation. */
 export interface ScoredSession {
   sessionId: string;
   /** The caller's own id of the conversation. */
@@ -11,48 +11,48 @@ export interface ScoredSession {
   turns: readonly ScoredTurn[];
 }
 
-/** One turn: what the user said, what the agent answered and what it did meanwhile. */
+/** A turn: the user's input, the agent's response, and the tool calls in between. */
 export interface ScoredTurn {
-  /** 1 for the first. */
+  /** Starts at 1. */
   sequence: number;
   userInput: string;
   agentResponse: string;
   toolCalls: readonly ScoredToolCall[];
-  /** Absent where nobody measured it, as in an uploaded transcript. */
+  /** Absent if it was not measured, as in an uploaded transcript. */
   latencyMs?: number;
   failed?: boolean;
-  /** What the sandbox hinted at (spec 2.8). */
+  /** Evaluation hints of the sandbox (spec 2.8). */
   evaluationMetadata?: Readonly<Record<string, unknown>>;
 }
 
-/** A tool call; arguments and result are JSON values, or JSON text that stands for one. */
+/** A tool call. Arguments and result are JSON values or JSON text. */
 export interface ScoredToolCall {
   name: string;
   arguments: unknown;
   result: unknown;
 }
 
-/** The tool calls of a turn in their order, with parsed values. */
-export function toolCallsIn(turn: ScoredTurn): (ScoredToolCall & { turn: number })[] {
-  return turn.toolCalls.map(({ name, arguments: given, result }) => ({
+/** Returns the tool calls of a turn in order, with parsed arguments and results. */
+export function parseToolCalls(turn: ScoredTurn): (ScoredToolCall & { turn: number })[] {
+  return turn.toolCalls.map(({ name, arguments: input, result }) => ({
     turn: turn.sequence,
     name,
-    arguments: valueOf(given),
-    result: valueOf(result),
+    arguments: parseIfJson(input),
+    result: parseIfJson(result),
   }));
 }
 
-/** All tool calls of a session in their order, with the turn that each belongs to. */
-export function toolCallsOf(session: ScoredSession): (ScoredToolCall & { turn: number })[] {
-  return session.turns.flatMap(toolCallsIn);
+/** Returns the tool calls of all turns in order. */
+export function listToolCalls(session: ScoredSession): (ScoredToolCall & { turn: number })[] {
+  return session.turns.flatMap(parseToolCalls);
 }
 
-/** Senders differ in whether they send a value or its JSON text (spec 2.1, 2.8). */
-function valueOf(given: unknown): unknown {
-  if (typeof given !== 'string' || !/^\s*[[{]/.test(given)) return given;
+/** Parses JSON text: some senders send a value, others its JSON text (spec 2.1, 2.8). */
+function parseIfJson(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   try {
-    return JSON.parse(given);
+    return JSON.parse(value);
   } catch {
-    return given;
+    return value;
   }
 }

@@ -1,11 +1,11 @@
-import { toolCallsIn, type ScoredSession } from './scored-session.ts';
+import { parseToolCalls, type ScoredSession } from './scored-session.ts';
 
 /**
- * The session as a `json_path` eval walks it: names as on the wire, absent what is not known. Values
- * of tool calls are parsed where they came as JSON text.
+ * Returns a session in the form that `json_path` evals read: wire names, unknown fields absent, and
+ * tool arguments and results parsed if they are JSON text.
  */
-export function sessionView(session: ScoredSession): Record<string, unknown> {
-  return present({
+export function viewSession(session: ScoredSession): Record<string, unknown> {
+  return withoutUndefined({
     session_id: session.sessionId,
     source_session_id: session.sourceSessionId,
     agent: session.agent,
@@ -13,13 +13,13 @@ export function sessionView(session: ScoredSession): Record<string, unknown> {
     persona: session.persona,
     metadata: session.metadata,
     turns: session.turns.map((turn) =>
-      present({
+      withoutUndefined({
         session_sequence: turn.sequence,
         user_input: turn.userInput,
         agent_response: turn.agentResponse,
-        tool_calls: toolCallsIn(turn).map(({ name, arguments: given, result }) => ({
+        tool_calls: parseToolCalls(turn).map(({ name, arguments: input, result }) => ({
           name,
-          arguments: given,
+          arguments: input,
           result,
         })),
         latency_ms: turn.latencyMs,
@@ -30,6 +30,6 @@ export function sessionView(session: ScoredSession): Record<string, unknown> {
   });
 }
 
-function present(fields: Record<string, unknown>): Record<string, unknown> {
+function withoutUndefined(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -1,6 +1,6 @@
 import type { Persona, ReplyCondition } from '../../contract/index.ts';
 import type { Random } from '../../platform/random.ts';
-import type { AnswerSchema, Prompt } from '../model/endpoint.ts';
+import type { ResponseSchema, Prompt } from '../model/endpoint.ts';
 import type { SessionPlan } from './session-plan.ts';
 
 /** One exchange, as the model gets to see it. */
@@ -10,7 +10,7 @@ export interface Exchange {
 }
 
 /** What the model must answer: why, then what, then whether it is done. */
-export const moveSchema: AnswerSchema = {
+export const moveSchema: ResponseSchema = {
   name: 'move',
   strict: true,
   schema: {

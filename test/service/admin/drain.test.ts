@@ -3,7 +3,7 @@ import t from 'tap';
 import { drain } from '../../../src/service/admin/work.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 import { startMs, withService } from '../../helpers/service.ts';
-import { settle } from '../../helpers/runner-world.ts';
+import { settle } from '../../helpers/job-runner.ts';
 
 void t.test('what never comes to an end is told after two minutes of the machine', async (t) => {
   for (const [nextDueAtMs, says] of [

@@ -65,10 +65,10 @@ void t.test('whatever the reason, it stands in the ingest log without what was s
   await admin('POST /evals', { id: 'slow', name: 'Slow', kind: 'regex', params });
   await admin('POST /evals', { id: 'quick', name: 'Q', kind: 'max_latency', params: { ms: 1 } });
   const rows = [
-    ['greets', answers.status(500), /fails \(500\)/],
-    ['greets', answers.content(`${secret}!`), /cannot be used/],
+    ['greets', answers.status(500), /failed \(500\)/],
+    ['greets', answers.content(`${secret}!`), /can't be used/],
     ['slow', answers.hang, /stopped after \d+ ms/],
-    ['quick', answers.hang, /no latency is known/],
+    ['quick', answers.hang, /has no measured latency/],
   ] as const;
   for (const [nth, [id, behaviour, says]] of rows.entries()) {
     server.behave(behaviour);

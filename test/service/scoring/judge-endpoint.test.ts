@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { createJudge, type JudgeOptions } from '../../../src/service/scoring/judge.ts';
-import { scoreSession } from '../../../src/service/scoring/score-session.ts';
+import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import type { ScoredSession } from '../../../src/service/scoring/scored-session.ts';
 import type { Judge, Score } from '../../../src/service/scoring/score.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
@@ -29,9 +29,9 @@ interface World {
 async function withJudge(t: Test, options: Partial<JudgeOptions> = {}): Promise<World> {
   const server = await openAiServer(t);
   const clock = manualClock(0);
-  const chance = seededRandom('judge');
+  const random = seededRandom('judge');
   const { baseUrl } = server;
-  const judge = createJudge({ baseUrl, apiKey, model: 'small', clock, chance, ...options });
+  const judge = createJudge({ baseUrl, apiKey, model: 'small', clock, random, ...options });
   return { server, clock, judge };
 }
 
@@ -112,11 +112,11 @@ void t.test('an answer that is not clear is an error, and is not asked for again
     ['no choices', answers.body({ choices: [] }), /one choice/],
     ['no message', answers.body({ choices: [{}] }), /no message/],
     ['another API', answers.body({ ok: true }), /one choice/],
-    ['no JSON', answers.body('<html>'), /no chat completion/],
+    ['no JSON', answers.body('<html>'), /did not return a chat completion/],
     [
       'a body without end',
       answers.verdict('pass', 'x'.repeat(2 ** 20)),
-      /no chat completion|reached/,
+      /did not return a chat completion|reached/,
     ],
   ];
   for (const [says, behaviour, shows] of rows) {
@@ -176,11 +176,11 @@ void t.test('Retry-After may be a date; one that is too far off ends the scoring
 
 void t.test('faults of the endpoint are retried, but not without end', async (t) => {
   const rows: [behaviour: Behaviour, requests: number, shows: RegExp][] = [
-    [answers.status(500), 3, /fails \(500\).*asked 3 times/],
-    [answers.status(429), 3, /too often \(429\).*asked 3 times/],
-    [answers.reset, 3, /cannot be reached.*asked 3 times/],
+    [answers.status(500), 3, /failed \(500\).*asked 3 times/],
+    [answers.status(429), 3, /rate limited \(429\).*asked 3 times/],
+    [answers.reset, 3, /can't be reached.*asked 3 times/],
     [answers.status(401), 1, /refuses the key \(401\)/],
-    [answers.status(404), 1, /no model small.*404/],
+    [answers.status(404), 1, /404: unknown model small/],
     [answers.status(413), 1, /refuses the request \(413\)/],
   ];
   for (const [behaviour, requests, shows] of rows) {
@@ -207,7 +207,7 @@ void t.test('an endpoint that hangs is given up in less than a lease', async (t)
     clock.advance(29_999);
     t.equal(server.asked.length, 1, 'waits 30 s');
     const found = await settled(clock, scoring, 100);
-    t.match(found, { outcome: 'error', reasoning: /no answer within \d+ ms.*asked 2 times/ });
+    t.match(found, { outcome: 'error', reasoning: /did not respond within \d+ ms.*asked 2 times/ });
     t.ok(clock.nowMs() <= 55_000, `given up after ${clock.nowMs()} ms`);
   }
 });
@@ -220,7 +220,7 @@ void t.test('a scoring can be called off while it asks and while it waits', asyn
     const scoring = score(judge, greeting, {}, control.signal);
     await server.untilAsked(1);
     control.abort(new Error('stop'));
-    t.match(await scoring, { outcome: 'error', reasoning: /called off|fails/ });
+    t.match(await scoring, { outcome: 'error', reasoning: /canceled|failed/ });
     t.equal(server.asked.length, 1);
   }
 });
@@ -232,7 +232,7 @@ void t.test('nobody listens: an error that says so', async (t) => {
   await new Promise((resolve) => server.close(resolve));
   const { judge, clock } = await withJudge(t, { baseUrl: `http://127.0.0.1:${port}/v1` });
   const found = await settled(clock, score(judge), 100);
-  t.match(found, { outcome: 'error', reasoning: /cannot be reached/ });
+  t.match(found, { outcome: 'error', reasoning: /can't be reached/ });
 });
 
 void t.test('the key is in no message, even where the endpoint repeats it', async (t) => {

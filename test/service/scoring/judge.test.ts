@@ -87,12 +87,12 @@ void t.test(
   async (t) => {
     const bench = await withJudge(t, { retriesMax: 0, timeoutMs: 100 });
     const rows: [says: string, behaviour: Behaviour, shows: RegExp][] = [
-      ['a timeout', answers.hang, /no answer within 100 ms/],
-      ['an answer without end', answers.drip, /no answer within 100 ms/],
-      ['500', answers.status(500), /fails \(500\)/],
-      ['429', answers.status(429), /too often \(429\)/],
-      ['429 for long', answers.status(429, { 'retry-after': '3600' }), /too often/],
-      ['garbage', answers.body('<html>'), /no chat completion/],
+      ['a timeout', answers.hang, /did not respond within 100 ms/],
+      ['an answer without end', answers.drip, /did not respond within 100 ms/],
+      ['500', answers.status(500), /failed \(500\)/],
+      ['429', answers.status(429), /rate limited \(429\)/],
+      ['429 for long', answers.status(429, { 'retry-after': '3600' }), /rate limited/],
+      ['garbage', answers.body('<html>'), /did not return a chat completion/],
       ['prose', answers.content('It passes!'), /not one JSON object/],
       ['no verdict', answers.content('{"reasoning":"It greets."}'), /neither pass nor fail/],
       ['no reasoning', answers.content('{"verdict":"pass"}'), /no reasoning/],

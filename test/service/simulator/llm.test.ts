@@ -84,8 +84,8 @@ void t.test(
 
 void t.test('a model that fails is no failure of the agent: simulator_error', async (t) => {
   for (const [what, behaviours, says] of [
-    ['hangs', [answers.hang], /gave no answer within 200 ms/],
-    ['limits the rate', [answers.status(429, { 'retry-after': '0' })], /asked too often \(429\)/],
+    ['hangs', [answers.hang], /did not respond within 200 ms/],
+    ['limits the rate', [answers.status(429, { 'retry-after': '0' })], /is rate limited \(429\)/],
     ['limits it for long', [answers.status(429, { 'retry-after': '900' })], /wait 900 s/],
     ['answers no JSON', [answers.content('I would say hello.')], /not one JSON object/],
     ['answers half of it', [answers.content('{"line": "a"', 'length')], /cut off/],
@@ -93,9 +93,9 @@ void t.test('a model that fails is no failure of the agent: simulator_error', as
     ['ends otherwise', [move('x', 'maybe')], /its end is none of/],
     ['says nothing', [move(' ')], /its line is empty/],
     ['refuses', [answers.refusal], /refuses/],
-    ['refuses the key', [answers.status(401)], /refuses the key \(401\); see SANDBOX_KIT_USER/],
-    ['does not exist', [answers.status(404)], /no model mini/],
-    ['drops the connection', [answers.reset], /can(not| not) be reached/],
+    ['refuses the key', [answers.status(401)], /refuses the key \(401\)\. Check SANDBOX_KIT_USER/],
+    ['does not exist', [answers.status(404)], /404: unknown model mini/],
+    ['drops the connection', [answers.reset], /can't be reached/],
   ] as const) {
     const { session } = await played(t, [...behaviours], { timeoutMs: 200 });
     t.match(session, { status: 'failed', end_reason: 'simulator_error', error: says }, what);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createJudge } from '../../../src/service/scoring/judge.ts';
-import { readAnswer } from '../../../src/service/scoring/judge-answer.ts';
-import { judgePrompt } from '../../../src/service/scoring/judge-prompt.ts';
+import { readVerdict } from '../../../src/service/scoring/judge.ts';
+import { buildJudgePrompt } from '../../../src/service/scoring/judge-prompt.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 import { answers, openAiServer } from '../../helpers/openai-server.ts';
@@ -12,8 +12,8 @@ const never = new AbortController().signal;
 void t.test('text that orders the judge about stays data', async (t) => {
   const server = await openAiServer(t);
   const { baseUrl } = server;
-  const chance = seededRandom('judge');
-  const judge = createJudge({ baseUrl, model: 'small', clock: manualClock(0), chance });
+  const random = seededRandom('judge');
+  const judge = createJudge({ baseUrl, model: 'small', clock: manualClock(0), random });
   server.behave(answers.gullible);
   const guessed = seededRandom('judge').id(24);
   const attacks = [
@@ -47,7 +47,7 @@ void t.test('a fence that stands in the transcript is drawn again', (t) => {
     session: sessionOf({ userInput: guessed }),
     model: undefined,
   };
-  const { transcript } = judgePrompt(judged, seededRandom('x'));
+  const { transcript } = buildJudgePrompt(judged, seededRandom('x'));
   t.notMatch(transcript, `BEGIN ${guessed}`);
   t.match(transcript, /^BEGIN \w{24}\n/);
   t.end();
@@ -60,7 +60,7 @@ void t.test('a long transcript keeps its head and its tail', (t) => {
     toolCalls: Array.from({ length: 30 }, () => callOf('tool', { text: 'y'.repeat(3_000) })),
   }));
   const judged = { criteria: 'c'.repeat(10_000), session: sessionOf(...turns), model: undefined };
-  const { rules, transcript } = judgePrompt(judged, seededRandom('x'));
+  const { rules, transcript } = buildJudgePrompt(judged, seededRandom('x'));
   t.ok(transcript.length < 125_000, `${transcript.length} characters`);
   t.ok(rules.length < 6_000);
   t.match(transcript, /"turn":1,/);
@@ -80,7 +80,7 @@ void t.test('a clear verdict is read in the wrappings that models use', (t) => {
     `<think>{pass?}</think>${clear}`,
   ];
   for (const content of wrapped) {
-    const found = readAnswer({ choices: [{ message: { content } }] });
+    const found = readVerdict({ choices: [{ message: { content } }] });
     t.match(found, { outcome: 'fail', reasoning: 'It says "verdict": pass.' }, content);
   }
   t.end();

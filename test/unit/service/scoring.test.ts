@@ -1,6 +1,6 @@
 import t from 'tap';
 import { violations, type EvalDefinition } from '../../../src/contract/index.ts';
-import { scoreSession } from '../../../src/service/scoring/score-session.ts';
+import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import type { Score } from '../../../src/service/scoring/score.ts';
 import type { ScoredSession } from '../../../src/service/scoring/scored-session.ts';
 import { callOf, evalOf, sessionOf } from '../../helpers/scoring.ts';
@@ -56,7 +56,7 @@ table('contains', [
   ['user asked for', { text: 'order', in: 'user' }, said('Hello'), 'pass', /the user said/],
   ['agent not the user', { text: 'Hello', in: 'user' }, said('Hello'), 'fail', /user's messages/],
   ['any', { text: 'hello', in: 'any' }, said('Hello'), 'pass', /all messages/],
-  ['no turns', { text: '' }, said(), 'fail', /there are none/],
+  ['no turns', { text: '' }, said(), 'fail', /there are no messages/],
   ['empty text', { text: '' }, said('Hello'), 'pass', /turn 1/],
   ['not a pattern', { text: '.*' }, said('Hello'), 'fail', /none/],
   ['a long message is cut', { text: 'shipped' }, said(long), 'pass', /…x* shipped y*…/],
@@ -74,9 +74,9 @@ table('regex', [
   ['letters', { pattern: '^\\p{Lu}', flags: 'u' }, said('Ärger'), 'pass', /turn 1/],
   ['user', { pattern: 'order', in: 'user' }, said('Hello'), 'pass', /the user said/],
   ['empty match', { pattern: '' }, said('Hello'), 'pass', /turn 1/],
-  ['no turns', { pattern: '' }, said(), 'fail', /there are none/],
-  ['broken pattern', { pattern: '(' }, said('Hello'), 'error', /cannot be used.*Unterminated/],
-  ['flags twice', { pattern: 'a', flags: 'ii' }, said('Hello'), 'error', /cannot be used/],
+  ['no turns', { pattern: '' }, said(), 'fail', /there are no messages/],
+  ['broken pattern', { pattern: '(' }, said('Hello'), 'error', /the pattern is invalid.*Unterminated/],
+  ['flags twice', { pattern: 'a', flags: 'ii' }, said('Hello'), 'error', /the pattern is invalid/],
   ['code is data', { pattern: "' \\+ process\\.exit" }, said('Hello'), 'fail', /none/],
   ['a slow pattern that matches first', { pattern: '^(a+)+' }, said(hostile), 'pass', /turn 1/],
   ['one that does not end', { pattern: '^(a+)+$' }, said(hostile), 'error', /stopped after 2000/],
@@ -146,7 +146,7 @@ const took = (...ms: (number | undefined)[]): ScoredSession =>
 table('max_latency', [
   ['fast', { ms: 100 }, took(20, 100), 'pass', /slowest took 100 ms/],
   ['one is slow', { ms: 100 }, took(20, 100.5), 'fail', /turn 2 \(100\.5 ms\)/],
-  ['unmeasured', { ms: 100 }, took(undefined, undefined), 'error', /no latency.* turn 1, 2/],
+  ['unmeasured', { ms: 100 }, took(undefined, undefined), 'error', /turn 1, 2 has no measured latency/],
   ['partly measured', { ms: 100 }, took(20, undefined), 'error', /turn 2/],
   ['slow is enough', { ms: 100 }, took(undefined, 200), 'fail', /turn 2 \(200 ms\)/],
   ['no turns', { ms: 100 }, took(), 'error', /no turns/],
@@ -177,12 +177,12 @@ table('json_path', [
     'pass',
     /it/,
   ],
-  ['absent', at('$.scenario', null), walked, 'fail', /nothing stands there/],
-  ['beyond the end', at('$.turns[2]', null), walked, 'fail', /nothing/],
-  ['before the start', at('$.turns[-3]', null), walked, 'fail', /nothing/],
-  ['a key of a list', at('$.turns.length', 2), walked, 'fail', /nothing/],
-  ['inherited', at('$.constructor.name', 'Object'), walked, 'fail', /nothing/],
-  ['prototype', at('$["__proto__"]', {}), walked, 'fail', /nothing/],
+  ['absent', at('$.scenario', null), walked, 'fail', /there is no value/],
+  ['beyond the end', at('$.turns[2]', null), walked, 'fail', /there is no value/],
+  ['before the start', at('$.turns[-3]', null), walked, 'fail', /there is no value/],
+  ['a key of a list', at('$.turns.length', 2), walked, 'fail', /there is no value/],
+  ['inherited', at('$.constructor.name', 'Object'), walked, 'fail', /there is no value/],
+  ['prototype', at('$["__proto__"]', {}), walked, 'fail', /there is no value/],
   ['text is no number', at('$.turns[0].session_sequence', '1'), walked, 'fail', /found 1/],
   ['no dollar', at('turns[0]', 1), walked, 'error', /does not begin with \$/],
   ['a filter', at('$.turns[?(@.failed)]', 1), walked, 'error', /character 8/],
@@ -206,15 +206,15 @@ table('evaluation_metadata', [
 
 void t.test('an eval whose parameters cannot be read is an error, never a pass', async (t) => {
   const rows: [EvalDefinition['kind'], Record<string, unknown>, RegExp][] = [
-    ['contains', {}, /text is not a text/],
+    ['contains', {}, /text is not a string/],
     ['contains', { text: 'a', in: 'all' }, /in is not one of agent, user, any/],
     ['contains', { text: 'a', case_sensitive: 'no' }, /case_sensitive is not true or false/],
-    ['regex', { pattern: 'a', flags: 1 }, /flags is not a text/],
-    ['tool_args', { name: 'a', arguments: [] }, /arguments are not an object/],
+    ['regex', { pattern: 'a', flags: 1 }, /flags is not a string/],
+    ['tool_args', { name: 'a', arguments: [] }, /arguments is not an object/],
     ['tool_order', { names: [1] }, /names is not a list/],
     ['max_turns', { max: '3' }, /max is not a number/],
-    ['json_path', { path: '$' }, /equals is not there/],
-    ['judge', {}, /criteria is not a text/],
+    ['json_path', { path: '$' }, /equals is not present/],
+    ['judge', {}, /criteria is not a string/],
   ];
   for (const [kind, params, shows] of rows) {
     const { outcome, reasoning } = await score(evalOf(kind, params), idle);

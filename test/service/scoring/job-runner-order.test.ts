@@ -8,7 +8,7 @@ import {
   runnerWorld,
   settle,
   shipped,
-} from '../../helpers/runner-world.ts';
+} from '../../helpers/job-runner.ts';
 
 void t.test('no more are scored at once than there are places', async (t) => {
   const { jobs, start } = runnerWorld(t);
@@ -31,7 +31,7 @@ void t.test('a session whose jobs hang leaves a place to others', async (t) => {
   const { judge, sessions } = heldJudge();
   for (let job = 0; job < 6; job++) jobs.add({ definition: judged, sessionId: 'slow' });
   for (let job = 0; job < 8; job++) jobs.add({ sessionId: `quick${job}` });
-  start({ judge, sessionOf: byId });
+  start({ judge, readSession: byId });
   await settle();
   t.equal(jobs.written.length, 8);
   t.same(sessions, ['slow', 'slow', 'slow']);
@@ -51,8 +51,8 @@ void t.test('a job that waits for its next attempt holds up no other', async (t)
   const { jobs, clock, start } = runnerWorld(t);
   for (let job = 0; job < 5; job++) jobs.add({ sessionId: 'broken' });
   jobs.add({ sessionId: 'fine' });
-  const sessionOf = (owner: string, id: string) => (id === 'broken' ? failing() : byId(owner, id));
-  const runner = start({ sessionOf, concurrency: 1 });
+  const readSession = (owner: string, id: string) => (id === 'broken' ? failing() : byId(owner, id));
+  const runner = start({ readSession, concurrency: 1 });
   await settle();
   t.match(jobs.written, [{ job: { sessionId: 'fine' } }]);
   t.equal(jobs.givenBack.length, 5);
@@ -114,9 +114,9 @@ void t.test('stop gives back what does not end within 5 s; another scores it', a
   const deaf = new Promise<never>(() => {});
   jobs.add({ definition: judged, sessionId: 'hangs' });
   jobs.add({ sessionId: 'deaf' });
-  const sessionOf = (_owner: string, id: string) =>
+  const readSession = (_owner: string, id: string) =>
     id === 'deaf' ? deaf : Promise.resolve(shipped);
-  const runner = start({ judge, sessionOf });
+  const runner = start({ judge, readSession });
   await settle();
   const stopped = runner.stop();
   await settle();
@@ -155,7 +155,7 @@ void t.test('a store that fails is asked again, and nothing is lost', async (t) 
     jobs.failNext(call, 1);
     let throws = call === 'release' ? 1 : 0;
     const runner = start({
-      sessionOf: () => (throws-- > 0 ? failing() : Promise.resolve(shipped)),
+      readSession: () => (throws-- > 0 ? failing() : Promise.resolve(shipped)),
     });
     for (const ms of [1_000, 60_000]) {
       await settle();

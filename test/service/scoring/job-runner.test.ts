@@ -7,7 +7,7 @@ import {
   runnerWorld as world,
   settle,
   shipped,
-} from '../../helpers/runner-world.ts';
+} from '../../helpers/job-runner.ts';
 import { evalOf } from '../../helpers/scoring.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 
@@ -59,7 +59,7 @@ void t.test(
   async (t) => {
     const { jobs, clock, lines, start } = world(t);
     jobs.add();
-    const runner = start({ sessionOf: failing });
+    const runner = start({ readSession: failing });
     for (const [attempt, waitMs] of [1_000, 5_000].entries()) {
       await settle();
       t.equal(jobs.givenBack.length, attempt + 1);
@@ -82,7 +82,7 @@ void t.test('a scoring that throws once has its outcome with the next attempt', 
   const { jobs, clock, start } = world(t);
   jobs.add();
   let calls = 0;
-  start({ sessionOf: () => (calls++ === 0 ? failing() : Promise.resolve(shipped)) });
+  start({ readSession: () => (calls++ === 0 ? failing() : Promise.resolve(shipped)) });
   await settle();
   clock.advance(1_000);
   await settle();
@@ -100,8 +100,8 @@ void t.test('an error of the judge is final', async (t) => {
 void t.test('a session that is no longer kept is an error, not a fault', async (t) => {
   const { jobs, start } = world(t);
   jobs.add();
-  await start({ sessionOf: () => Promise.resolve(undefined) }).drain();
-  t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /no longer kept/ } }]);
+  await start({ readSession: () => Promise.resolve(undefined) }).drain();
+  t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /no longer exists/ } }]);
 });
 
 void t.test('what a dead process held is freed at start and scored at once', async (t) => {
@@ -217,7 +217,7 @@ void t.test('a scoring that never ends is called off after 2 minutes of the mach
   const { jobs, clock, start } = world(t);
   const machineClock = manualClock(0);
   jobs.add();
-  const runner = start({ machineClock, sessionOf: () => new Promise<never>(() => {}) });
+  const runner = start({ machineClock, readSession: () => new Promise<never>(() => {}) });
   await settle();
   clock.advance(3_600_000);
   machineClock.advance(119_999);
@@ -226,7 +226,7 @@ void t.test('a scoring that never ends is called off after 2 minutes of the mach
   machineClock.advance(1);
   await settle();
   t.match(jobs.written, [
-    { outcome: { outcome: 'error', reasoning: /120 s.*never came to an end/ } },
+    { outcome: { outcome: 'error', reasoning: /120 s.*never ended/ } },
   ]);
   await runner.drain();
 });
@@ -235,5 +235,5 @@ void t.test('a job that kills its process each time ends as an error', async (t)
   const { jobs, start } = world(t);
   jobs.add({ attempt: 10 });
   await start().drain();
-  t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /never came to an end/ } }]);
+  t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /never ended/ } }]);
 });

@@ -1,6 +1,6 @@
 /** Many jobs: they leave time for others, are written together, and none fails for another. */
 import t from 'tap';
-import { byId, judged, runnerWorld, settle, shipped } from '../../helpers/runner-world.ts';
+import { byId, judged, runnerWorld, settle, shipped } from '../../helpers/job-runner.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 
 void t.test('however many jobs there are, the thread has time for others', async (t) => {
@@ -29,8 +29,8 @@ void t.test('outcomes that come together are written together, sessions read onc
   const { jobs, start } = runnerWorld(t);
   for (let job = 0; job < 100; job++) jobs.add({ sessionId: `s${job % 20}` });
   let reads = 0;
-  const sessionOf = (...which: Parameters<typeof byId>) => (reads++, byId(...which));
-  await start({ sessionOf }).drain();
+  const readSession = (...which: Parameters<typeof byId>) => (reads++, byId(...which));
+  await start({ readSession }).drain();
   t.equal(jobs.written.length, 100);
   t.ok(Math.max(...jobs.groups) >= 10, `groups of ${jobs.groups.join(', ')}`);
   t.ok(reads < 60, `${reads} reads of 20 sessions`);
@@ -51,7 +51,7 @@ void t.test('evals that nobody else answers need no place', async (t) => {
   const never = { score: () => new Promise<never>(() => {}) };
   for (let job = 0; job < 10; job++) jobs.add({ definition: judged, sessionId: `slow${job}` });
   for (let job = 0; job < 10; job++) jobs.add({ sessionId: `quick${job}` });
-  start({ judge: never, sessionOf: () => Promise.resolve(shipped) });
+  start({ judge: never, readSession: () => Promise.resolve(shipped) });
   await settle();
   t.equal(jobs.written.length, 10);
 });

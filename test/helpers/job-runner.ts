@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { startRunner, type Runner, type RunnerOptions } from '../../src/service/scoring/runner.ts';
+import { startJobRunner, type JobRunner, type JobRunnerOptions } from '../../src/service/scoring/job-runner.ts';
 import type { ScoredSession } from '../../src/service/scoring/scored-session.ts';
 import type { Judge, Score } from '../../src/service/scoring/score.ts';
 import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
@@ -14,7 +14,7 @@ export interface World {
   /** Every log line as JSON. */
   lines: string[];
   /** Starts a runner; it is stopped with the test. */
-  start: (options?: Partial<RunnerOptions>) => Runner;
+  start: (options?: Partial<JobRunnerOptions>) => JobRunner;
 }
 
 /** A session that passes the evals of `memoryJobs`. */
@@ -30,9 +30,9 @@ export function runnerWorld(t: Test): World {
     clock,
     lines,
     start(options = {}) {
-      const runner = startRunner({
+      const runner = startJobRunner({
         store: { jobs },
-        sessionOf: () => Promise.resolve(shipped),
+        readSession: () => Promise.resolve(shipped),
         judge: undefined,
         clock,
         machineClock: clock,

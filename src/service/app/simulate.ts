@@ -11,19 +11,18 @@ import { silentLog, type Log } from '../../platform/log.ts';
 import { resolveScenarios } from '../domain/resolved-scenario.ts';
 import { NO_JUDGE_IN_RUN } from '../domain/missing-models.ts';
 import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
-import { outcomeOf } from '../scoring/outcome.ts';
-import { scoreSession } from '../scoring/score-session.ts';
-import { unscored, type Judge, type Score } from '../scoring/score.ts';
+import { scoreSession } from '../scoring/eval-kinds.ts';
+import { scoreError, toOutcome, type Judge, type Score } from '../scoring/score.ts';
 import type { ScoredSession } from '../scoring/scored-session.ts';
 import { eachAtATime } from '../../platform/at-a-time.ts';
-import { reportOf } from './report/report.ts';
-import { sessionReport } from './report/session-report.ts';
-import { runSession, type SessionDeps } from './run-session.ts';
-import { openSandbox } from './sandbox.ts';
-import { planSessions, type ChannelName, type SessionPlan } from './session-plan.ts';
-import type { SimulatedSession } from './simulated-session.ts';
-import { voiceCaller, type CallOptions } from './voice-caller.ts';
-import { openUserModel, type UserModelOptions } from './user-model.ts';
+import { reportOf } from '../simulator/report/report.ts';
+import { sessionReport } from '../simulator/report/session-report.ts';
+import { runSession, type SessionDeps } from '../simulator/run-session.ts';
+import { openSandbox } from '../simulator/sandbox.ts';
+import { planSessions, type ChannelName, type SessionPlan } from '../simulator/session-plan.ts';
+import type { SimulatedSession } from '../simulator/simulated-session.ts';
+import { voiceCaller, type CallOptions } from '../simulator/voice-caller.ts';
+import { openUserModel, type UserModelOptions } from '../simulator/user-model.ts';
 import type { Outcome } from '../store/store.ts';
 import { decideVerdict } from '../domain/sessions.ts';
 
@@ -45,7 +44,7 @@ export interface SimulateOptions {
   concurrency?: number | undefined;
   /** Instead of what the scenarios say. */
   channel?: ChannelName | undefined;
-  judge?: Omit<JudgeOptions, 'clock' | 'chance'> | undefined;
+  judge?: Omit<JudgeOptions, 'clock' | 'random'> | undefined;
   userModel?: UserModelOptions | undefined;
   /** How calls are placed, for sessions by voice. */
   voice?: CallOptions | undefined;
@@ -76,8 +75,8 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
   const sandbox = openSandbox({ url, apiKey, ca, connections: concurrency, clock });
   const caller = voiceCaller({ ...voice, sandbox: url, apiKey, ca, clock });
   const model = userModel && openUserModel({ ...userModel, clock });
-  const chance = seededRandom(seed).fork('judge');
-  const judge = options.judge && createJudge({ ...options.judge, clock, chance });
+  const random = seededRandom(seed).fork('judge');
+  const judge = options.judge && createJudge({ ...options.judge, clock, random });
   const { open: call } = caller;
   const deps: SessionDeps = { sandbox, call, model, clock, machineClock: clock, log };
   const startedAtMs = clock.nowMs();
@@ -113,7 +112,7 @@ async function score(
   if (held.status !== 'completed') return [];
   const session = scoredSession(plan, held);
   return Promise.all(
-    held.evals.map(async (one) => outcomeOf(one, await scoreOnce(one, session, scoring))),
+    held.evals.map(async (one) => toOutcome(one, await scoreOnce(one, session, scoring))),
   );
 }
 
@@ -122,16 +121,16 @@ async function scoreOnce(
   session: ScoredSession,
   { judge, signal, clock }: Scoring,
 ): Promise<Score> {
-  if (definition.kind === 'judge' && !judge) return unscored(NO_JUDGE_IN_RUN);
+  if (definition.kind === 'judge' && !judge) return scoreError(NO_JUDGE_IN_RUN);
   using deadline = clock.deadline(scoringMsMax);
   const until = AbortSignal.any([signal, deadline.signal]);
   try {
     return await scoreSession(definition, session, judge, until);
   } catch (fault) {
-    if (signal.aborted) return unscored('The scoring was called off.');
-    if (deadline.signal.aborted) return unscored(`Scoring took more than ${scoringMsMax} ms.`);
+    if (signal.aborted) return scoreError('The scoring was called off.');
+    if (deadline.signal.aborted) return scoreError(`Scoring took more than ${scoringMsMax} ms.`);
     const name = fault instanceof Error ? fault.name : 'unknown';
-    return unscored(`Scoring failed (${name}); this is a fault of the kit.`);
+    return scoreError(`Scoring failed (${name}); this is a fault of the kit.`);
   }
 }
 

@@ -1,0 +1,329 @@
+/**
+ * Works off the queue of scoring jobs. States of a leased job:
+ *
+ *     waiting  -> scoring    immediately; an eval that waits for a model or a thread needs a free slot
+ *     scoring  -> finished   it has a score, possibly `error`
+ *     scoring  -> released   it threw and has attempts left; due again after a delay
+ *     any      -> released   the runner stops; due again immediately
+ *
+ * Job leases expire on the service clock, so a test can expire them by advancing it. Scoring timeouts and the
+ * shutdown timeout use the system clock because they measure real work. A worker can still lose its lease
+ * while it runs (for example, after its machine slept); the store therefore accepts an outcome only from the
+ * current lease holder (fencing token).
+ */
+import type { EvalDefinition } from '../../contract/index.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import { errorOrigin } from '../../platform/error-origin.ts';
+import { yieldPeriodically } from '../../platform/event-loop.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Store } from '../store/store.ts';
+import type { ErroredEvals } from './errored-evals.ts';
+import { scoreSession } from './eval-kinds.ts';
+import { LeasedJobs, type LeasedJob } from './leased-jobs.ts';
+import { createOutcomeWriter, type WriteOutcome } from './outcome-writer.ts';
+import { scoreError, toOutcome, type Judge, type Score } from './score.ts';
+import type { ScoredSession } from './scored-session.ts';
+
+/** How long a lease lasts unless it is renewed. */
+const LEASE_MS = 60_000;
+
+/** Delays before the retries of a scoring that threw. After the last one the outcome is `error`. */
+const BACKOFF_MS = [1_000, 5_000] as const;
+
+/** After this many attempts, a job that never ends is assumed to kill its process. */
+const ATTEMPTS_MAX = 10;
+
+/** Time limit of one scoring: longer than the limits of the judge and of a pattern. */
+const SCORING_MS_MAX = 120_000;
+
+/** Leased jobs per slot: enough to get past a slow session and to write outcomes in groups. */
+const LEASES_PER_SLOT = 16;
+
+/** How long rounds may run before other work gets its turn. */
+const ROUNDS_MS_MAX = 10;
+
+/** How long `stop` waits for running scorings. */
+const STOP_MS_MAX = 5_000;
+
+/** Minimum pause between two rounds, and the pause after the store failed. */
+const PAUSE_MS_MIN = 50;
+const STORE_FAILED_PAUSE_MS = 1_000;
+
+/** Kinds of evals that wait for a model or a thread and therefore need a slot. */
+const SLOW_KINDS: readonly EvalDefinition['kind'][] = ['judge', 'regex'];
+
+/** Reads a session; undefined if it no longer exists. */
+export type ReadSession = (
+  ownerId: string,
+  sessionId: string,
+) => Promise<ScoredSession | undefined>;
+
+/** What a runner needs. */
+export interface JobRunnerOptions {
+  store: Pick<Store, 'jobs'>;
+  readSession: ReadSession;
+  judge: Judge | undefined;
+  /** Called with each outcome that is an error, after it was written. */
+  erroredEvals?: Pick<ErroredEvals, 'report'>;
+  /** The service clock: when jobs are due and leases end. */
+  clock: Clock;
+  /** Default: the system clock. */
+  machineClock?: Clock;
+  log: Log;
+  /** A name that no other process has. */
+  worker: string;
+  /** Number of slots for evals that wait for a model or a thread. Default: 4. */
+  concurrency?: number;
+}
+
+/** A running job runner. */
+export interface JobRunner {
+  /** Looks at the queue immediately. Call it after queuing jobs. */
+  wake(): void;
+  /** Resolves when nothing is queued or leased. Rejects if the runner stops first. */
+  drain(): Promise<void>;
+  /** Takes no more jobs, finishes what it can within 5 s, and releases the rest. */
+  stop(): Promise<void>;
+}
+
+/** Starts to work off the queue. First releases what a dead process still leases. */
+export function startJobRunner(options: JobRunnerOptions): JobRunner {
+  const runner = new QueueRunner(options);
+  runner.start();
+  return runner;
+}
+
+class QueueRunner implements JobRunner {
+  readonly #options: JobRunnerOptions;
+  readonly #slots: number;
+  readonly #machineClock: Clock;
+  readonly #leased: LeasedJobs;
+  readonly #writeOutcome: WriteOutcome;
+  readonly #readSession: ReadSession;
+  readonly #scorings = new Set<Promise<void>>();
+  #drains: PromiseWithResolvers<undefined>[] = [];
+  #alarm = new AbortController();
+  #loop: Promise<void> | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: JobRunnerOptions) {
+    this.#options = options;
+    this.#slots = options.concurrency ?? 4;
+    this.#machineClock = options.machineClock ?? systemClock;
+    const { store, worker, clock } = options;
+    this.#writeOutcome = createOutcomeWriter({ jobs: store.jobs, worker, clock });
+    this.#readSession = shareReads(options.readSession);
+    this.#leased = new LeasedJobs({ jobs: store.jobs, worker, leaseMs: LEASE_MS });
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  wake(): void {
+    this.#alarm.abort();
+  }
+
+  async drain(): Promise<void> {
+    if (this.#stopping) throw new Error('The job runner has stopped.');
+    const drained = Promise.withResolvers<undefined>();
+    this.#drains.push(drained);
+    this.wake();
+    await drained.promise;
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.resolve();
+    this.wake();
+    await this.#loop;
+    const waiting = this.#leased.all().filter(({ isScoring }) => !isScoring);
+    await Promise.all(waiting.map((leased) => this.#release(leased, 0)));
+    const ended = new AbortController();
+    const scorings = Promise.allSettled(this.#scorings).then(() => ended.abort());
+    await pause(this.#machineClock, STOP_MS_MAX, ended.signal);
+    for (const { control } of this.#leased.all()) control.abort(new Error('The job runner stops.'));
+    await scorings;
+    for (const { reject } of this.#drains) reject(new Error('The job runner has stopped.'));
+  }
+
+  async #run(): Promise<void> {
+    const { store, clock, log } = this.#options;
+    const yieldToOthers = yieldPeriodically(this.#machineClock, ROUNDS_MS_MAX);
+    let areLeasesFreed = false;
+    while (!this.#stopping) {
+      this.#alarm = new AbortController();
+      let pauseMs: number | undefined;
+      try {
+        if (!areLeasesFreed) {
+          log.info('leases_freed', { count: await store.jobs.releaseAll(clock.nowMs()) });
+        }
+        areLeasesFreed = true;
+        pauseMs = await this.#runRound();
+      } catch (fault) {
+        log.error('job_store_failed', { ...errorOrigin(fault) });
+        pauseMs = STORE_FAILED_PAUSE_MS;
+      }
+      await pause(clock, pauseMs, this.#alarm.signal);
+      await yieldToOthers();
+    }
+  }
+
+  /** Takes and starts due jobs. Returns how long to pause; undefined means until `wake`. */
+  async #runRound(): Promise<number | undefined> {
+    const { store, clock } = this.#options;
+    const leasesMax = this.#slots * LEASES_PER_SLOT;
+    await this.#leased.take(clock.nowMs(), leasesMax - this.#leased.size);
+    if (!this.#stopping) this.#startWaiting();
+    const nextDueAtMs = await store.jobs.findNextDueAtMs();
+    if (nextDueAtMs === undefined && this.#leased.size === 0) {
+      if (!this.#alarm.signal.aborted) {
+        for (const { resolve } of this.#drains.splice(0)) resolve(undefined);
+      }
+      return undefined;
+    }
+    // With no lease left, the end of a scoring wakes the loop.
+    const dueMs = this.#leased.size < leasesMax ? (nextDueAtMs ?? Infinity) : Infinity;
+    const nextMs = Math.min(dueMs, this.#leased.renewAtMs() ?? Infinity);
+    return Math.min(LEASE_MS, Math.max(PAUSE_MS_MIN, nextMs - clock.nowMs()));
+  }
+
+  #startWaiting(): void {
+    const all = this.#leased.all();
+    const running = all.filter((leased) => leased.isScoring && isSlow(leased));
+    for (const leased of all) {
+      if (leased.isScoring) continue;
+      if (isSlow(leased)) {
+        if (!hasFreeSlot(leased, running, this.#slots)) continue;
+        running.push(leased);
+      }
+      leased.isScoring = true;
+      const work = this.#work(leased).finally(() => {
+        this.#scorings.delete(work);
+        this.wake();
+      });
+      this.#scorings.add(work);
+    }
+  }
+
+  async #work(leased: LeasedJob): Promise<void> {
+    try {
+      await this.#finish(leased, await this.#score(leased));
+    } catch (fault) {
+      await this.#handleFailure(leased, fault);
+    }
+    this.#leased.drop(leased);
+  }
+
+  /** Ends with the abort or the time limit, even if the scoring ignores both. */
+  async #score({ job, control }: LeasedJob): Promise<Score> {
+    const { judge } = this.#options;
+    if (job.attempt > ATTEMPTS_MAX) return neverEnded(`was started ${ATTEMPTS_MAX} times and`);
+    using deadline = this.#machineClock.deadline(SCORING_MS_MAX);
+    const signal = AbortSignal.any([control.signal, deadline.signal]);
+    const score = async (): Promise<Score> => {
+      const session = await this.#readSession(job.ownerId, job.sessionId);
+      if (!session) return scoreError('The session no longer exists.');
+      return await scoreSession(job.definition, session, judge, signal);
+    };
+    const canceled = Promise.withResolvers<Score>();
+    control.signal.addEventListener('abort', () => canceled.reject(control.signal.reason));
+    deadline.signal.addEventListener('abort', () =>
+      canceled.resolve(neverEnded(`took more than ${SCORING_MS_MAX / 1000} s and`)),
+    );
+    // Listed first: an aborted judge also returns a score, which is not an outcome.
+    return await Promise.race([canceled.promise, score()]);
+  }
+
+  async #handleFailure(leased: LeasedJob, fault: unknown): Promise<void> {
+    const { job, control } = leased;
+    const { name, at } = errorOrigin(fault);
+    this.#options.log.warn('scoring_failed', {
+      job: job.id,
+      eval: job.definition.id,
+      attempt: job.attempt,
+      fault: name,
+      at,
+    });
+    const delayMs = BACKOFF_MS[job.attempt - 1];
+    if (control.signal.aborted) await this.#release(leased, 0);
+    else if (delayMs !== undefined) await this.#release(leased, delayMs);
+    else {
+      const reason = `Scoring failed ${job.attempt} times (${name}). This is a bug in the service.`;
+      await this.#tryFinish(leased, scoreError(reason));
+    }
+  }
+
+  async #finish(leased: LeasedJob, score: Score): Promise<void> {
+    const { log, erroredEvals } = this.#options;
+    const { job } = leased;
+    if (await this.#writeOutcome({ job, outcome: toOutcome(job.definition, score) })) {
+      if (score.outcome === 'error') await erroredEvals?.report(job, score.reasoning);
+      return;
+    }
+    // Another worker may have taken the job, and this one may have got it back in the meantime.
+    if (leased.job !== job) await this.#finish(leased, score);
+    else log.info('job_overtaken', { job: job.id, attempt: job.attempt });
+  }
+
+  /** If the store fails here, the lease expires and the job is taken again. */
+  async #tryFinish(leased: LeasedJob, score: Score): Promise<void> {
+    try {
+      await this.#finish(leased, score);
+    } catch (fault) {
+      this.#options.log.error('job_store_failed', { job: leased.job.id, ...errorOrigin(fault) });
+    }
+  }
+
+  async #release(leased: LeasedJob, delayMs: number): Promise<void> {
+    const { store, worker, clock, log } = this.#options;
+    const { job } = leased;
+    // Dropped before the store releases it, so that it can be taken again as a new lease.
+    this.#leased.drop(leased);
+    try {
+      await store.jobs.release(worker, job, clock.nowMs() + delayMs);
+    } catch (fault) {
+      log.error('job_store_failed', { job: job.id, ...errorOrigin(fault) });
+    }
+  }
+}
+
+const isSlow = ({ job }: LeasedJob): boolean => SLOW_KINDS.includes(job.definition.kind);
+
+/** Returns whether a job may start. One session never takes the last slot, however many jobs it has. */
+function hasFreeSlot({ job }: LeasedJob, running: readonly LeasedJob[], slots: number): boolean {
+  if (running.length >= slots) return false;
+  const ofSession = running.filter(
+    (other) => other.job.sessionId === job.sessionId && other.job.ownerId === job.ownerId,
+  );
+  return ofSession.length < Math.max(1, slots - 1);
+}
+
+/** Several evals score one session: while it is being read, all of them wait for the same read. */
+function shareReads(readSession: ReadSession): ReadSession {
+  const reads = new Map<string, ReturnType<ReadSession>>();
+  return (ownerId, sessionId) => {
+    const key = JSON.stringify([ownerId, sessionId]);
+    const known = reads.get(key);
+    if (known) return known;
+    const read = readSession(ownerId, sessionId).finally(() => reads.delete(key));
+    reads.set(key, read);
+    return read;
+  };
+}
+
+/** Resolves after a time or when the signal aborts; without a time, only when the signal aborts. */
+async function pause(clock: Clock, ms: number | undefined, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const aborted = Promise.withResolvers<undefined>();
+  signal.addEventListener('abort', () => aborted.resolve(undefined), { once: true });
+  const elapsed = ms === undefined ? aborted.promise : clock.sleep(ms, signal);
+  await Promise.race([elapsed.catch(() => undefined), aborted.promise]);
+}
+
+const neverEnded = (what: string): Score =>
+  scoreError(`Scoring ${what} never ended. This is a bug in the service.`);

@@ -1,0 +1,60 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { FinishedJob, JobStore } from '../store/store.ts';
+
+/** Writes an outcome. Resolves with false if this worker no longer has the job. */
+export type WriteOutcome = (finished: FinishedJob) => Promise<boolean>;
+
+interface PendingWrite {
+  finished: FinishedJob;
+  written: PromiseWithResolvers<boolean>;
+}
+
+/**
+ * Creates a writer that groups outcomes: those that arrive during a write are written next, in one
+ * transaction. If the transaction of a group fails, each outcome is written alone, so that one bad outcome does
+ * not lose the others.
+ */
+export function createOutcomeWriter({
+  jobs,
+  worker,
+  clock,
+}: {
+  jobs: Pick<JobStore, 'finish' | 'finishAll'>;
+  worker: string;
+  clock: Clock;
+}): WriteOutcome {
+  let pending: PendingWrite[] = [];
+  let isWriting = false;
+
+  const writeOne = async ({ finished, written }: PendingWrite): Promise<void> => {
+    try {
+      written.resolve(await jobs.finish(worker, finished.job, finished.outcome, clock.nowMs()));
+    } catch (fault) {
+      written.reject(fault);
+    }
+  };
+  const writeGroup = async (group: readonly PendingWrite[]): Promise<void> => {
+    const finished = group.map((write) => write.finished);
+    const results = await jobs.finishAll(worker, finished, clock.nowMs()).catch(() => undefined);
+    for (const [index, write] of group.entries()) {
+      if (results) write.written.resolve(results[index] ?? false);
+      else await writeOne(write);
+    }
+  };
+  const writePending = async (): Promise<void> => {
+    isWriting = true;
+    while (pending.length > 0) {
+      const group = pending;
+      pending = [];
+      if (group[0] && group.length === 1) await writeOne(group[0]);
+      else await writeGroup(group);
+    }
+    isWriting = false;
+  };
+  return (finished) => {
+    const written = Promise.withResolvers<boolean>();
+    pending.push({ finished, written });
+    if (!isWriting) void writePending();
+    return written.promise;
+  };
+}

@@ -196,13 +196,13 @@ void t.test('doctor: clear or one cause, for people and for programs', async (t)
   t.match(locked.stdout, /wants a key[^]*SANDBOX_KIT_API_KEY/);
 });
 
-void t.test('a baseline accepts a failure, and is stale once that is mended', async (t) => {
+void t.test('known failures accept a failure, and are stale once it is fixed', async (t) => {
   const folder = t.testdir({});
   const file = join(folder, 'accepted.json');
   const comment = 'null until release 7';
   writeFileSync(file, JSON.stringify({ accepted: [{ id: 'CHAT-024', comment }] }));
   const json = join(folder, 'report.json');
-  const args = ['--baseline', file, '--json', json];
+  const args = ['--known-failures', file, '--json', json];
 
   const accepted = await run(['check', await mutantFor(t, 'chat/content-null'), ...args]);
   t.equal(accepted.code, 0, accepted.stdout);
@@ -242,14 +242,11 @@ void t.test('stdout that is full or gone: one sentence at most, and no usage err
   for (const args of [`check ${url} --area health`, 'explain', 'schemas', '--help']) {
     const full = await shell(`${kit} ${args} > /dev/full`);
     t.equal(full.code, 3, `${args}: ${full.stderr}`);
-    t.equal(full.stderr, "sandbox-kit: What was found can't be written: the disk is full.\n");
+    t.equal(full.stderr, "sandbox-kit: Can't write the output: the disk is full.\n");
   }
   const report = await shell(`${kit} check ${url} --area health --json /dev/full`);
   t.equal(report.code, 3, report.stderr);
-  t.match(
-    report.stderr,
-    /^sandbox-kit: --json: \/dev\/full can't be written: the disk is full.\n$/,
-  );
+  t.match(report.stderr, /^sandbox-kit: Can't write \/dev\/full \(--json\): the disk is full.\n$/);
   const head = await shell(`${kit} check ${url} --area health | head -1; exit \${PIPESTATUS[0]}`);
   t.equal(head.code, 0, 'the code is of the check');
   t.match(head.stdout, /^sandbox-kit check [^\n]+\n$/);

@@ -48,7 +48,7 @@ void t.test('agent: a port that is taken', async (t) => {
   t.equal(stdout, '');
   t.equal(
     stderr,
-    `sandbox-kit: --port: ${port} is in use on 127.0.0.1; --port 0 takes a free one.\n`,
+    `sandbox-kit: Port ${port} on 127.0.0.1 is in use. Choose another --port; 0 selects a free one.\n`,
   );
 });
 
@@ -137,8 +137,11 @@ void t.test(
 void t.test('demo: all of it holds', async (t) => {
   const { code, stdout, stderr } = await run(['demo'], { timeoutMs: 60_000 });
   t.equal(code, 0, stdout + stderr);
-  t.match(stdout, /1 {2}A sandbox[^]*2 {2}The judge[^]*3 {2}The same[^]*\nAll held\.\n/);
-  t.match(stdout, /5 {2}The judge has called it[^]*agent {2}Your order has shipped[^]*Heard: \d/);
+  t.match(
+    stdout,
+    /1 {2}A sandbox[^]*2 {2}Check the[^]*3 {2}Check the same[^]*\nEvery step gave the expected result\.\n/,
+  );
+  t.match(stdout, /5 {2}Call the sandbox at[^]*agent {2}Your order has shipped[^]*Received \d/);
   t.match(stdout, /by chat: [^]*A-1001\.[^]*by voice: [^]*agent {2}[^]*on Saturdays/);
   t.ok(within80(stdout), 'fits a terminal');
   t.notMatch(stdout, /sessionId=/, 'it shows no page that is gone when it is read');

@@ -131,11 +131,15 @@ void t.test('exec: asked twice, it kills a command that does not stop', async (t
 
 void t.test('exec: a command without -- before it', async (t) => {
   const rows: [args: string[], says: RegExp][] = [
-    [['ls'], /"ls" .*put -- before the command: sandbox-kit exec -- ls\.\n/],
+    [['ls'], /Unexpected argument "ls"\. Put -- before the command: sandbox-kit exec -- ls\.\n/],
     [['npm', 'run', 'e2e', '--watch'], /: sandbox-kit exec -- npm run e2e --watch\.\n/],
     [['--agent', 'npm', 'test'], /: sandbox-kit exec --agent -- npm test\.\n/],
     [['--seed', 's', 'npm', 'test'], /: sandbox-kit exec --seed s -- npm test\.\n/],
   ];
   for (const [args, says] of rows) isRefused(t, await run(['exec', ...args]), says);
-  isRefused(t, await run(['exec', '--agnet', '--', 'ls']), /did you mean --agent\?\n/);
+  isRefused(
+    t,
+    await run(['exec', '--agnet', '--', 'ls']),
+    /Unknown option --agnet\. Did you mean --agent\?\n/,
+  );
 });

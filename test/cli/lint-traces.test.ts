@@ -38,7 +38,7 @@ void t.test('JSON: what would be kept, and what not', async (t) => {
     { conversationId: 'conv-1', spans: 3, turns: 3, failedTurns: 1 },
   ]);
   t.match(diagnosis.notes, [{ level: 'info', code: 'ignored_spans' }]);
-  t.match(stderr, /3 spans would be kept/, 'for people, beside');
+  t.match(stderr, /3 spans would be stored/, 'for people, beside');
 });
 
 void t.test('protobuf and gzip are told by their first bytes', async (t) => {
@@ -75,7 +75,7 @@ void t.test('a conversation id that is missing, and one that is sent as a header
   const without = await lint(t, text);
   t.equal(without.code, 1);
   t.match(without.diagnosis.refused, { code: 'no_conversation_id' });
-  t.match(without.stderr, /would refuse/);
+  t.match(without.stderr, /would reject/);
   const given = await lint(t, text, ['--conversation-id', 'given']);
   t.equal(given.code, 0);
   t.match(given.diagnosis.conversations, [{ conversationId: 'given', turns: 1 }]);
@@ -111,14 +111,17 @@ void t.test('text for people goes to stdout', async (t) => {
   const file = join(t.testdir({ traces: json }), 'traces');
   const { code, stdout } = await run(['lint-traces', file]);
   t.equal(code, 0);
-  t.match(stdout, /^3 spans would be kept, of 1 conversation\.\n {2}conv-1 {2}3 spans, 3 turns\n/);
+  t.match(
+    stdout,
+    /^3 spans would be stored, in 1 conversation\.\n {2}conv-1 {2}3 spans, 3 turns\n/,
+  );
   writeFileSync(file, protobuf);
-  const one = /^1 span would be kept, of 1 conversation\.\n {2}conv-1 {2}1 span, 1 turn\n/;
+  const one = /^1 span would be stored, in 1 conversation\.\n {2}conv-1 {2}1 span, 1 turn\n/;
   t.match((await run(['lint-traces', file])).stdout, one);
   writeFileSync(file, '{}');
   t.match(
     (await run(['lint-traces', file])).stdout,
-    /^0 spans would be kept, of 0 conversations\./,
+    /^0 spans would be stored, in 0 conversations\./,
   );
 });
 

@@ -1,4 +1,4 @@
-/** `load`, used wrongly: one sentence, exit 2, and nothing is sent. */
+/** Wrong usage of `load`: one line, exit code 2, and no request. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -10,67 +10,67 @@ t.setTimeout(110_000);
 
 const NOWHERE = 'http://127.0.0.1:1';
 
-const wrong: [args: string[], says: RegExp][] = [
-  [[], /URL: expected the address of a sandbox|URL is missing/],
-  [['sandbox'], /URL: expected the address of a sandbox/],
-  [[NOWHERE, '--rate', '0'], /--rate: expected a number above 0, got 0/],
-  [[NOWHERE, '--rate', 'fast'], /--rate: expected a number above 0/],
-  [[NOWHERE, '--rate', '1000000'], /--rate: expected a number above 0, 10000 at most/],
-  [[NOWHERE, '--duration', '-5s'], /--duration: expected a time such as .* got "-5s"/],
-  [[NOWHERE, '--duration', '60'], /--duration: expected a time such as 60s or 5m, .* got "60"/],
-  [[NOWHERE, '--duration', '0s'], /--duration: expected a time .* from 1s to 24h, got "0s"/],
-  [[NOWHERE, '--duration', '24h', '--rate', '1000'], /at most 5000000 requests, got one of \d+/],
-  [[NOWHERE, '--duration', '5s', '--quick'], /--quick: expected without --duration/],
+const wrong: [args: string[], message: RegExp][] = [
+  [[], /URL is missing\. It must be the base URL of a sandbox/],
+  [['sandbox'], /URL must be the base URL of a sandbox/],
+  [[NOWHERE, '--rate', '0'], /--rate must be a number above 0 and at most 10000, got 0/],
+  [[NOWHERE, '--rate', 'fast'], /--rate must be a number above 0/],
+  [
+    [NOWHERE, '--rate', '1000000'],
+    /--rate must be a number above 0 and at most 10000, got 1000000/,
+  ],
+  [[NOWHERE, '--duration', '-5s'], /--duration must be a duration such as .* got "-5s"/],
+  [[NOWHERE, '--duration', '60'], /--duration must be a duration such as 60s or 5m, .* got "60"/],
+  [[NOWHERE, '--duration', '0s'], /--duration must be a duration .* from 1s to 24h, got "0s"/],
+  [
+    [NOWHERE, '--duration', '24h', '--rate', '1000'],
+    /at most 5000000 requests, but this one would send \d+/,
+  ],
+  [[NOWHERE, '--duration', '5s', '--quick'], /--quick and --duration can't be combined/],
   [
     [NOWHERE, '--profile', 'voice', '--media-address', '192.0.2.77'],
-    /--media-address: expected an address of this machine \(127\.0\.0\.1, /,
+    /--media-address must be an address of this machine \(127\.0\.0\.1, /,
   ],
-  [[NOWHERE, '--engine', 'k6'], /--engine: expected one of open, autocannon/],
-  [[NOWHERE, '--profile', 'video'], /--profile: expected one of chat, conversation, health, mixed/],
-  [[NOWHERE, '--users', '5'], /--users: expected only together with --profile conversation/],
-  [[NOWHERE, '--step', '5s'], /--step: expected only together with --find-max/],
+  [[NOWHERE, '--engine', 'k6'], /--engine must be one of open, autocannon, got "k6"/],
+  [[NOWHERE, '--profile', 'video'], /--profile must be one of chat, conversation, health, mixed/],
+  [[NOWHERE, '--users', '5'], /--users needs --profile conversation/],
+  [[NOWHERE, '--step', '5s'], /--step needs --find-max/],
+  [[NOWHERE, '--find-max', '--rate', '5'], /--find-max and --rate can't be combined/],
+  [[NOWHERE, '--find-max', '--profile', 'mixed'], /--find-max needs --profile chat, got mixed/],
+  [[NOWHERE, '--percentile', '100'], /--percentile must be a percentile from 50 to 99.9, got 100/],
+  [[NOWHERE, '--arrivals', 'bursts'], /--arrivals must be one of uniform, poisson/],
+  [[NOWHERE, '--raet', '5'], /Unknown option --raet\. Did you mean --rate\?/],
+  [[NOWHERE, '--html', '/nowhere/at/all.html'], /Can't write .* \(--html\): /],
+  [[NOWHERE, '--json', '-', '--html', '-'], /Only one of --json, --html can be -/],
+  [[NOWHERE, '--json', 'same', '--html', './same'], /--json and --html both write to \.\/same/],
+  [[NOWHERE, '--compare', '/nowhere.json'], /Can't read .* \(--compare\): /],
   [
-    [NOWHERE, '--find-max', '--rate', '5'],
-    /--find-max looks for the rate itself: leave --rate out/,
+    [NOWHERE, '--compare', join(root, 'package.json')],
+    /must be a report of sandbox-kit load --json\. .*package\.json:\d+:\d+: /,
   ],
-  [[NOWHERE, '--find-max', '--profile', 'mixed'], /--profile: expected chat together with/],
-  [[NOWHERE, '--percentile', '100'], /--percentile: expected a percentile from 50 to 99.9/],
-  [[NOWHERE, '--arrivals', 'bursts'], /--arrivals: expected one of uniform, poisson/],
-  [[NOWHERE, '--raet', '5'], /--raet is no option here: did you mean --rate\?/],
-  [[NOWHERE, '--html', '/nowhere/at/all.html'], /--html: .* can't be written/],
-  [[NOWHERE, '--json', '-', '--html', '-'], /--json, --html: only one of them/],
-  [[NOWHERE, '--json', 'same', '--html', './same'], /--json and --html: both .* to \.\/same/],
-  [[NOWHERE, '--baseline', '/nowhere.json'], /--baseline: .* can't be read/],
-  [[NOWHERE, '--baseline', join(root, 'package.json')], /is not a report of load --json/],
-  [
-    [NOWHERE, '--baseline', join(root, 'README.md')],
-    /is not a report of load --json: it is not JSON/,
-  ],
-  // An address that is nobody's; asked for it would be sent nothing all the same.
-  [
-    ['http://192.0.2.1'],
-    /would send up to \d+ requests to 192\.0\.2\.1, .* say --yes to send them/,
-  ],
+  [[NOWHERE, '--compare', join(root, 'README.md')], /README\.md:1:1: Invalid JSON: /],
+  // A reserved address: a run that starts would send nothing to anyone.
+  [['http://192.0.2.1'], /would send up to \d+ requests to 192\.0\.2\.1; .* Confirm with --yes\./],
 ];
 
-void t.test('wrong usage: one sentence, exit 2, before anything is sent', async (t) => {
-  for (const [args, says] of wrong) {
+void t.test('wrong usage is one line with exit code 2, before any request', async (t) => {
+  for (const [args, message] of wrong) {
     const { code, stdout, stderr } = await run(['load', ...args]);
     const title = ['load', ...args].join(' ');
     t.equal(code, 2, title);
     t.equal(stdout, '', title);
-    t.match(stderr, says, title);
+    t.match(stderr, message, title);
     t.match(stderr, /^sandbox-kit: [^\n]+[.?]\n$/, title);
   }
 });
 
-void t.test('a report that can not be written is found before the load, not after', async (t) => {
+void t.test("a report that can't be written is rejected before the load", async (t) => {
   const target = await withTarget(t);
   const ran = await run(['load', target.url, '--quick', '--junit', root]);
   t.equal(ran.code, 2);
-  t.match(ran.stderr, /--junit: .* can't be written: it is a folder\./);
+  t.match(ran.stderr, /Can't write .* \(--junit\): it is a directory\./);
   t.equal(target.chats, 0);
   const markdown = join(t.testdir({}), 'run.md');
-  await run(['load', target.url, '--quick', '--markdown', markdown, '--baseline', '/nowhere.json']);
-  t.notOk(existsSync(markdown), 'nor is a file left by a run that never was');
+  await run(['load', target.url, '--quick', '--markdown', markdown, '--compare', '/nowhere.json']);
+  t.notOk(existsSync(markdown), 'a rejected run leaves no file');
 });

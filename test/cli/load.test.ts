@@ -81,7 +81,7 @@ void t.test('a sandbox that fails exits with 1, and is set beside an earlier run
   const args = [...SMOKE, '--profile', 'chat'];
   await run(['load', good.url, ...args, '--json', earlier]);
   const json = join(folder, 'now.json');
-  const ran = await run(['load', bad.url, ...args, '--json', json, '--baseline', earlier]);
+  const ran = await run(['load', bad.url, ...args, '--json', json, '--compare', earlier]);
   const report = reportIn(t, readFileSync(json, 'utf8'));
   t.equal(ran.code, judged(report, 1), ran.stdout);
   t.match(ran.stdout, /Against the run of 2/);
@@ -117,7 +117,7 @@ void t.test('Ctrl-C in the middle: a report of what was seen, exit 3', async (t)
   child.stdout.resume();
   await until('it is under way', () => target.chats > 60);
   t.equal(await end('SIGINT'), 3);
-  t.match(await stderr, /Stopping: what was seen is reported\./);
+  t.match(await stderr, /Stopping\. The report covers the requests so far\./);
   const report = reportIn(t, readFileSync(json, 'utf8'));
   t.equal(report.verdict, 'INVALID RUN');
   t.match(report.sentence, /interrupted after \d+ of 300 s/);
@@ -155,14 +155,14 @@ void t.test(
   },
 );
 
-void t.test('the reports of an earlier run can be read again as a baseline', async (t) => {
+void t.test('--compare reads the report of an earlier run', async (t) => {
   const { url } = await withTarget(t);
-  const path = join(t.testdir({}), 'baseline.json');
+  const path = join(t.testdir({}), 'earlier.json');
   await run(['load', url, ...SMOKE, '--profile', 'health', '--json', path]);
   const report = reportIn(t, readFileSync(path, 'utf8'));
   t.equal(report.plan.profile, 'health');
   // A later version may add keys.
   writeFileSync(path, JSON.stringify({ ...report, added: 'later' }));
-  const ran = await run(['load', url, ...SMOKE, '--profile', 'health', '--baseline', path]);
+  const ran = await run(['load', url, ...SMOKE, '--profile', 'health', '--compare', path]);
   t.match(ran.stdout, /health-latency .* (alike|unknown|better|worse)/);
 });

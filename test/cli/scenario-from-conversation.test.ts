@@ -92,15 +92,21 @@ void t.test('an upload, an unscored one, and what is not there', async (t) => {
 
   const { url } = bench.service;
   for (const [args, says] of [
-    [['none', '--service', url], /ID: there is no conversation "none"/],
-    [['none', '--service', 'http://127.0.0.1:1'], /--service: .* not to be reached/],
-    [['none', '--data', '/nowhere'], /--data: \/nowhere is no data folder/],
-    [['none', '--data', '/x', '--service', url], /expected one of the two/],
-    [['none', '--out', '/nowhere/x'], /--out: .* can't be written/],
+    [['none', '--service', url], /Unknown conversation "none" at http/],
+    [
+      ['none', '--service', 'http://127.0.0.1:1'],
+      /Can't read the conversation from .* \(--service\)\. Is sandbox-kit serve running/,
+    ],
+    [
+      ['none', '--data', '/nowhere'],
+      /--data must be a data directory of sandbox-kit serve, got \/nowhere/,
+    ],
+    [['none', '--data', '/x', '--service', url], /--data and --service can't be combined/],
+    [['none', '--out', '/nowhere/x'], /Can't write .* \(--out\): /],
   ] as const) {
     const ran = await run(['scenario', 'from-conversation', ...args]);
     t.match(ran, { code: 2, stderr: says });
   }
   const other = await run(['scenario', 'from-thin-air', 'x']);
-  t.match(other, { code: 2, stderr: /expected sandbox-kit scenario from-conversation ID/ });
+  t.match(other, { code: 2, stderr: /ACTION must be from-conversation, got "from-thin-air"/ });
 });

@@ -14,12 +14,12 @@ const twice: [name: string, lines: string[], says: RegExp][] = [
   [
     'an eval',
     ['evals:', `- ${evalOf('a')}`, `- ${evalOf('b')}`, `- ${evalOf('a')}`],
-    /seed:4: \/evals\/2\/id repeats "a" of \/evals\/0\/id \(line 2\)\./,
+    /seed:4:\d+: \/evals\/2\/id repeats "a" of \/evals\/0\/id \(line 2\)\./,
   ],
   [
     'a persona',
     ['personas:', '- { id: p, name: One }', '- { id: p, name: Other }'],
-    /seed:3: \/personas\/1\/id repeats "p" of \/personas\/0\/id \(line 2\)/,
+    /seed:3:\d+: \/personas\/1\/id repeats "p" of \/personas\/0\/id \(line 2\)/,
   ],
   [
     'a scenario',
@@ -27,22 +27,22 @@ const twice: [name: string, lines: string[], says: RegExp][] = [
       'scenarios:',
       ...['x', 'y'].map((name) => `- { id: s, name: ${name}, user: { opening: Hi } }`),
     ],
-    /seed:3: \/scenarios\/1\/id repeats "s" .*\(line 2\)/,
+    /seed:3:\d+: \/scenarios\/1\/id repeats "s" .*\(line 2\)/,
   ],
   [
     'an agent by its name',
     ['agents:', '- { name: A, url: http://a }', '- { name: A, url: http://b }'],
-    /seed:3: \/agents\/1\/name repeats "A" of \/agents\/0\/name \(line 2\)/,
+    /seed:3:\d+: \/agents\/1\/name repeats "A" of \/agents\/0\/name \(line 2\)/,
   ],
   [
     'an agent by its id',
     ['agents:', '- { id: x, name: A, url: http://a }', '- { id: x, name: B, url: http://b }'],
-    /seed:3: \/agents\/1\/id repeats "x" .*\(line 2\)/,
+    /seed:3:\d+: \/agents\/1\/id repeats "x" .*\(line 2\)/,
   ],
   [
     'a simulation',
     ['simulations:', '- { name: Nightly, agent: A }', '- { name: Nightly, agent: A }'],
-    /seed:3: \/simulations\/1\/name repeats "Nightly" .*\(line 2\)/,
+    /seed:3:\d+: \/simulations\/1\/name repeats "Nightly" .*\(line 2\)/,
   ],
   [
     'a session of a simulation',
@@ -51,12 +51,12 @@ const twice: [name: string, lines: string[], says: RegExp][] = [
       `- { name: N, agent: A, sessions: [{ id: x, ${session} }] }`,
       `- { name: M, agent: A, sessions: [{ id: x, ${session} }] }`,
     ],
-    /seed:3: \/simulations\/1\/sessions\/0 is the same session as \/simulations\/0\/sessions\/0 \(line 2\)/,
+    /seed:3:\d+: \/simulations\/1\/sessions\/0 is the same session as \/simulations\/0\/sessions\/0 \(line 2\)/,
   ],
   [
     'a transcript',
     ['transcripts:', `- { session_id: t, ${turns} }`, `- { session_id: t, ${turns} }`],
-    /seed:3: \/transcripts\/1 is the same session as \/transcripts\/0 \(line 2\)/,
+    /seed:3:\d+: \/transcripts\/1 is the same session as \/transcripts\/0 \(line 2\)/,
   ],
   [
     'a session of a run',
@@ -67,25 +67,25 @@ const twice: [name: string, lines: string[], says: RegExp][] = [
       '  - { source_session_id: c, started_at: 2026-11-20T09:00:00Z }',
       '  - { source_session_id: c, started_at: 2026-11-20T10:00:00Z }',
     ],
-    /seed:5: \/runs\/0\/sessions\/1 is the same session as \/runs\/0\/sessions\/0 \(line 4\)/,
+    /seed:5:\d+: \/runs\/0\/sessions\/1 is the same session as \/runs\/0\/sessions\/0 \(line 4\)/,
   ],
 ];
 
 /** Texts that are none of the format, by the name of the file. */
 const broken: [name: string, text: string, says: RegExp][] = [
-  ['two.yaml', 'evals: []\n---\nevals: []\n', /two\.yaml:2: there is a second document.*one/],
-  ['key.yaml', 'evals: []\nevals: []\n', /key\.yaml:2: the key evals stands there twice/],
-  ['tab.yaml', 'settings:\n\tevals: []\n', /tab\.yaml:2: .*tab/i],
-  ['alias.yaml', 'evals: *none\n', /alias\.yaml:1: .*none/],
-  ['comma.json', '{\n  "evals": []\n  "settings": {}\n}', /comma\.json:3: this is not JSON: .*','/],
-  ['word.json', '{\n  "evals": [nope}\n', /word\.json:2: this is not JSON/],
-  ['end.json', '{\n  "evals": [', /end\.json:2: this is not JSON: .*end/],
   [
-    'key.json',
-    '{\n  "evals": [],\n  "evals": []\n}',
-    /key\.json:3: the key evals stands there twice/,
+    'two.yaml',
+    'evals: []\n---\nevals: []\n',
+    /two\.yaml:2:\d+: The file contains a second document\. Remove the --- line/,
   ],
-  ['none.json', '', /none\.json:1: the document must be an object, got null/],
+  ['key.yaml', 'evals: []\nevals: []\n', /key\.yaml:2:\d+: Duplicate key evals/],
+  ['tab.yaml', 'settings:\n\tevals: []\n', /tab\.yaml:2:\d+: .*tab/i],
+  ['alias.yaml', 'evals: *none\n', /alias\.yaml:1:\d+: .*none/],
+  ['comma.json', '{\n  "evals": []\n  "settings": {}\n}', /comma\.json:3:\d+: Invalid JSON: .*','/],
+  ['word.json', '{\n  "evals": [nope}\n', /word\.json:2:\d+: Invalid JSON/],
+  ['end.json', '{\n  "evals": [', /end\.json:2:\d+: Invalid JSON: .*end/],
+  ['key.json', '{\n  "evals": [],\n  "evals": []\n}', /key\.json:3:\d+: Duplicate key evals/],
+  ['none.json', '', /none\.json:1:\d+: the document must be an object, got null/],
   [
     'many.yaml',
     `settings: { evals: [a, b, c, d, e, f] }`,

@@ -151,21 +151,21 @@ void t.test('serve --seed-file: YAML that is there at the start', async (t) => {
 void t.test('serve --seed-file: what is wrong, with its line', async (t) => {
   const folder = t.testdir();
   const rows: [text: string, says: RegExp][] = [
-    [goodSeed.replace('[polite]', '[polite'), /seed\.yaml:[67]: /],
-    [goodSeed.replace('kind: contains', 'kind: guess'), /seed\.yaml:3: \/evals\/0\/kind/],
-    [goodSeed.replace('[polite]', '7'), /seed\.yaml:5: \/settings\/evals must be .*got 7/],
-    [goodSeed.replace('Hello', '{}'), /seed\.yaml:8: \/transcripts\/0\/turns\/0\/user_input/],
-    [`${goodSeed}colour: red\n`, /seed\.yaml:\d+: .*colour/],
-    [goodSeed.replace('[polite]', '[rude]'), /seed\.yaml:5: \/settings\/evals\/0 .*"rude"/],
+    [goodSeed.replace('[polite]', '[polite'), /seed\.yaml:[67]:\d+: /],
+    [goodSeed.replace('kind: contains', 'kind: guess'), /seed\.yaml:3:\d+: \/evals\/0\/kind/],
+    [goodSeed.replace('[polite]', '7'), /seed\.yaml:5:\d+: \/settings\/evals must be .*got 7/],
+    [goodSeed.replace('Hello', '{}'), /seed\.yaml:8:\d+: \/transcripts\/0\/turns\/0\/user_input/],
+    [`${goodSeed}colour: red\n`, /seed\.yaml:\d+:\d+: .*colour/],
+    [goodSeed.replace('[polite]', '[rude]'), /seed\.yaml:5:\d+: \/settings\/evals\/0 .*"rude"/],
     [
       goodSeed.replace('session_id', 'evals: [polite, rude]\n    session_id'),
-      /seed\.yaml:7: \/transcripts\/0\/evals\/1 .*"rude"/,
+      /seed\.yaml:7:\d+: \/transcripts\/0\/evals\/1 .*"rude"/,
     ],
     [
       `${goodSeed}scenarios:\n  - { id: s, name: S, persona: p, user: { opening: Hi } }\n`,
-      /seed\.yaml:10: \/scenarios\/0\/persona must be the id of a persona, got "p"/,
+      /seed\.yaml:10:\d+: \/scenarios\/0\/persona must be the id of a persona, got "p"/,
     ],
-    ['- just\n- a list\n', /seed\.yaml:1: the document must be an object/],
+    ['- just\n- a list\n', /seed\.yaml:1:\d+: the document must be an object/],
   ];
   for (const [text, says] of rows) {
     const file = join(folder, 'seed.yaml');
@@ -179,8 +179,12 @@ void t.test('serve: what can not be listened on, and a file without its flag', a
   const { said } = await serve(t);
   const { port } = new URL(said.url);
   const says = new RegExp(
-    `--port: ${port} is in use on 127\\.0\\.0\\.1; --port 0 takes a free one`,
+    `Port ${port} on 127\\.0\\.0\\.1 is in use\\. Choose another --port; 0 selects a free one`,
   );
   isRefused(t, await run(['serve', '--port', port]), says);
-  isRefused(t, await run(['serve', 'seed.yaml']), /"seed\.yaml" .*: did you mean --seed-file/);
+  isRefused(
+    t,
+    await run(['serve', 'seed.yaml']),
+    /Unexpected argument "seed\.yaml"\. Did you mean --seed-file seed\.yaml\?/,
+  );
 });

@@ -59,7 +59,7 @@ void t.test('serve and exec say which file it is, and what to do', async (t) => 
       const more = verb === 'serve' ? ['--port', '0'] : ['--', process.execPath, '-e', '0'];
       const { code, stdout, stderr } = await run([verb, '--data', folder, ...more]);
       t.same([code, stdout], [2, ''], `${verb}: ${says}`);
-      t.match(stderr, /^sandbox-kit: The service can't start: [^\n]+[.]\n$/, `${verb}: ${says}`);
+      t.match(stderr, /^sandbox-kit: Can't start the service: [^\n]+[.]\n$/, `${verb}: ${says}`);
       t.match(stderr, sentence, `${verb}: ${says}`);
     }
   }
@@ -79,6 +79,6 @@ void t.test('a data folder that is read-only', { skip }, async (t) => {
   for (const data of [readOnly, join(readOnly, 'new')]) {
     const { code, stderr } = await run(['serve', '--port', '0', '--data', data]);
     t.equal(code, 2);
-    t.match(stderr, /^sandbox-kit: The service can't start: .*kit-read-only.*read-only.*[.]\n$/);
+    t.match(stderr, /^sandbox-kit: Can't start the service: .*kit-read-only.*read-only.*[.]\n$/);
   }
 });

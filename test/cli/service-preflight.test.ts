@@ -80,11 +80,20 @@ void t.test('serve --mutant: a check finds what it breaks, and nothing else', as
 
 void t.test('serve --mutant: what can not be asked for', async (t) => {
   for (const [args, says] of [
-    [['serve', '--mutant', 'service/traces-20'], /did you mean service\/traces-20\d\?/],
-    [['serve', '--mutant', 'chat/content-null'], /of a service: it is one of agent --mutant/],
-    [['agent', '--mutant', 'service/traces-202'], /of a sandbox: it is one of serve --mutant/],
-    [['serve', '--mutant', 'service/traces-202', '--port', '9'], /omit --host and --port/],
-    [['doctor', 'http://127.0.0.1:1', '--area', 'service,chat'], /--area: expected service alone/],
+    [['serve', '--mutant', 'service/traces-20'], /Did you mean service\/traces-20\d\?/],
+    [
+      ['serve', '--mutant', 'chat/content-null'],
+      /of a service\. Use sandbox-kit agent --mutant chat\/content-null/,
+    ],
+    [
+      ['agent', '--mutant', 'service/traces-202'],
+      /of a sandbox\. Use sandbox-kit serve --mutant service\/traces-202/,
+    ],
+    [['serve', '--mutant', 'service/traces-202', '--port', '9'], /Remove --host and --port/],
+    [
+      ['doctor', 'http://127.0.0.1:1', '--area', 'service,chat'],
+      /--area can't combine service with other areas/,
+    ],
   ] as const) {
     const { code, stdout, stderr } = await run(args);
     t.equal(code, 2, stderr);

@@ -24,31 +24,31 @@ evals:
 
 const wrongFiles: [what: string, text: string, says: RegExp][] = [
   ['no YAML', 'id: [a\nname: b', /bad\.scenario\.yaml:2:1: /],
-  ['another key', `${hello}mood: bad\n`, /:6:1: `mood` is no field here; there are id, name, /],
+  ['another key', `${hello}mood: bad\n`, /:6:1: Unknown field `mood`\. Known fields: id, name, /],
   [
     'a misspelt field',
     hello.replace('opening', 'openning'),
-    /:3:9: `openning` is no field here; did you mean `opening`\?$/m,
+    /:3:9: Unknown field `openning`\. Did you mean `opening`\?$/m,
   ],
   [
     'a misspelt optional field',
     `${hello}limits:\n  turn_timeout: 9\n`,
-    /:7:3: `turn_timeout` is no field here; did you mean `turn_timeout_ms`\?$/m,
+    /:7:3: Unknown field `turn_timeout`\. Did you mean `turn_timeout_ms`\?$/m,
   ],
   [
     'a misspelt field of an eval',
     hello.replace('kind: contains', 'knid: contains'),
-    /:5:32: `knid` is no field here; did you mean `kind`\?$/m,
+    /:5:32: Unknown field `knid`\. Did you mean `kind`\?$/m,
   ],
   [
     'a misspelt list',
     'id: a\nname: A\nuser:\n  opening: x\n  stepps:\n    - { say: y }\n',
-    /:5:3: `stepps` is no field here; did you mean `steps`\?$/m,
+    /:5:3: Unknown field `stepps`\. Did you mean `steps`\?$/m,
   ],
   [
     'a number as a value',
     'id: a\nname: A\nuser:\n  opening: x\n  facts: [{ name: n, value: 0010 }]',
-    /must be a string of 1 to 10000 characters, got 10; put it in quotes: "0010"\.$/m,
+    /must be a string of 1 to 10000 characters, got 10\. Put it in quotes: "0010"\.$/m,
   ],
   ['no user', 'id: a\nname: A\n', /:1:1: \/user must be an object, got nothing/],
   ['a number as a name', 'id: a\nname: 7\nuser: { opening: x }', /:2:7: \/name must be a string/],
@@ -70,8 +70,8 @@ const wrongFiles: [what: string, text: string, says: RegExp][] = [
     'id: a\nname: A\nuser:\n  opening: x\n  steps: [{ say: y, next: z }, { id: last, say: w }]',
     /:5:27: .* id of a step, got "z"; there is last\.$/m,
   ],
-  ['twins', `${hello}---\n${hello}`, /:7:5: the id "hello" is taken already, at .*:1:5/],
-  ['nothing', '', /bad\.scenario\.yaml holds no Scenario/],
+  ['twins', `${hello}---\n${hello}`, /:7:5: Duplicate id "hello", first at .*:1:5/],
+  ['nothing', '', /bad\.scenario\.yaml \(--scenario\) contains no Scenario/],
 ];
 
 void t.test('a file that is wrong: one sentence with line and column, 2', async (t) => {

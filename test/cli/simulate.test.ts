@@ -1,4 +1,4 @@
-/** `sandbox-kit simulate`: exit codes, outputs, files, baselines; what people and CI see. */
+/** `sandbox-kit simulate`: exit codes, outputs, files, and comparisons. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -127,7 +127,7 @@ void t.test(
   },
 );
 
-void t.test('a baseline: regressions stand first', async (t) => {
+void t.test('--compare shows regressions first', async (t) => {
   const set = (id: string, text: string): string =>
     hello.replace('id: hello', `id: ${id}`).replace('text: welcome', `text: ${text}`);
   const path = file('base.scenario.yaml', `${set('a', 'one')}---\n${set('b', 'two')}`);
@@ -137,7 +137,7 @@ void t.test('a baseline: regressions stand first', async (t) => {
   t.equal((await run([...args, '--json', before])).code, 1);
   double.act({ chat: reply('two') });
   const now = join(folder, 'now.json');
-  const ran = await run([...args, '--baseline', before, '--json', now]);
+  const ran = await run([...args, '--compare', before, '--json', now]);
   t.equal(ran.code, 1);
   t.match(ran.stdout, /regressed +a +passed 1\/1 -> failed 0\/1\nfixed +b +failed 0\/1 -> passed/);
   isPlain(ran);
@@ -149,20 +149,23 @@ void t.test('wrong usage: one sentence, 2', async (t) => {
   const other = file('other.json', '{"verdict":"PASS"}');
   for (const [args, says] of [
     [['simulate'], /URL is missing/],
-    [['simulate', 'x'], /URL: expected the address of a sandbox/],
-    [['simulate', url, '--voice-url', 'x'], /--voice-url: expected the address of a WebSocket/],
-    [['simulate', url, '--save-audio', 'x'], /--save-audio: expected only together with --voice/],
-    [['simulate', url, '--samples', '0'], /--samples: expected a whole number from 1 to 1000/],
-    [['simulate', url, '--concurrency', '0'], /--concurrency: .*from 1 to 100, got 0/],
+    [['simulate', 'x'], /URL must be the base URL of a sandbox/],
+    [['simulate', url, '--voice-url', 'x'], /--voice-url must be the URL of a WebSocket/],
+    [['simulate', url, '--save-audio', 'x'], /--save-audio needs --voice/],
+    [['simulate', url, '--samples', '0'], /--samples must be a whole number from 1 to 1000/],
+    [['simulate', url, '--concurrency', '0'], /--concurrency must be .*from 1 to 100, got 0/],
     [
       ['simulate', url, '--scenario', 'nope'],
-      /--scenario: nothing matches "nope": expected a file/,
+      /No scenario matches "nope" \(--scenario\)\. Expected a file/,
     ],
-    [['simulate', url, '--scenario', 'order-statsu'], /did you mean order-status\?$/m],
-    [['simulate', url, '--scenario', '*.yaml'], /nothing matches/],
-    [['simulate', url, '--baseline', other], /--baseline: .* is not a report of simulate --json/],
-    [['simulate', url, '--json', join(folder, 'no', 'x')], /--json: .* can't be written/],
-    [['simulate', url, '--sede', 'x'], /did you mean --seed\?/],
+    [['simulate', url, '--scenario', 'order-statsu'], /Did you mean order-status\?$/m],
+    [['simulate', url, '--scenario', '*.yaml'], /No scenario matches/],
+    [
+      ['simulate', url, '--compare', other],
+      /--compare must be a report of sandbox-kit simulate --json\. .*other\.json:1:1: /,
+    ],
+    [['simulate', url, '--json', join(folder, 'no', 'x')], /Can't write .* \(--json\): /],
+    [['simulate', url, '--sede', 'x'], /Did you mean --seed\?/],
   ] as const) {
     const ran = await run(args);
     t.equal(ran.code, 2, args.join(' '));
@@ -171,10 +174,14 @@ void t.test('wrong usage: one sentence, 2', async (t) => {
   }
   const USER = { SANDBOX_KIT_USER_URL: 'http://127.0.0.1:1' };
   const half = await run(['simulate', url], { env: USER });
-  t.match(half, { code: 2, stdout: '', stderr: /_USER_URL is set and \S+_USER_MODEL is not/ });
+  t.match(half, { code: 2, stdout: '', stderr: /_USER_URL is set, but \S+_USER_MODEL is not/ });
   const JUDGE = { SANDBOX_KIT_JUDGE_MODEL: 'm' };
   const nowhere = await run(['simulate', url], { env: JUDGE });
-  t.match(nowhere, { code: 2, stdout: '', stderr: /_JUDGE_MODEL is set and \S+_JUDGE_URL is not/ });
+  t.match(nowhere, {
+    code: 2,
+    stdout: '',
+    stderr: /_JUDGE_MODEL is set, but \S+_JUDGE_URL is not/,
+  });
 });
 
 void t.test('Ctrl-C: what was seen is reported, 3', async (t) => {
@@ -263,5 +270,5 @@ void t.test('load says what scenarios say; check takes their openings as prompts
   await run(['check', double.url, '--area', 'chat', '--scenario', path]);
   t.ok(said().slice(before).includes('Only me'), 'sent as it is');
   const none = await run(['check', double.url, '--scenario', 'nope']);
-  t.match(none, { code: 2, stderr: /--scenario: nothing matches "nope"/ });
+  t.match(none, { code: 2, stderr: /No scenario matches "nope" \(--scenario\)/ });
 });

@@ -14,15 +14,15 @@ import wrtc from '@roamhq/wrtc';
 import { WebSocket } from 'ws';
 import { pacer } from '../src/platform/pacer.ts';
 import { startAgent } from '../reference-agent/index.ts';
-import { percentileOf } from '../src/voice/latency/index.ts';
+import { findPercentile } from '../src/voice/latency/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createPeer, type Peer } from '../src/voice/peer/index.ts';
 
-const frameMs = 20;
-const ticksOfFrame = 960;
-const payloadBytes = 80;
-const libwebrtcCallsMax = 20;
-const settleMs = 1_000;
+const FRAME_MS = 20;
+const FRAME_TICKS = 960;
+const PAYLOAD_BYTES = 80;
+const LIBWEBRTC_CALLS_MAX = 20;
+const SETTLE_MS = 1_000;
 
 /** What one side of a run came to. */
 interface Outcome {
@@ -73,27 +73,27 @@ async function callByKit(url: string, calls: number, seconds: number): Promise<O
         echoMs.push(arrivedAtMs - payload.readDoubleLE(1));
       },
     });
-    await call(url, (offer) => peer.answer(offer));
-    await peer.connected(AbortSignal.timeout(10_000));
+    await call(url, (offer) => peer.createAnswer(offer));
+    await peer.waitUntilConnected(AbortSignal.timeout(10_000));
     peers.push(peer);
   }
   process.send?.('ready');
   const beats = pacer(systemClock);
   const before = process.cpuUsage();
   const startMs = systemClock.monotonicMs();
-  const frames = (seconds * 1_000) / frameMs;
+  const frames = (seconds * 1_000) / FRAME_MS;
   for (const [nth, peer] of peers.entries()) {
     let frame = 0;
-    const firstMs = startMs + (nth * frameMs) / calls;
+    const firstMs = startMs + (nth * FRAME_MS) / calls;
     const paced = {
       get dueMs() {
-        return firstMs + frame * frameMs;
+        return firstMs + frame * FRAME_MS;
       },
       beat(nowMs: number) {
         lateMs.push(nowMs - this.dueMs);
-        const payload = Buffer.alloc(payloadBytes, 0xf8);
+        const payload = Buffer.alloc(PAYLOAD_BYTES, 0xf8);
         payload.writeDoubleLE(systemClock.monotonicMs(), 1);
-        if (peer.send(payload, frame * ticksOfFrame)) sent += 1;
+        if (peer.send(payload, frame * FRAME_TICKS)) sent += 1;
         frame += 1;
         if (frame === frames) beats.remove(paced);
       },
@@ -102,8 +102,8 @@ async function callByKit(url: string, calls: number, seconds: number): Promise<O
   }
   await systemClock.sleep(seconds * 1_000);
   const [cpuMs, tookMs] = [cpuSince(before), systemClock.monotonicMs() - startMs];
-  await systemClock.sleep(settleMs);
-  const at = (values: readonly number[], percent: number) => percentileOf(values, percent) ?? NaN;
+  await systemClock.sleep(SETTLE_MS);
+  const at = (values: readonly number[], percent: number) => findPercentile(values, percent) ?? NaN;
   return {
     ...{ calls, sent, received, cpuMs, tookMs },
     echoMs: { p50: at(echoMs, 50), p99: at(echoMs, 99), max: at(echoMs, 100) },
@@ -168,7 +168,7 @@ async function callByLibwebrtc(url: string, calls: number, seconds: number): Pro
       await systemClock.sleep(Math.max(0, startMs + frame * 10 - systemClock.monotonicMs()));
     }
   };
-  await speakUntil(startMs + settleMs);
+  await speakUntil(startMs + SETTLE_MS);
   const [sentBefore, receivedBefore] = [
     await counted('outbound-rtp', 'packetsSent'),
     await counted('inbound-rtp', 'packetsReceived'),
@@ -220,7 +220,7 @@ async function run(calls: number, seconds: number, rounds: number): Promise<void
   for (let nth = 0; nth < rounds; nth += 1) {
     const perCpuSecond = new Map<Side, number>();
     for (const side of ['kit', 'libwebrtc'] as const) {
-      const count = side === 'kit' ? calls : Math.min(calls, libwebrtcCallsMax);
+      const count = side === 'kit' ? calls : Math.min(calls, LIBWEBRTC_CALLS_MAX);
       const found = await measure(side, count, seconds);
       perCpuSecond.set(side, (found.calls * found.tookMs) / found.cpuMs);
       console.log(row(side, found));

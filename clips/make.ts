@@ -29,7 +29,7 @@ const texts = {
     goodbye: 'You are welcome have a lovely day',
   },
 };
-const voices = { user: 'en-us', agent: 'en-gb' };
+const VOICES = { user: 'en-us', agent: 'en-gb' };
 
 /** Longer silence inside an utterance might be taken for its end. */
 const PAUSE_MS_MAX = 100;
@@ -44,7 +44,7 @@ for (const speaker of ['user', 'agent'] as const) {
   for (const [id, text] of Object.entries(texts[speaker])) {
     const wav = join(work, `${id}.wav`);
     const file = join(folder, `${id}.opus`);
-    execFileSync('espeak-ng', ['-v', voices[speaker], '-s', '170', '-w', wav, text]);
+    execFileSync('espeak-ng', ['-v', VOICES[speaker], '-s', '170', '-w', wav, text]);
     // One frame of silence before and three after, so that the codec settles.
     const filter =
       'silenceremove=start_periods=1:start_threshold=-55dB,areverse,' +

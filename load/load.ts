@@ -11,7 +11,7 @@ import { profileOf, type Profile } from './profiles/profile.ts';
 import { reportOf, reportBlocked, reportOfNothing, type ReportedRun } from './report/report.ts';
 import { withVoice } from './report/with-voice.ts';
 import { GENERATOR_LIMITS } from './self-check/self-check.ts';
-import { quietWindow, voiceRun } from './voice/voice-run.ts';
+import { waitForWindow, runCalls } from './voice/voice-run.ts';
 import { withMaxRate } from './report/max-rate.ts';
 
 /**
@@ -45,7 +45,7 @@ async function calledAlone(
 ): Promise<LoadReport> {
   const { plan } = run;
   const parts = { options, plan, chance: chance.fork('voice') };
-  const { voice } = await voiceRun(parts, quietWindow(options, plan.windowMs));
+  const { voice } = await runCalls(parts, waitForWindow(options, plan.windowMs));
   return withVoice(reportOfNothing(options, run), voice, options);
 }
 
@@ -55,7 +55,7 @@ async function calledBeside(
   plan: LoadPlan,
   chance: Random,
 ): Promise<LoadReport> {
-  const { voice, result } = await voiceRun(
+  const { voice, result } = await runCalls(
     { options, plan, chance: chance.fork('voice') },
     (signal) => runOf({ ...parts, options: { ...options, signal } }, plan, chance.fork('run')),
   );

@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { toFault, toFaults, type FaultInjector } from './faults.ts';
 import type { Authentication } from './authentication.ts';
 import type { Journal } from './journal.ts';
-import type { Voice } from './voice/voice-server.ts';
+import type { VoiceServer } from './voice/voice-server.ts';
 
 /** What `/__admin` works on. */
 export interface AdminDeps {
   authentication: Authentication;
   faults: FaultInjector;
   journal: Journal;
-  voice: Voice | undefined;
+  voice: VoiceServer | undefined;
   /** Back to the state at the start: no users, no requests seen, the faults of the options. */
   reset: () => void;
 }

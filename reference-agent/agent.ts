@@ -14,8 +14,8 @@ import { journalBody, type Journal, type JournalEntry } from './journal.ts';
 import type { Prompter } from './script.ts';
 import type { KeyPair } from './tls.ts';
 import type { Users } from './users.ts';
-import { voicePath } from './voice/upgrade.ts';
-import type { Voice } from './voice/voice-server.ts';
+import { VOICE_PATH } from './voice/upgrade.ts';
+import type { VoiceServer } from './voice/voice-server.ts';
 import { answerBrokenHttp, answerRefusal, bodyBytesMax, speakTheContract } from './wire.ts';
 
 declare module 'fastify' {
@@ -39,7 +39,7 @@ export interface AgentParts {
   journalBodies: boolean;
   health: HealthCheck;
   prompter: Prompter | undefined;
-  voice: Voice | undefined;
+  voice: VoiceServer | undefined;
   keyPair: KeyPair | undefined;
   /** Waits so many milliseconds, or until the agent stops. */
   pause: (ms: number) => Promise<void>;
@@ -101,7 +101,7 @@ export function buildAgent(parts: AgentParts): FastifyInstance {
       ({ params }) => users.delete(params.user_id),
     );
 
-    if (voice) onlyByUpgrade(api, voicePath);
+    if (voice) onlyByUpgrade(api, VOICE_PATH);
     refuseOtherMethods(api, '/v1/chat/completions', ['POST']);
     refuseOtherMethods(api, '/health', ['GET', 'HEAD']);
     refuseOtherMethods(api, '/users', ['POST']);

@@ -18,8 +18,12 @@ import { prompter, type Script } from './script.ts';
 import { keyPairFor, type TlsOptions } from './tls.ts';
 import { createUsers } from './users.ts';
 import type { VoiceSettings } from './voice/voice-limits.ts';
-import { voicePath } from './voice/upgrade.ts';
-import { voice, type Voice, type VoiceParts } from './voice/voice-server.ts';
+import { VOICE_PATH } from './voice/upgrade.ts';
+import {
+  createVoiceServer,
+  type VoiceServer,
+  type VoiceServerOptions,
+} from './voice/voice-server.ts';
 
 /** How an agent is started. */
 export interface AgentOptions {
@@ -132,7 +136,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   let stopped: Promise<void> | undefined;
   return {
     url,
-    voiceUrl: calls ? url.replace(/^http/, 'ws') + voicePath : null,
+    voiceUrl: calls ? url.replace(/^http/, 'ws') + VOICE_PATH : null,
     apiKey,
     caPem: tls?.kind === 'made' && keyPair ? keyPair.cert : null,
     stop: () => (stopped ??= stop(app, calls, clock, stopping)),
@@ -142,12 +146,12 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
 /** The voice side of an agent, unless it is to have none. */
 function voiceOf(
   { host = '127.0.0.1', voice: given = {} }: Partial<AgentOptions>,
-  parts: Omit<VoiceParts, 'settings' | 'network'>,
-): Voice | undefined {
+  parts: Omit<VoiceServerOptions, 'settings' | 'network'>,
+): VoiceServer | undefined {
   if (given === null) return undefined;
   const { address = isIP(host) > 0 && !isAnyAddress(host) ? host : undefined, ports } = given;
   const network = { ...(address !== undefined && { address }), ...(ports && { ports }) };
-  return voice({ ...parts, settings: given, network });
+  return createVoiceServer({ ...parts, settings: given, network });
 }
 
 const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::';
@@ -175,7 +179,7 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
 
 async function stop(
   app: FastifyInstance,
-  calls: Voice | undefined,
+  calls: VoiceServer | undefined,
   clock: Clock,
   stopping: AbortController,
 ): Promise<void> {

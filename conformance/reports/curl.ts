@@ -1,5 +1,5 @@
 import type { ExchangeRecord, RunRecord } from '../../src/contract/index.ts';
-import { voiceUrlOf } from '../../src/voice/call/voice-target.ts';
+import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
 
 /**
  * A line for a POSIX shell that sends a recorded request again. The key stands in it as the
@@ -14,7 +14,7 @@ export function curlOf(exchange: ExchangeRecord, target: string, voiceUrl = targ
  * own. It ends in a remark on where this run shows it.
  */
 export function callAgain(exchange: ExchangeRecord, { target, voiceUrl }: RunRecord): string {
-  const own = voiceUrl === voiceUrlOf(target) ? [] : ['--voice-url', quoted(voiceUrl ?? '')];
+  const own = voiceUrl === deriveVoiceUrl(target) ? [] : ['--voice-url', quoted(voiceUrl ?? '')];
   const where = `# takes a call: exchange ${exchange.id} on the page of --html`;
   const line = ['sandbox-kit check', quoted(target), ...own, '--area voice --save-audio calls'];
   return [...line, where].join(' ');

@@ -7,8 +7,8 @@ import type {
 } from '../../src/contract/index.ts';
 import {
   judgeAudioLatency,
-  percentileOf,
-  type LatencyJudgement,
+  findPercentile,
+  type LatencyJudgment,
 } from '../../src/voice/latency/index.ts';
 import { callFaultWords } from '../record/call-fault-words.ts';
 import type { SeenCalls } from '../verdict/voice.ts';
@@ -19,7 +19,7 @@ import { voiceSeconds } from './voice-seconds.ts';
 /** A call, and what is known of its latency; nothing of one that was not held. */
 export interface JudgedCall {
   call: CallOutcome;
-  latency: LatencyJudgement | undefined;
+  latency: LatencyJudgment | undefined;
 }
 
 /** Each call against the audio latency target. */
@@ -111,7 +111,7 @@ export function underCallerCheck(perCall: readonly CallVerdict[], isValid: boole
   );
 }
 
-const words: Record<LatencyJudgement['verdict'], LoadVerdict> = {
+const words: Record<LatencyJudgment['verdict'], LoadVerdict> = {
   met: 'PASS',
   missed: 'FAIL',
   not_proven: 'NOT PROVEN',
@@ -131,7 +131,7 @@ function verdictOf({ call, latency }: JudgedCall): CallVerdict {
     ...(fault && { fault: fault.kind }),
     setupMs: orNull(setupMs),
     audioPathLatencyMs: orNull(pathMs),
-    turnResponseMs: orNull(percentileOf(turnResponsesMs, 50)),
+    turnResponseMs: orNull(findPercentile(turnResponsesMs, 50)),
     lostPackets: lost,
   };
 }
@@ -160,7 +160,7 @@ function samplesOf({ calls, windowStartMs }: VoiceRun): VoiceLoad['faultSamples'
 }
 
 function summaryOf(values: readonly number[]): VoiceSummary {
-  const at = (percent: number): number | null => orNull(percentileOf(values, percent));
+  const at = (percent: number): number | null => orNull(findPercentile(values, percent));
   const total = values.reduce((sum, value) => sum + value, 0);
   return {
     p50: at(50),

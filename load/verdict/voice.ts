@@ -1,6 +1,6 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { percentileOf, type LatencyVerdict } from '../../src/voice/latency/index.ts';
+import { findPercentile, type LatencyVerdict } from '../../src/voice/latency/index.ts';
 import { count, seconds, trimmed } from './amounts.ts';
 import { rankAbove, rankBelow, shareAtMost } from './binomial.ts';
 import { judgeShare } from './share.ts';
@@ -84,7 +84,7 @@ export function judgeVoiceLatency({ latencies }: SeenCalls, chance: Random): Loa
     rankOf(rankBelow(CALLS_PERCENTILE, paths.length)),
     rankOf(rankAbove(CALLS_PERCENTILE, paths.length)),
   ];
-  const measured = percentileOf(paths, CALLS_PERCENTILE) ?? null;
+  const measured = findPercentile(paths, CALLS_PERCENTILE) ?? null;
   return {
     ...row,
     measured,

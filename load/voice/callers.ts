@@ -1,59 +1,62 @@
-import { percentileOf, watchKit } from '../../src/voice/latency/index.ts';
+import { findPercentile, monitorLocalDelay } from '../../src/voice/latency/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { readClips } from '../../src/voice/opus/index.ts';
 import { pacer } from '../../src/platform/pacer.ts';
 import { meter } from '../self-check/meter.ts';
-import type { CallersCost, FromCallers, ToCallers } from './fleet-messages.ts';
-import { PlacedCall } from './placed-call.ts';
-import { Seconds } from './seconds.ts';
+import type { CallersCost, CallersEvent, CallersCommand } from './fleet-messages.ts';
+import { LoadCall } from './load-call.ts';
+import { PerSecondCounter } from './per-second-counter.ts';
 
 /** The calls of one process. */
 export interface Callers {
   /** Does as it is told. Never rejects. */
-  hear(message: ToCallers): Promise<void>;
+  handle(message: CallersCommand): Promise<void>;
   /** Nobody listens any more: hangs up. */
-  leave(): Promise<void>;
+  hangUp(): Promise<void>;
 }
 
 /** So many lags of frames are kept; of more, every second one. */
-const latesMax = 200_000;
+const LATENESS_SAMPLES_MAX = 200_000;
 
 /** Callers that wait to be told whom to call. */
-export function callers(clock: Clock, tell: (message: FromCallers) => void): Callers {
+export function createCallers(clock: Clock, tell: (message: CallersEvent) => void): Callers {
   return new ProcessCallers(clock, tell);
 }
 
 class ProcessCallers implements Callers {
   readonly #clock: Clock;
-  readonly #tell: (message: FromCallers) => void;
-  readonly #seconds: Seconds;
+  readonly #tell: (message: CallersEvent) => void;
+  readonly #seconds: PerSecondCounter;
   readonly #life = new AbortController();
-  #calls: PlacedCall[] = [];
+  #calls: LoadCall[] = [];
   #latesMs: number[] = [];
   #lateMaxMs = 0;
   #everyNth = 1;
   #frames = 0;
   #ofWindow: (() => Omit<CallersCost, 'sendLateP99Ms' | 'sendLateMaxMs'>) | undefined;
 
-  constructor(clock: Clock, tell: (message: FromCallers) => void) {
+  constructor(clock: Clock, tell: (message: CallersEvent) => void) {
     this.#clock = clock;
     this.#tell = tell;
-    this.#seconds = new Seconds(clock, () => this.#calls.filter(({ isUp }) => isUp).length);
+    this.#seconds = new PerSecondCounter(
+      clock,
+      () => this.#calls.filter(({ isUp }) => isUp).length,
+    );
   }
 
-  async hear(message: ToCallers): Promise<void> {
+  async handle(message: CallersCommand): Promise<void> {
     if (message.kind === 'place') await this.#place(message);
     if (message.kind === 'window') this.#beginWindow();
     if (message.kind === 'finish') await this.#finish();
   }
 
-  async leave(): Promise<void> {
+  async hangUp(): Promise<void> {
     this.#life.abort(new Error('the run is over'));
     await Promise.all(this.#calls.map((call) => call.end()));
   }
 
-  async #place({ calls, target }: Extract<ToCallers, { kind: 'place' }>): Promise<void> {
+  async #place({ calls, target }: Extract<CallersCommand, { kind: 'place' }>): Promise<void> {
     const clock = this.#clock;
     const clips = (await readClips()).filter(({ speaker }) => speaker === 'user');
     const counts = {
@@ -63,7 +66,7 @@ class ProcessCallers implements Callers {
     const beats = pacer(clock);
     this.#calls = calls.map((order) => {
       const chance = seededRandom(order.session);
-      return new PlacedCall({ clock, pacer: beats, chance, clips, target, order, counts });
+      return new LoadCall({ clock, pacer: beats, chance, clips, target, order, counts });
     });
     void this.#seconds.run(this.#life.signal, (seconds) =>
       this.#tell({ kind: 'seconds', seconds }),
@@ -77,7 +80,7 @@ class ProcessCallers implements Callers {
   }
 
   #beginWindow(): void {
-    const [cost, share] = [meter(this.#clock), watchKit()];
+    const [cost, share] = [meter(this.#clock), monitorLocalDelay()];
     this.#ofWindow = () => ({
       cpuPercent: cost().cpuPercent,
       loopLateP99Ms: share().loopLateP99Ms,
@@ -92,7 +95,7 @@ class ProcessCallers implements Callers {
     this.#frames += 1;
     if (this.#frames % this.#everyNth !== 0) return;
     this.#latesMs.push(lateMs);
-    if (this.#latesMs.length < latesMax) return;
+    if (this.#latesMs.length < LATENESS_SAMPLES_MAX) return;
     this.#latesMs = this.#latesMs.filter((_, nth) => nth % 2 === 0);
     this.#everyNth *= 2;
   }
@@ -101,13 +104,13 @@ class ProcessCallers implements Callers {
     // What hanging up and counting costs is not of the window.
     const cost = {
       ...(this.#ofWindow?.() ?? { cpuPercent: 0, loopLateP99Ms: 0 }),
-      sendLateP99Ms: percentileOf(this.#latesMs, 99) ?? 0,
+      sendLateP99Ms: findPercentile(this.#latesMs, 99) ?? 0,
       sendLateMaxMs: this.#lateMaxMs,
     };
     // First all are silent, then all are counted: none goes on while others are.
     const came = this.#calls.map((call) => call.close());
-    await this.leave();
-    this.#tell({ kind: 'seconds', seconds: this.#seconds.taken() });
+    await this.hangUp();
+    this.#tell({ kind: 'seconds', seconds: this.#seconds.takeRest() });
     this.#tell({ kind: 'done', calls: came.map((outcome) => outcome()), cost });
   }
 }

@@ -12,13 +12,13 @@ export interface CallOrder {
 }
 
 /** Place these; the judged window begins; it is over: hang up, and say what came of them. */
-export type ToCallers =
+export type CallersCommand =
   | { kind: 'place'; target: VoiceTarget; calls: CallOrder[] }
   | { kind: 'window' }
   | { kind: 'finish' };
 
 /** A call is connected, or never will be; some seconds are over; all is over. */
-export type FromCallers =
+export type CallersEvent =
   | { kind: 'settled'; nth: number; isConnected: boolean }
   | { kind: 'seconds'; seconds: CallerSecond[] }
   | { kind: 'done'; calls: CallOutcome[]; cost: CallersCost };

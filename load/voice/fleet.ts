@@ -8,12 +8,12 @@ import type {
   CallOrder,
   CallOutcome,
   CallersCost,
-  FromCallers,
-  ToCallers,
+  CallersEvent,
+  CallersCommand,
 } from './fleet-messages.ts';
 
 /** What is known of a process that ended before its time. */
-export interface Ended {
+export interface LostProcess {
   /** Calls that ended with it. */
   calls: number;
   /** "SIGKILL", or "code 1". */
@@ -26,7 +26,7 @@ export interface FleetOutcome {
   calls: CallOutcome[];
   seconds: CallerSecond[];
   costs: CallersCost[];
-  ended: Ended[];
+  ended: LostProcess[];
 }
 
 /** The processes that place the calls of a run. */
@@ -46,7 +46,7 @@ export interface Fleet {
 }
 
 /** What a fleet is made of. */
-export interface FleetParts {
+export interface FleetOptions {
   clock: Clock;
   target: VoiceTarget;
   calls: readonly CallOrder[];
@@ -54,20 +54,20 @@ export interface FleetParts {
 }
 
 /** A process that does not end by itself is ended after this. */
-const finishMsMax = 20_000;
-const exitMsMax = 3_000;
+const FINISH_MS_MAX = 20_000;
+const EXIT_MS_MAX = 3_000;
 
 // Type stripping runs `.ts` as it stands; what tsc emits is `.js`.
 const entry = new URL(`caller-process${extname(import.meta.url)}`, import.meta.url);
 
 /** Starts the processes and has them place the calls, each at its time. */
-export function startFleet(parts: FleetParts): Fleet {
+export function startFleet(parts: FleetOptions): Fleet {
   return new ProcessFleet(parts);
 }
 
 class ProcessFleet implements Fleet {
   readonly #clock: Clock;
-  readonly #members: Member[];
+  readonly #members: CallerProcess[];
   readonly #unsettled: Set<number>;
   readonly #allSettled = Promise.withResolvers<undefined>();
   readonly #broken = new AbortController();
@@ -75,13 +75,13 @@ class ProcessFleet implements Fleet {
   readonly counts = { connected: 0, failed: 0 };
   #finishing: Promise<FleetOutcome> | undefined;
 
-  constructor({ clock, target, calls, processes }: FleetParts) {
+  constructor({ clock, target, calls, processes }: FleetOptions) {
     this.#clock = clock;
     this.#unsettled = new Set(calls.map(({ nth }) => nth));
     this.#members = Array.from({ length: processes }, (_, index) => {
       // One after the other in turn: each process has as much to do at any time.
       const own = calls.filter(({ nth }) => nth % processes === index);
-      const member = new Member(
+      const member = new CallerProcess(
         own,
         (message) => this.#hear(message),
         () => this.#lose(own),
@@ -132,7 +132,7 @@ class ProcessFleet implements Fleet {
     };
   }
 
-  #hear(message: FromCallers): void {
+  #hear(message: CallersEvent): void {
     if (message.kind === 'seconds') this.#seconds.push(...message.seconds);
     if (message.kind !== 'settled') return;
     this.counts[message.isConnected ? 'connected' : 'failed'] += 1;
@@ -150,17 +150,21 @@ class ProcessFleet implements Fleet {
   }
 }
 
-type Done = Extract<FromCallers, { kind: 'done' }>;
+type Done = Extract<CallersEvent, { kind: 'done' }>;
 
 /** One process of a fleet. */
-class Member {
+class CallerProcess {
   readonly #child: ChildProcess;
   readonly #exited = Promise.withResolvers<undefined>();
   readonly #finished = Promise.withResolvers<undefined>();
   done: Done | undefined;
-  ended: Ended | undefined;
+  ended: LostProcess | undefined;
 
-  constructor(calls: readonly CallOrder[], hear: (message: FromCallers) => void, lose: () => void) {
+  constructor(
+    calls: readonly CallOrder[],
+    hear: (message: CallersEvent) => void,
+    lose: () => void,
+  ) {
     this.#child = fork(fileURLToPath(entry), [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const over = (how: string): void => {
       if (!this.done) this.ended ??= { calls: calls.length, how };
@@ -168,7 +172,7 @@ class Member {
       this.#finished.resolve(undefined);
       if (this.ended) lose();
     };
-    this.#child.on('message', (message: FromCallers) => {
+    this.#child.on('message', (message: CallersEvent) => {
       hear(message);
       if (message.kind !== 'done') return;
       this.done = message;
@@ -179,15 +183,15 @@ class Member {
     this.#child.on('exit', (code, signal) => over(signal ?? `code ${code}`));
   }
 
-  tell(message: ToCallers): void {
+  tell(message: CallersCommand): void {
     // A process that has ended is told of by its exit.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 
   async finish(clock: Clock): Promise<void> {
     this.tell({ kind: 'finish' });
-    await within(this.#finished.promise, finishMsMax, clock);
-    await within(this.#exited.promise, this.done ? exitMsMax : 0, clock);
+    await within(this.#finished.promise, FINISH_MS_MAX, clock);
+    await within(this.#exited.promise, this.done ? EXIT_MS_MAX : 0, clock);
     this.#child.kill('SIGKILL');
     await this.#exited.promise;
   }

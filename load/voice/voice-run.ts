@@ -3,8 +3,8 @@ import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import {
-  usualAnswerForm,
-  voiceUrlOf,
+  defaultAnswerForm,
+  deriveVoiceUrl,
   type VoiceTarget,
 } from '../../src/voice/call/voice-target.ts';
 import type { LiveFigures, LoadOptions } from '../options.ts';
@@ -27,28 +27,28 @@ const CALLS_OF_A_PROCESS = 125;
 const TICK_MS = 1_000;
 
 /** As many processes as the calls need, and one core is left to all else. */
-export function processesFor(calls: number): number {
+export function countProcesses(calls: number): number {
   const cores = Math.max(1, availableParallelism() - 1);
   return Math.max(1, Math.min(cores, Math.ceil(calls / CALLS_OF_A_PROCESS)));
 }
 
 /** Runs what the window is made of; the signal ends it before its time. */
-export type Meanwhile<Result> = (signal: AbortSignal, fleet: Fleet) => Promise<Result>;
+export type WindowTask<Result> = (signal: AbortSignal, fleet: Fleet) => Promise<Result>;
 
 /**
  * Places the calls of a plan one after the other, lets the window pass once all are connected or have
  * failed, and hangs up. Without a single call there is no window, unless something else goes on in it.
  */
-export async function voiceRun<Result>(
+export async function runCalls<Result>(
   { options, plan, chance }: { options: LoadOptions; plan: LoadPlan; chance: Random },
-  meanwhile: Meanwhile<Result>,
+  meanwhile: WindowTask<Result>,
 ): Promise<{ voice: VoiceRun; result: Result | undefined }> {
   const { clock, signal, onTick } = options;
   const fleet = startFleet({
     clock,
     target: targetOf(options),
     calls: ordersOf(plan, chance, clock.nowMs() + LEAD_MS),
-    processes: options.voice?.processes ?? processesFor(plan.calls ?? 0),
+    processes: options.voice?.processes ?? countProcesses(plan.calls ?? 0),
   });
   const over = AbortSignal.any([signal, fleet.broken]);
   let windowStartMs: number | undefined;
@@ -75,7 +75,7 @@ export async function voiceRun<Result>(
 }
 
 /** The window of calls alone: time passes, and is told. */
-export function quietWindow({ clock, onTick }: LoadOptions, windowMs: number): Meanwhile<void> {
+export function waitForWindow({ clock, onTick }: LoadOptions, windowMs: number): WindowTask<void> {
   return async (signal, fleet) => {
     const endMs = clock.monotonicMs() + windowMs;
     for (;;) {
@@ -116,10 +116,10 @@ function ordersOf(
 
 function targetOf({ voice, sandbox, apiKey, ca }: LoadOptions): VoiceTarget {
   return {
-    url: voice?.url ?? voiceUrlOf(sandbox),
+    url: voice?.url ?? deriveVoiceUrl(sandbox),
     apiKey,
     ca,
-    answerForm: voice?.answerForm ?? usualAnswerForm,
+    answerForm: voice?.answerForm ?? defaultAnswerForm,
     mediaAddress: voice?.mediaAddress,
   };
 }

@@ -44,7 +44,7 @@ export interface CallRecord {
 }
 
 /** A record that begins now. */
-export function callRecord(callId: string, openedAtMs: number, openedMs: number): CallRecord {
+export function createCallRecord(callId: string, openedAtMs: number, openedMs: number): CallRecord {
   return {
     callId,
     sessionId: undefined,
@@ -66,7 +66,7 @@ export function callRecord(callId: string, openedAtMs: number, openedMs: number)
 }
 
 /** The calls that are open and those that were, oldest first. */
-export interface CallBook {
+export interface CallHistory {
   open(record: CallRecord): void;
   /** What is over makes room when there are too many. */
   close(record: CallRecord): void;
@@ -75,10 +75,10 @@ export interface CallBook {
   clear(): void;
 }
 
-const closedMax = 200;
+const CLOSED_CALLS_MAX = 200;
 
 /** An empty book. */
-export function callBook(): CallBook {
+export function createCallHistory(): CallHistory {
   const open = new Set<CallRecord>();
   let closed: CallRecord[] = [];
   return {
@@ -86,7 +86,7 @@ export function callBook(): CallBook {
     close(record) {
       open.delete(record);
       closed.push(record);
-      if (closed.length > closedMax) closed.shift();
+      if (closed.length > CLOSED_CALLS_MAX) closed.shift();
     },
     view: () => ({ open: open.size, calls: [...closed, ...open].map(viewOf) }),
     clear: () => void (closed = []),

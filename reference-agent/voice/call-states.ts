@@ -37,32 +37,32 @@ export type Ending =
   | 'broken';
 
 /** What a step makes the call do; an ending is all that there is to do for it. */
-export type CallAct = 'make_offer' | 'send_offer' | 'take_answer' | 'begin_talking' | Ending;
+export type CallAction = 'make_offer' | 'send_offer' | 'take_answer' | 'begin_talking' | Ending;
 
 /** A step of a call. */
 export interface CallStep {
   state: CallState;
-  act: CallAct;
+  action: CallAction;
 }
 
 /** How an ending is told. */
-export interface Farewell {
+export interface EndingResponse {
   /** The WebSocket's; undefined where nothing is told: the socket is gone, or is to be cut. */
   closeCode: number | undefined;
   /** Of an ending that is an error, with one of the two codes that the specification names. */
-  error?: CallError;
+  error?: ErrorDetails;
 }
 
 /** An error as the caller is told it. */
-export interface CallError {
+export interface ErrorDetails {
   code: 'connection_failed' | 'audio_error';
   message: string;
 }
 
-const failed = (message: string): CallError => ({ code: 'connection_failed', message });
+const failed = (message: string): ErrorDetails => ({ code: 'connection_failed', message });
 
 /** How each ending is told (spec 7 names no close codes). */
-export const farewells: Record<Ending, Farewell> = {
+export const endingResponses: Record<Ending, EndingResponse> = {
   hung_up: { closeCode: 1000 },
   gone: { closeCode: undefined },
   dropped: { closeCode: undefined },
@@ -81,43 +81,43 @@ export const farewells: Record<Ending, Farewell> = {
   broken: { closeCode: 1011, error: failed('The agent failed to set the call up.') },
 };
 
-const steps: Record<CallState, Partial<Record<CallEvent, CallStep>>> = {
+const TRANSITIONS: Record<CallState, Partial<Record<CallEvent, CallStep>>> = {
   waiting: {
-    start_asked: { state: 'preparing', act: 'make_offer' },
-    time_over: { state: 'over', act: 'not_answered' },
+    start_asked: { state: 'preparing', action: 'make_offer' },
+    time_over: { state: 'over', action: 'not_answered' },
   },
   preparing: {
-    offer_made: { state: 'offered', act: 'send_offer' },
-    time_over: { state: 'over', act: 'broken' },
+    offer_made: { state: 'offered', action: 'send_offer' },
+    time_over: { state: 'over', action: 'broken' },
   },
   offered: {
-    answered: { state: 'connecting', act: 'take_answer' },
-    time_over: { state: 'over', act: 'not_answered' },
+    answered: { state: 'connecting', action: 'take_answer' },
+    time_over: { state: 'over', action: 'not_answered' },
   },
   connecting: {
-    connected: { state: 'talking', act: 'begin_talking' },
-    time_over: { state: 'over', act: 'connection_lost' },
+    connected: { state: 'talking', action: 'begin_talking' },
+    time_over: { state: 'over', action: 'connection_lost' },
   },
   talking: {
-    time_over: { state: 'over', act: 'hung_up' },
+    time_over: { state: 'over', action: 'hung_up' },
   },
   over: {},
 };
 
 /** The messages of the caller that have their time; at any other they are out of turn. */
-const inTurn: ReadonlySet<CallEvent> = new Set<CallEvent>(['start_asked', 'answered']);
+const ORDERED_EVENTS: ReadonlySet<CallEvent> = new Set<CallEvent>(['start_asked', 'answered']);
 
 /** What follows from an event; undefined when nothing does. */
-export function stepOf(state: CallState, event: CallEvent): CallStep | undefined {
+export function nextStep(state: CallState, event: CallEvent): CallStep | undefined {
   if (state === 'over') return undefined;
-  const step = steps[state][event];
+  const step = TRANSITIONS[state][event];
   if (step) return step;
-  if (event === 'end_asked') return { state: 'over', act: 'hung_up' };
-  if (inTurn.has(event)) return { state: 'over', act: 'out_of_turn' };
-  return isEnding(event) ? { state: 'over', act: event } : undefined;
+  if (event === 'end_asked') return { state: 'over', action: 'hung_up' };
+  if (ORDERED_EVENTS.has(event)) return { state: 'over', action: 'out_of_turn' };
+  return isEnding(event) ? { state: 'over', action: event } : undefined;
 }
 
 /** Whether an event, or an act, is the end of the call. */
-export function isEnding(what: CallEvent | CallAct): what is Ending {
-  return Object.hasOwn(farewells, what);
+export function isEnding(what: CallEvent | CallAction): what is Ending {
+  return Object.hasOwn(endingResponses, what);
 }

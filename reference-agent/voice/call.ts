@@ -6,31 +6,36 @@ import type { AudioPacket, Peer, PeerNetwork } from '../../src/voice/peer/index.
 import type { CallFaults } from './call-faults.ts';
 import type { CallRecord } from './call-record.ts';
 import {
-  farewells,
+  endingResponses,
   isEnding,
-  stepOf,
+  nextStep,
   type CallEvent,
   type CallState,
   type Ending,
 } from './call-states.ts';
-import { captionTalk, type CaptionParts, type CaptionTalk } from './caption-talk.ts';
-import type { Media } from './media.ts';
 import {
-  callReady,
-  conversationUpdate,
-  greetingUpdate,
+  createCaptionDialogue,
+  type CaptionServices,
+  type CaptionDialogue,
+} from './caption-dialogue.ts';
+import type { Media, SendPacket, MediaModules } from './media.ts';
+import {
+  createCallReady,
+  createTurnUpdate,
+  createGreetingUpdate,
   hasOpus,
-  notForThisCall,
+  explainWrongCall,
   readMessage,
   readStart,
-  voiceError,
-  type AskedCall,
+  createErrorMessage,
+  type CallRequest,
   type CallerMessage,
   type CallIds,
 } from './messages.ts';
 import type { Pacer } from '../../src/platform/pacer.ts';
-import { openMedia } from './open-media.ts';
-import type { SoundParts } from './sound-parts.ts';
+import { PeerError } from '../../src/voice/peer/peer.ts';
+import { Echo } from './echo.ts';
+import { Conversation } from './conversation.ts';
 import type { VoiceLimits } from './voice-limits.ts';
 
 /** What every call shares. */
@@ -42,9 +47,9 @@ export interface CallParts {
   pacer: Pacer;
   /** Whether one more call may begin. */
   hasRoom: () => boolean;
-  soundParts: () => Promise<SoundParts>;
+  loadMediaModules: () => Promise<MediaModules>;
   /** Undefined where the agent takes no captions. */
-  captions: CaptionParts | undefined;
+  captions: CaptionServices | undefined;
 }
 
 /** One call over one WebSocket, from its first message to its last packet. */
@@ -59,11 +64,11 @@ export class Call {
   readonly #life = new AbortController();
   #state: CallState = 'waiting';
   #limit: Deadline | undefined;
-  #asked: AskedCall | undefined;
+  #asked: CallRequest | undefined;
   #peer: Peer | undefined;
-  #sound: SoundParts | undefined;
+  #sound: MediaModules | undefined;
   #media: Media | undefined;
-  #captions: CaptionTalk | undefined;
+  #captions: CaptionDialogue | undefined;
   #messages = 0;
 
   constructor(socket: WebSocket, parts: CallParts, faults: CallFaults, record: CallRecord) {
@@ -94,19 +99,19 @@ export class Call {
 
   /** The one place where the state changes. `detail`: what came with it, or what is wrong. */
   #step(event: CallEvent, detail = ''): void {
-    const step = stepOf(this.#state, event);
+    const step = nextStep(this.#state, event);
     if (!step) return;
     this.#state = step.state;
     this.record.state = step.state;
     this.#setLimit(step.state);
-    const { act } = step;
-    if (isEnding(act)) {
-      this.#finish(act, detail);
-    } else if (act === 'make_offer') {
+    const { action } = step;
+    if (isEnding(action)) {
+      this.#finish(action, detail);
+    } else if (action === 'make_offer') {
       void this.#makeOffer().catch((error: unknown) => this.#fail(error));
-    } else if (act === 'send_offer') {
+    } else if (action === 'send_offer') {
       this.#sendOffer(detail);
-    } else if (act === 'take_answer') {
+    } else if (action === 'take_answer') {
       void this.#takeAnswer(detail).catch((error: unknown) => this.#fail(error));
     } else {
       this.#beginTalking();
@@ -139,15 +144,19 @@ export class Call {
         this.#asked = readStart(message);
         this.record.sessionId = this.#asked.sessionId;
         this.record.isEcho = this.#asked.isEcho;
-        this.#captions = captionTalk(this.#parts.captions, this.#asked, this.#life.signal);
-        if (this.#asked.refused !== undefined) this.#step('codec_refused', this.#asked.refused);
+        this.#captions = createCaptionDialogue(
+          this.#parts.captions,
+          this.#asked,
+          this.#life.signal,
+        );
+        if (this.#asked.rejection !== undefined) this.#step('codec_refused', this.#asked.rejection);
         else if (!this.#parts.hasRoom())
           this.#step('too_many_calls', 'try again when one has ended');
         else this.#step('start_asked');
         return;
       }
       case 'webrtc_answer': {
-        const wrong = notForThisCall(message, this.#ids);
+        const wrong = explainWrongCall(message, this.#ids);
         const { sdp } = message.webrtc_answer;
         if (wrong !== undefined) this.#step('bad_message', wrong);
         else if (!hasOpus(sdp)) this.#step('codec_refused', 'The answer has no Opus in it.');
@@ -155,12 +164,12 @@ export class Call {
         return;
       }
       case 'ice_candidate':
-        if (notForThisCall(message, this.#ids) === undefined) {
+        if (explainWrongCall(message, this.#ids) === undefined) {
           void this.#peer?.addCandidate(message.candidate.candidate);
         }
         return;
       case 'caption': {
-        const wrong = notForThisCall(message, this.#ids);
+        const wrong = explainWrongCall(message, this.#ids);
         if (wrong !== undefined) this.#step('bad_message', wrong);
         else this.#captions?.add(message.text);
         this.record.captions += 1;
@@ -172,11 +181,11 @@ export class Call {
   }
 
   async #makeOffer(): Promise<void> {
-    const { clock, network, soundParts } = this.#parts;
-    if (this.#faults.offerWaitMs > 0) {
-      await clock.sleep(this.#faults.offerWaitMs, this.#life.signal);
+    const { clock, network, loadMediaModules } = this.#parts;
+    if (this.#faults.offerDelayMs > 0) {
+      await clock.sleep(this.#faults.offerDelayMs, this.#life.signal);
     }
-    this.#sound = await soundParts();
+    this.#sound = await loadMediaModules();
     if (this.#life.signal.aborted) return;
     this.#peer = this.#sound.createPeer({
       clock,
@@ -188,47 +197,58 @@ export class Call {
           this.#step('connection_lost', 'the other side is not there any more');
       },
     });
-    this.#step('offer_made', await this.#peer.offer());
+    this.#step('offer_made', await this.#peer.createOffer());
   }
 
   #sendOffer(sdp: string): void {
     this.record.readyMs = this.#parts.clock.monotonicMs();
     const text = JSON.stringify(
-      callReady(this.#ids, this.#faults.spoilOffer(sdp), this.#captions !== undefined),
+      createCallReady(this.#ids, this.#faults.corruptOffer(sdp), this.#captions !== undefined),
     );
-    this.#send(this.#faults.cutsMessage ? text.slice(0, text.length / 2) : text);
+    this.#send(this.#faults.truncatesReady ? text.slice(0, text.length / 2) : text);
   }
 
   async #takeAnswer(sdp: string): Promise<void> {
     const [peer, sound] = [this.#peer, this.#sound];
     if (!peer || !sound) return;
     try {
-      await peer.accept(sdp);
+      await peer.acceptAnswer(sdp);
     } catch (error) {
       this.#step('bad_message', error instanceof Error ? error.message : '');
       return;
     }
-    await peer.connected(this.#life.signal);
+    await peer.waitUntilConnected(this.#life.signal);
     this.#media = await this.#makeMedia(peer, sound);
     if (this.#life.signal.aborted) this.#media.close();
     else this.#step('connected');
   }
 
-  #makeMedia(peer: Peer, sound: SoundParts): Promise<Media> {
-    const [captions, asked] = [this.#captions, this.#asked];
-    const tell = (update: ConversationUpdate): void => this.#send(JSON.stringify(update));
-    return openMedia({
+  /** The media that the caller asked for: a conversation, or an echo. */
+  async #makeMedia(peer: Peer, { createDecoder, repertoire }: MediaModules): Promise<Media> {
+    const [captions, asked, faults, record] = [
+      this.#captions,
+      this.#asked,
+      this.#faults,
+      this.record,
+    ];
+    const send: SendPacket = (payload, timestamp) => {
+      if (peer.send(payload, timestamp)) record.packetsSent += 1;
+    };
+    if (asked?.isEcho) return new Echo(faults.media === 'none' ? () => {} : send, faults);
+    const sendUpdate = (update: ConversationUpdate): void => this.#send(JSON.stringify(update));
+    return new Conversation({
       clock: this.#parts.clock,
-      sound,
-      faults: this.#faults,
-      record: this.record,
-      asked,
+      decoder: await createDecoder(),
+      faults,
+      repertoire,
+      record,
+      scenarioId: asked?.scenarioId ?? '',
       hangOverMs: this.#parts.limits.hangOverMs,
+      send,
       captions,
-      peer,
-      onTurn: (turn) => tell(conversationUpdate(this.#ids, turn)),
+      onTurn: (turn) => sendUpdate(createTurnUpdate(this.#ids, turn)),
       onGreeting: (greeting) => {
-        if (captions && asked?.wantsCaptions) tell(greetingUpdate(this.#ids, greeting));
+        if (captions && asked?.wantsCaptions) sendUpdate(createGreetingUpdate(this.#ids, greeting));
       },
     });
   }
@@ -251,13 +271,13 @@ export class Call {
   }
 
   #fail(error: unknown): void {
-    const isNoPath = error instanceof Error && error.name === 'PeerFailed';
+    const isNoPath = error instanceof PeerError;
     this.#step(isNoPath ? 'connection_lost' : 'broken', isNoPath ? error.message : '');
   }
 
   #finish(ending: Ending, why: string): void {
     const { clock, pacer, log } = this.#parts;
-    const { closeCode, error } = farewells[ending];
+    const { closeCode, error } = endingResponses[ending];
     this.#life.abort(new Error(`the call is over: ${ending}`));
     Object.assign(this.record, { ending, closeCode, endedMs: clock.monotonicMs() });
     if (this.#media) {
@@ -271,7 +291,7 @@ export class Call {
       this.#socket.terminate();
       return;
     }
-    if (error) this.#send(JSON.stringify(voiceError(error, why)));
+    if (error) this.#send(JSON.stringify(createErrorMessage(error, why)));
     this.#socket.close(closeCode, ending);
     const closing = clock.deadline(this.#parts.limits.closeMsMax);
     closing.signal.addEventListener('abort', () => this.#socket.terminate());
@@ -286,7 +306,7 @@ export class Call {
     this.#limit?.[Symbol.dispose]();
     if (state === 'over') return;
     const { limits, clock } = this.#parts;
-    const extraMs = state === 'preparing' ? this.#faults.offerWaitMs : 0;
+    const extraMs = state === 'preparing' ? this.#faults.offerDelayMs : 0;
     this.#limit = clock.deadline(limits.stateMsMax[state] + extraMs);
     this.#limit.signal.addEventListener('abort', () => {
       this.#step('time_over', `the call was ${state} for too long`);

@@ -1,4 +1,4 @@
-import { silentFrame, ticksOfFrame } from '../../src/voice/opus/index.ts';
+import { silentFrame, FRAME_TICKS } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { Media, SendPacket } from './media.ts';
@@ -10,10 +10,10 @@ interface Held {
 }
 
 /** More packets than these are not held back; what comes then is lost. */
-const heldMax = 5_000;
+const DELAYED_PACKETS_MAX = 5_000;
 
 /** What is to be late is not to be later than that: so often it is looked at. */
-const lookEveryMs = 2;
+const POLL_MS = 2;
 
 /** Sends every packet back as it came: at once, or as late as the faults of the call say. */
 export class Echo implements Media {
@@ -34,14 +34,14 @@ export class Echo implements Media {
   }
 
   hear({ payload: heard, timestamp: at, arrivedAtMs }: AudioPacket): void {
-    const { media, heldFrames, jitterMs, replyWaitMs } = this.#faults;
+    const { media, bufferedFrames, drawJitterMs, drawReplyDelayMs } = this.#faults;
     this.#first ??= at;
     const timestamp = (at - this.#first) >>> 0;
     const payload = media === 'silent' ? silentFrame : heard;
-    const waitMs = replyWaitMs() + jitterMs() + (heldFrames * ticksOfFrame) / 48;
+    const waitMs = drawReplyDelayMs() + drawJitterMs() + (bufferedFrames * FRAME_TICKS) / 48;
     if (waitMs === 0) {
       this.#send(payload, timestamp);
-    } else if (this.#held.length < heldMax) {
+    } else if (this.#held.length < DELAYED_PACKETS_MAX) {
       this.#lastDueMs = Math.max(this.#lastDueMs, arrivedAtMs + waitMs);
       this.#held.push({ dueMs: this.#lastDueMs, payload, timestamp });
     }
@@ -53,7 +53,7 @@ export class Echo implements Media {
       this.#send(held.payload, held.timestamp);
       this.#held.shift();
     }
-    this.#lookMs = nowMs + lookEveryMs;
+    this.#lookMs = nowMs + POLL_MS;
   }
 
   close(): void {

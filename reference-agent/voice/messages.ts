@@ -16,8 +16,8 @@ import {
   type WebrtcAnswer,
 } from '../../src/contract/index.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
-import type { CallError } from './call-states.ts';
-import type { CaptionedReply } from './caption-talk.ts';
+import type { ErrorDetails } from './call-states.ts';
+import type { CaptionedReply } from './caption-dialogue.ts';
 import type { HeardTurn } from './turn-listener.ts';
 
 /** A message of the caller. */
@@ -30,7 +30,7 @@ export type ReadMessage =
   | { kind: 'unknown' }
   | { kind: 'wrong'; wrong: string };
 
-const schemaOf: Readonly<Record<string, MessageName>> = {
+const SCHEMA_BY_TYPE: Readonly<Record<string, MessageName>> = {
   start_call: 'StartCall',
   webrtc_answer: 'WebrtcAnswer',
   ice_candidate: 'IceCandidate',
@@ -38,7 +38,7 @@ const schemaOf: Readonly<Record<string, MessageName>> = {
 };
 
 /** Ours, and known only where the agent takes them. */
-const captionType = 'caption';
+const CAPTION_TYPE = 'caption';
 
 /** Reads a message (spec 6). Takes any text. */
 export function readMessage(text: string, takesCaptions: boolean): ReadMessage {
@@ -52,14 +52,18 @@ export function readMessage(text: string, takesCaptions: boolean): ReadMessage {
   if (typeof type !== 'string') {
     return { kind: 'wrong', wrong: 'the message has no type; it must be an object with a type' };
   }
-  const isCaption = takesCaptions && type === captionType;
-  const name = isCaption ? 'Caption' : Object.hasOwn(schemaOf, type) ? schemaOf[type] : undefined;
+  const isCaption = takesCaptions && type === CAPTION_TYPE;
+  const name = isCaption
+    ? 'Caption'
+    : Object.hasOwn(SCHEMA_BY_TYPE, type)
+      ? SCHEMA_BY_TYPE[type]
+      : undefined;
   if (name === undefined) return { kind: 'unknown' };
   if (isMessage(name, value)) return { kind: 'message', message: value as CallerMessage };
-  return { kind: 'wrong', wrong: `not a ${type}: ${whatIsWrong(name, value)}` };
+  return { kind: 'wrong', wrong: `not a ${type}: ${explainViolations(name, value)}` };
 }
 
-function whatIsWrong(name: MessageName, value: unknown): string {
+function explainViolations(name: MessageName, value: unknown): string {
   try {
     return explain(violations(name, value));
   } catch {
@@ -75,7 +79,7 @@ export interface CallIds {
 }
 
 /** What `start_call` asks for, in either of its forms. */
-export interface AskedCall {
+export interface CallRequest {
   sessionId: string | undefined;
   userId: string | undefined;
   scenarioId: string;
@@ -85,22 +89,22 @@ export interface AskedCall {
   /** Whether the caller can send captions, and wants to be told the words of the greeting. */
   wantsCaptions: boolean;
   /** What stands against the call; undefined where nothing does. */
-  refused: string | undefined;
+  rejection: string | undefined;
 }
 
-const sampleRates: readonly number[] = [8_000, 12_000, 16_000, 24_000, 48_000];
+const SAMPLE_RATES: readonly number[] = [8_000, 12_000, 16_000, 24_000, 48_000];
 
 /** Reads `start_call`: the minimal form has the audio at the top, the full one under metadata. */
-export function readStart(start: StartCall): AskedCall {
+export function readStart(start: StartCall): CallRequest {
   const { session_id, user_id, metadata, audio_config } = start;
   const { codec = 'opus', sampleRate = 48_000 } = audio_config ?? metadata?.audio_config ?? {};
   const asked = JSON.stringify(codec.slice(0, 60));
-  const refused =
+  const rejection =
     codec.toLowerCase() !== 'opus'
       ? `The codec ${asked} is not supported. Supported: opus.`
-      : sampleRates.includes(sampleRate)
+      : SAMPLE_RATES.includes(sampleRate)
         ? undefined
-        : `Opus has no sample rate ${sampleRate}. It has ${sampleRates.join(', ')}.`;
+        : `Opus has no sample rate ${sampleRate}. It has ${SAMPLE_RATES.join(', ')}.`;
   return {
     sessionId: session_id,
     userId: user_id,
@@ -108,12 +112,12 @@ export function readStart(start: StartCall): AskedCall {
     scenarioId: metadata?.scenario_id ?? '',
     isEcho: metadata?.context === 'echo',
     wantsCaptions: metadata?.captions === true,
-    refused,
+    rejection,
   };
 }
 
 /** Why an answer is none to this call; undefined where it is. */
-export function notForThisCall(
+export function explainWrongCall(
   { call_id, session_id }: WebrtcAnswer | IceCandidate | Caption,
   { callId, sessionId }: CallIds,
 ): string | undefined {
@@ -133,7 +137,7 @@ const idsOf = ({ callId, sessionId }: CallIds): { session_id?: string; call_id: 
 });
 
 /** `call_ready` with the offer. What it says of the path is what is known before there is one. */
-export function callReady(ids: CallIds, sdp: string, takesCaptions: boolean): CallReady {
+export function createCallReady(ids: CallIds, sdp: string, takesCaptions: boolean): CallReady {
   return {
     type: 'call_ready',
     ...idsOf(ids),
@@ -153,7 +157,7 @@ export function callReady(ids: CallIds, sdp: string, takesCaptions: boolean): Ca
 }
 
 /** What is told of a turn. */
-export interface ToldTurn {
+export interface TurnReport {
   heard: HeardTurn;
   /** What the caller said, where that is known. */
   text: string | undefined;
@@ -164,7 +168,7 @@ export interface ToldTurn {
 }
 
 /** `conversation_update` of a turn: what was heard, what is said, and how long that took. */
-export function conversationUpdate(ids: CallIds, turn: ToldTurn): ConversationUpdate {
+export function createTurnUpdate(ids: CallIds, turn: TurnReport): ConversationUpdate {
   const { heard, text, reply, responseMs, captioned } = turn;
   const seconds = ((heard.endMs - heard.startMs) / 1_000).toFixed(1);
   const hints: TurnHints = {
@@ -185,12 +189,12 @@ export function conversationUpdate(ids: CallIds, turn: ToldTurn): ConversationUp
       response_time_ms: Math.round(responseMs),
       confidence_score: captioned?.response.metadata?.agent_confidence ?? recognized,
     },
-    evaluation_metadata: withChatHints(hints, captioned?.response.evaluation_metadata),
+    evaluation_metadata: mergeChatHints(hints, captioned?.response.evaluation_metadata),
   };
 }
 
 /** What chat would hint at, too; a hint that both have is of the type that a call's is. */
-function withChatHints(hints: TurnHints, chat: EvaluationHints = {}): TurnHints {
+function mergeChatHints(hints: TurnHints, chat: EvaluationHints = {}): TurnHints {
   const ofChat = Object.entries(chat).filter(
     ([name, value]) => hints[name] === undefined || typeof hints[name] === typeof value,
   );
@@ -199,7 +203,7 @@ function withChatHints(hints: TurnHints, chat: EvaluationHints = {}): TurnHints 
 }
 
 /** `conversation_update` of the agent's first words, which answer nobody. */
-export function greetingUpdate(ids: CallIds, greeting: Clip): ConversationUpdate {
+export function createGreetingUpdate(ids: CallIds, greeting: Clip): ConversationUpdate {
   return {
     type: 'conversation_update',
     ...idsOf(ids),
@@ -208,6 +212,6 @@ export function greetingUpdate(ids: CallIds, greeting: Clip): ConversationUpdate
 }
 
 /** `error`, as the ending of a call has it. */
-export function voiceError(error: CallError, details: string): VoiceError {
+export function createErrorMessage(error: ErrorDetails, details: string): VoiceError {
   return { type: 'error', error: { ...error, details } };
 }

@@ -1,17 +1,17 @@
 import type { Clip } from '../../src/voice/opus/index.ts';
 
 /** What the agent answers to a clip of the kit. */
-const answers: Readonly<Record<string, string>> = {
+const REPLY_BY_CLIP: Readonly<Record<string, string>> = {
   'where-is-my-order': 'order-is-shipped',
   'return-shoes': 'return-is-easy',
   'cancel-order': 'order-is-cancelled',
   'opening-hours': 'let-me-look',
   'thank-you': 'goodbye',
 };
-const greetingId = 'how-can-i-help';
+const GREETING_ID = 'how-can-i-help';
 
 /** What it says to speech that it does not know, in turn. */
-const others = ['let-me-look', 'order-is-shipped', 'return-is-easy', 'order-is-cancelled'];
+const DEFAULT_REPLIES = ['let-me-look', 'order-is-shipped', 'return-is-easy', 'order-is-cancelled'];
 
 /** What the agent knows to say, and what it knows when it hears it. */
 export interface Repertoire {
@@ -28,7 +28,7 @@ export interface Repertoire {
 }
 
 /** The repertoire that these clips make. @throws when one is missing. */
-export function repertoire(clips: readonly Clip[]): Repertoire {
+export function createRepertoire(clips: readonly Clip[]): Repertoire {
   const byId = new Map(clips.map((clip) => [clip.id, clip]));
   const clip = (id: string): Clip => {
     const found = byId.get(id);
@@ -41,12 +41,12 @@ export function repertoire(clips: readonly Clip[]): Repertoire {
     for (const packet of packets) clipByPacket.set(packet.toString('latin1'), id);
   }
   return {
-    greeting: clip(greetingId),
+    greeting: clip(GREETING_ID),
     replyTo(said, scenarioId, turn) {
-      const known = said === undefined ? undefined : answers[said];
+      const known = said === undefined ? undefined : REPLY_BY_CLIP[said];
       if (known !== undefined) return clip(known);
       const first = Buffer.from(scenarioId).reduce((sum, byte) => sum + byte, 0);
-      return clip(others[(first + turn - 1) % others.length] ?? greetingId);
+      return clip(DEFAULT_REPLIES[(first + turn - 1) % DEFAULT_REPLIES.length] ?? GREETING_ID);
     },
     clipOf: (packet) => clipByPacket.get(packet.toString('latin1')),
     textOf: (clipId) => byId.get(clipId)?.text,

@@ -1,4 +1,4 @@
-import { silentFrame, ticksOfFrame, type Clip } from '../../src/voice/opus/index.ts';
+import { silentFrame, FRAME_TICKS, type Clip } from '../../src/voice/opus/index.ts';
 
 /** One frame of what the agent says. */
 export interface SpokenFrame {
@@ -10,35 +10,35 @@ export interface SpokenFrame {
 const silence: SpokenFrame = { payload: silentFrame };
 
 /** Speaks one clip at a time, a frame of 20 ms at each asking, and silence between. */
-export class Mouth {
+export class SpeechOutput {
   #clip: Clip | undefined;
   #nth = 0;
   #fromMs = 0;
 
   /** Begins a clip at the first frame after `fromMs`, in place of what is being said. */
-  say(clip: Clip, fromMs: number): void {
+  speak(clip: Clip, fromMs: number): void {
     this.#clip = clip;
     this.#nth = 0;
     this.#fromMs = fromMs;
   }
 
   /** Whether there is something left to say. */
-  get isBusy(): boolean {
+  get isSpeaking(): boolean {
     return this.#clip !== undefined;
   }
 
-  hush(): void {
+  stop(): void {
     this.#clip = undefined;
   }
 
-  next(nowMs: number): SpokenFrame {
+  nextFrame(nowMs: number): SpokenFrame {
     const clip = this.#clip;
     if (!clip || nowMs < this.#fromMs) return silence;
     const payload = clip.packets[this.#nth] ?? silentFrame;
-    const audibleTicks = clip.speechStartTicks - this.#nth * ticksOfFrame;
+    const audibleTicks = clip.speechStartTicks - this.#nth * FRAME_TICKS;
     this.#nth += 1;
     if (this.#nth >= clip.packets.length) this.#clip = undefined;
-    const isOnset = audibleTicks >= 0 && audibleTicks < ticksOfFrame;
+    const isOnset = audibleTicks >= 0 && audibleTicks < FRAME_TICKS;
     return isOnset ? { payload, audibleFromMs: audibleTicks / 48 } : { payload };
   }
 }

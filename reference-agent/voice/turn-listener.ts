@@ -6,7 +6,7 @@ import {
   type Speech,
   type TurnEvent,
 } from '../../src/voice/activity/index.ts';
-import { ticksOfPacket, type Decoder } from '../../src/voice/opus/index.ts';
+import { countPacketTicks, type Decoder } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
 
 /** A turn of the caller, and what the agent recognized of it. */
@@ -63,7 +63,7 @@ export class TurnListener {
   }
 
   hear(packet: AudioPacket): void {
-    const isOpus = ticksOfPacket(packet.payload) !== undefined;
+    const isOpus = countPacketTicks(packet.payload) !== undefined;
     if (!isOpus || this.#isFlooded(packet.arrivedAtMs) || !this.#advance(packet)) return;
     for (const [index, { atMs, levelDb }] of this.#meter.measure(packet).entries()) {
       const atTicks = this.#ticks + index * LEVEL_WINDOW_TICKS;

@@ -5,10 +5,10 @@ import { RequestError } from '../errors.ts';
 import { JSON_CONTENT_TYPE } from '../wire.ts';
 
 /** Where the voice WebSocket is (spec 4.9). */
-export const voicePath = '/voice';
+export const VOICE_PATH = '/voice';
 
 /** The subprotocol that a caller must name (spec 4.9, 5). */
-export const voiceProtocol = 'voice-agent';
+export const VOICE_PROTOCOL = 'voice-agent';
 
 /** A request for another protocol, with the socket that it came on. */
 export interface Upgrade {
@@ -20,22 +20,22 @@ export interface Upgrade {
 
 /** Whether a caller asks for the voice WebSocket. */
 function isForVoice({ headers, url = '' }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket' && url.split('?', 1)[0] === voicePath;
+  return headers.upgrade?.toLowerCase() === 'websocket' && url.split('?', 1)[0] === VOICE_PATH;
 }
 
 /** @throws RequestError `bad_request` where the subprotocol is not among those that are named. */
-export function checkProtocol({ headers }: IncomingMessage): void {
+export function assertSubprotocol({ headers }: IncomingMessage): void {
   const named = headers['sec-websocket-protocol'] ?? '';
-  if (named.split(',').some((name) => name.trim() === voiceProtocol)) return;
+  if (named.split(',').some((name) => name.trim() === VOICE_PROTOCOL)) return;
   const received = named === '' ? 'nothing' : JSON.stringify(named.slice(0, 80));
   throw new RequestError(
     'bad_request',
-    `Sec-WebSocket-Protocol must name ${voiceProtocol}, got ${received}`,
+    `Sec-WebSocket-Protocol must name ${VOICE_PROTOCOL}, got ${received}`,
   );
 }
 
 /** Answers a request for an upgrade with a refusal, and ends the connection. */
-export function refuseUpgrade(socket: Duplex, { status, headers, body }: RequestError): void {
+export function rejectUpgrade(socket: Duplex, { status, headers, body }: RequestError): void {
   const text = JSON.stringify(body);
   const lines = [
     // A reason phrase may be empty, but its space may not be missing.
@@ -53,25 +53,26 @@ export function refuseUpgrade(socket: Duplex, { status, headers, body }: Request
  * Hears who asks a server for the voice WebSocket. All other offers of an upgrade are answered as if
  * there were none, as servers do that know none: many HTTP clients offer HTTP/2 in this way.
  */
-export function hearUpgrades(server: Server, onVoice: (upgrade: Upgrade) => void): void {
+export function handleUpgrades(server: Server, onVoice: (upgrade: Upgrade) => void): void {
   // Node before 24.9 knows no such choice and gives all of them to whoever listens for one.
   if ('shouldUpgradeCallback' in server) server.shouldUpgradeCallback = isForVoice;
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const upgrade = { request, socket, head };
     if (isForVoice(request)) onVoice(upgrade);
-    else answerPlainly(server, upgrade);
+    else handleWithoutUpgrade(server, upgrade);
   });
 }
 
-const aboutUpgrade: ReadonlySet<string> = new Set(['upgrade', 'connection', 'http2-settings']);
+const UPGRADE_HEADERS: ReadonlySet<string> = new Set(['upgrade', 'connection', 'http2-settings']);
 
 /** Gives a request back to its server, without the offer of an upgrade. */
-function answerPlainly(server: Server, { request, socket, head }: Upgrade): void {
+function handleWithoutUpgrade(server: Server, { request, socket, head }: Upgrade): void {
   const { method = '', url = '', httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
-    if (!aboutUpgrade.has(name.toLowerCase())) lines.push(`${name}: ${rawHeaders[at + 1] ?? ''}`);
+    if (!UPGRADE_HEADERS.has(name.toLowerCase()))
+      lines.push(`${name}: ${rawHeaders[at + 1] ?? ''}`);
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
   server.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket);

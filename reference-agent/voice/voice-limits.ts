@@ -32,14 +32,14 @@ export interface VoiceSettings {
   captions?: boolean;
 }
 
-const waitingSocketsMax = 100;
+const WAITING_SOCKETS_MAX = 100;
 
 /** All limits, where these are set. */
-export function voiceLimits(settings: VoiceSettings): VoiceLimits {
+export function resolveVoiceLimits(settings: VoiceSettings): VoiceLimits {
   const { callsMax = 200, callMsMax = 1_800_000, answerMsMax = 10_000 } = settings;
   return {
     callsMax,
-    socketsMax: callsMax + waitingSocketsMax,
+    socketsMax: callsMax + WAITING_SOCKETS_MAX,
     stateMsMax: {
       waiting: answerMsMax,
       preparing: 10_000,

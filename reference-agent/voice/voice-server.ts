@@ -6,10 +6,10 @@ import type { Clock } from '../../src/platform/clock.ts';
 import type { Log } from '../../src/platform/log.ts';
 import type { PeerNetwork } from '../../src/voice/peer/index.ts';
 import {
-  canSpeak,
-  openVoice,
-  speakingPackage,
-  type Voice as Speech,
+  isSynthesizerInstalled,
+  createSpeechSynthesizer,
+  SYNTHESIZER_PACKAGE,
+  type SpeechSynthesizer as Speech,
 } from '../../src/voice/speech/index.ts';
 import type { ChatRequest } from '../../src/contract/index.ts';
 import type { ReadyReply } from '../chat.ts';
@@ -19,22 +19,22 @@ import { parseFault, type FaultInjector } from '../faults.ts';
 import type { Authentication } from '../authentication.ts';
 import type { Journal } from '../journal.ts';
 import { Call, type CallParts } from './call.ts';
-import { callFaults } from './call-faults.ts';
-import { callBook, callRecord } from './call-record.ts';
-import type { CaptionParts } from './caption-talk.ts';
+import { drawCallFaults } from './call-faults.ts';
+import { createCallHistory, createCallRecord } from './call-record.ts';
+import type { CaptionServices } from './caption-dialogue.ts';
 import { pacer } from '../../src/platform/pacer.ts';
-import { soundParts } from './sound-parts.ts';
+import { loadMediaModules } from './media.ts';
 import {
-  checkProtocol,
-  hearUpgrades,
-  refuseUpgrade,
-  voiceProtocol,
+  assertSubprotocol,
+  handleUpgrades,
+  rejectUpgrade,
+  VOICE_PROTOCOL,
   type Upgrade,
 } from './upgrade.ts';
-import { voiceLimits, type VoiceSettings } from './voice-limits.ts';
+import { resolveVoiceLimits, type VoiceSettings } from './voice-limits.ts';
 
 /** What voice needs of the rest of the agent. */
-export interface VoiceParts {
+export interface VoiceServerOptions {
   clock: Clock;
   log: Log;
   chance: Random;
@@ -49,7 +49,7 @@ export interface VoiceParts {
 }
 
 /** The voice side of an agent (spec 4.9). */
-export interface Voice {
+export interface VoiceServer {
   /** Takes the calls that come to a server. */
   attach(server: Server): void;
   /** The calls that are and were, for `/__admin`. */
@@ -61,23 +61,23 @@ export interface Voice {
 }
 
 /** A voice side that takes calls once it is attached to a server. */
-export function voice(parts: VoiceParts): Voice {
-  return new VoiceSide(parts);
+export function createVoiceServer(parts: VoiceServerOptions): VoiceServer {
+  return new WebSocketVoiceServer(parts);
 }
 
-class VoiceSide implements Voice {
-  readonly #parts: VoiceParts;
+class WebSocketVoiceServer implements VoiceServer {
+  readonly #options: VoiceServerOptions;
   readonly #callParts: CallParts;
-  readonly #book = callBook();
+  readonly #book = createCallHistory();
   readonly #calls = new Set<Call>();
   readonly #sockets: WebSocketServer;
   #speech: Speech | undefined;
   #isStopping = false;
 
-  constructor(parts: VoiceParts) {
-    const { clock, log, network, settings } = parts;
-    const limits = voiceLimits(settings);
-    this.#parts = parts;
+  constructor(options: VoiceServerOptions) {
+    const { clock, log, network, settings } = options;
+    const limits = resolveVoiceLimits(settings);
+    this.#options = options;
     this.#callParts = {
       clock,
       log,
@@ -85,22 +85,22 @@ class VoiceSide implements Voice {
       network,
       pacer: pacer(clock),
       hasRoom: () => this.#underWay() < limits.callsMax,
-      soundParts,
+      loadMediaModules,
       captions: this.#captionParts(),
     };
     this.#sockets = new WebSocketServer({
       noServer: true,
       clientTracking: false,
       maxPayload: limits.messageBytesMax,
-      handleProtocols: () => voiceProtocol,
+      handleProtocols: () => VOICE_PROTOCOL,
     });
     this.#sockets.on('wsClientError', (error, socket) => {
-      refuseUpgrade(socket, new RequestError('bad_request', error.message));
+      rejectUpgrade(socket, new RequestError('bad_request', error.message));
     });
   }
 
   attach(server: Server): void {
-    hearUpgrades(server, (upgrade) => this.#admit(upgrade));
+    handleUpgrades(server, (upgrade) => this.#admit(upgrade));
   }
 
   calls(): object {
@@ -119,16 +119,16 @@ class VoiceSide implements Voice {
   }
 
   /** An agent that can't speak what it would answer takes no captions. */
-  #captionParts(): CaptionParts | undefined {
-    const { settings, chat, log } = this.#parts;
+  #captionParts(): CaptionServices | undefined {
+    const { settings, chat, log } = this.#options;
     if (settings.captions === false) return undefined;
-    if (!canSpeak()) {
+    if (!isSynthesizerInstalled()) {
       log.info('captions are off: the package that speaks is not installed', {
-        package: speakingPackage,
+        package: SYNTHESIZER_PACKAGE,
       });
       return undefined;
     }
-    this.#speech = openVoice({ kind: 'agent' });
+    this.#speech = createSpeechSynthesizer({ kind: 'agent' });
     return { chat, speech: this.#speech, log };
   }
 
@@ -138,7 +138,7 @@ class VoiceSide implements Voice {
 
   #admit(upgrade: Upgrade): void {
     const { request, socket, head } = upgrade;
-    const startedMs = this.#parts.clock.monotonicMs();
+    const startedMs = this.#options.clock.monotonicMs();
     try {
       const faults = this.#check(request);
       if (faults.some(({ kind }) => kind === 'dropped_connection')) {
@@ -152,16 +152,16 @@ class VoiceSide implements Voice {
       });
     } catch (error) {
       const refusal = toRequestError(error);
-      refuseUpgrade(socket, refusal);
+      rejectUpgrade(socket, refusal);
       this.#note(request, refusal.status, startedMs);
     }
   }
 
   /** What a call that may come has to suffer. @throws RequestError. */
   #check(request: IncomingMessage): AgentFault[] {
-    const { authentication, faults } = this.#parts;
+    const { authentication, faults } = this.#options;
     authentication.checkKey(request);
-    checkProtocol(request);
+    assertSubprotocol(request);
     if (this.#isStopping) throw new RequestError('server_error', 'the agent is about to stop');
     if (this.#calls.size >= this.#callParts.limits.socketsMax) {
       throw new RequestError('rate_limit_exceeded', 'too many WebSockets are open');
@@ -175,10 +175,10 @@ class VoiceSide implements Voice {
   }
 
   #begin(socket: WebSocket, suffered: readonly AgentFault[]): void {
-    const { clock, chance } = this.#parts;
+    const { clock, chance } = this.#options;
     const callId = `call_${chance.id(12)}`;
-    const record = callRecord(callId, clock.nowMs(), clock.monotonicMs());
-    const faults = callFaults(suffered, chance.fork(callId));
+    const record = createCallRecord(callId, clock.nowMs(), clock.monotonicMs());
+    const faults = drawCallFaults(suffered, chance.fork(callId));
     const call = new Call(socket, this.#callParts, faults, record);
     this.#calls.add(call);
     this.#book.open(record);
@@ -189,7 +189,7 @@ class VoiceSide implements Voice {
   }
 
   #note({ method = '', url = '' }: IncomingMessage, status: number, startedMs: number): void {
-    const { clock, journal } = this.#parts;
+    const { clock, journal } = this.#options;
     journal.record({
       method,
       path: url,

@@ -4,13 +4,13 @@ import type { Test } from 'tap';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../src/platform/clock.ts';
 import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
-import { readClips, silentFrame, ticksOfFrame, type Clip } from '../../src/voice/opus/index.ts';
+import { readClips, silentFrame, FRAME_TICKS, type Clip } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
 import { pacer } from '../../src/platform/pacer.ts';
 import { until } from './until.ts';
 
-const waitMsMax = 10_000;
-const frameMs = 20;
+const WAIT_MS_MAX = 10_000;
+const FRAME_MS = 20;
 
 /** A message as it came. */
 export type Message = Record<string, unknown>;
@@ -130,8 +130,8 @@ export async function placeCall(
   const peer = createPeer({ clock: systemClock, onPacket });
   line.send({ type: 'start_call', ...start });
   const ready = await line.next('call_ready');
-  line.send(answerOf(ready, await peer.answer(sdpOf(ready))));
-  await peer.connected(AbortSignal.timeout(waitMsMax));
+  line.send(answerOf(ready, await peer.createAnswer(sdpOf(ready))));
+  await peer.waitUntilConnected(AbortSignal.timeout(WAIT_MS_MAX));
   return {
     ...line,
     peer,
@@ -182,7 +182,7 @@ export class Microphone {
   }
 
   get dueMs(): number {
-    return this.#startMs + this.#nth * frameMs;
+    return this.#startMs + this.#nth * FRAME_MS;
   }
 
   /** Says a clip; resolves, at the end of its speech, with when that was: its packet and place. */
@@ -195,11 +195,11 @@ export class Microphone {
   beat(): void {
     const payload = this.#clip?.packets[this.#at] ?? silentFrame;
     const sentMs = systemClock.monotonicMs();
-    this.#peer.send(payload, this.#nth * ticksOfFrame);
+    this.#peer.send(payload, this.#nth * FRAME_TICKS);
     this.#nth += 1;
     if (!this.#clip) return;
-    const leftTicks = this.#clip.speechEndTicks - this.#at * ticksOfFrame;
-    if (leftTicks > 0 && leftTicks <= ticksOfFrame) this.#said?.(sentMs + leftTicks / 48);
+    const leftTicks = this.#clip.speechEndTicks - this.#at * FRAME_TICKS;
+    if (leftTicks > 0 && leftTicks <= FRAME_TICKS) this.#said?.(sentMs + leftTicks / 48);
     this.#at += 1;
     if (this.#at >= this.#clip.packets.length) this.#clip = undefined;
   }

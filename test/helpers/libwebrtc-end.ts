@@ -53,9 +53,9 @@ const { RTCPeerConnection, nonstandard } = wrtc as unknown as {
     };
   };
 };
-const samplesOfFrame = 480;
-const frameMs = 10;
-const loudSample = 1_000;
+const FRAME_SAMPLES = 480;
+const FRAME_MS = 10;
+const LOUD_SAMPLE = 1_000;
 
 const connection = new RTCPeerConnection();
 const candidates: string[] = [];
@@ -70,7 +70,7 @@ connection.ontrack = ({ track }) => {
   const sink = new nonstandard.RTCAudioSink(track);
   sink.ondata = ({ samples }) => {
     heard.frames += 1;
-    if (samples.some((sample) => Math.abs(sample) > loudSample)) heard.loud += 1;
+    if (samples.some((sample) => Math.abs(sample) > LOUD_SAMPLE)) heard.loud += 1;
   };
 };
 const source = new nonstandard.RTCAudioSource();
@@ -80,11 +80,11 @@ let said = new Int16Array(0);
 async function speak(): Promise<void> {
   const startMs = systemClock.monotonicMs();
   for (let nth = 0; ; nth += 1) {
-    const samples = new Int16Array(samplesOfFrame);
-    samples.set(said.subarray(0, samplesOfFrame));
-    said = said.subarray(samplesOfFrame);
+    const samples = new Int16Array(FRAME_SAMPLES);
+    samples.set(said.subarray(0, FRAME_SAMPLES));
+    said = said.subarray(FRAME_SAMPLES);
     source.onData({ samples, sampleRate: 48_000 });
-    await systemClock.sleep(Math.max(0, startMs + nth * frameMs - systemClock.monotonicMs()));
+    await systemClock.sleep(Math.max(0, startMs + nth * FRAME_MS - systemClock.monotonicMs()));
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
-import { watchKit } from '../../src/voice/latency/index.ts';
+import { monitorLocalDelay } from '../../src/voice/latency/index.ts';
 
-const attemptsMax = 5;
-const lateMsMax = 5;
+const ATTEMPTS_MAX = 5;
+const LATE_MS_MAX = 5;
 /** One standstill that is longer spoils a 99th percentile of a hundred packets. */
-const standstillMsMax = 10;
+const STANDSTILL_MS_MAX = 10;
 
 /**
  * Asserts a measurement that is right to some milliseconds. One that was taken while this process
@@ -16,18 +16,18 @@ export async function onQuietMachine(
   what: string,
   measure: () => Promise<[isRight: boolean, figures: string]>,
 ): Promise<void> {
-  for (let nth = 0; nth < attemptsMax; nth += 1) {
-    const ended = watchKit();
+  for (let nth = 0; nth < ATTEMPTS_MAX; nth += 1) {
+    const ended = monitorLocalDelay();
     const [isRight, figures] = await measure();
     const { loopLateP99Ms, loopLateMaxMs } = ended();
     const late = [loopLateP99Ms, loopLateMaxMs].map((ms) => ms.toFixed(1)).join(', at most ');
     const shown = `${what}: ${figures} (this process ${late} ms late)`;
-    const wasQuiet = loopLateP99Ms <= lateMsMax && loopLateMaxMs <= standstillMsMax;
+    const wasQuiet = loopLateP99Ms <= LATE_MS_MAX && loopLateMaxMs <= STANDSTILL_MS_MAX;
     if (isRight || wasQuiet) {
       t.ok(isRight, shown);
       return;
     }
     t.comment(shown);
   }
-  t.comment(`not measured: the machine was busy ${attemptsMax} times over`);
+  t.comment(`not measured: the machine was busy ${ATTEMPTS_MAX} times over`);
 }

@@ -11,7 +11,7 @@ import { Microphone, parseMessage, type CallMessage } from '../../src/voice/call
 import { VoiceActivityDetector } from '../../src/voice/activity/index.ts';
 import { until } from './until.ts';
 
-const lookEveryMs = 10;
+const POLL_MS = 10;
 
 /** A sandbox's end of one call, for a test to lead. */
 export interface DoubleCall {
@@ -124,7 +124,7 @@ class CallEnd implements DoubleCall {
     const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'full' });
     this.#activity = activity;
     const peer = (this.#peer = createPeer({ clock, onPacket: (packet) => activity.hear(packet) }));
-    const sdp = await peer.offer();
+    const sdp = await peer.createOffer();
     this.send({ type: 'call_ready', webrtc_offer: { type: 'offer', sdp }, metadata });
     return peer;
   }
@@ -134,8 +134,8 @@ class CallEnd implements DoubleCall {
     const answer = await this.#answer.promise;
     const type = Number(/^a=rtpmap:(\d+) opus\/48000/im.exec(answer)?.[1] ?? -1);
     if (this.#activity) this.#activity.payloadType = type;
-    await peer.accept(answer);
-    await peer.connected(AbortSignal.timeout(10_000));
+    await peer.acceptAnswer(answer);
+    await peer.waitUntilConnected(AbortSignal.timeout(10_000));
     if (sends) this.#microphone = new Microphone({ peer, clock, pacer: beats });
   }
 
@@ -163,7 +163,7 @@ class CallEnd implements DoubleCall {
   async #until(holds: () => boolean): Promise<void> {
     while (!holds()) {
       if (this.socket.readyState !== this.socket.OPEN) throw new Error('the caller has gone');
-      await clock.sleep(lookEveryMs);
+      await clock.sleep(POLL_MS);
     }
   }
 

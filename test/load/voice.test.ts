@@ -70,7 +70,7 @@ void t.test('a good agent holds its calls, with audio both ways, and none is lef
   await untilNoCall(agent.url);
 });
 
-const mediaFaults = [
+const MEDIA_FAULTS = [
   ['no_media', { kind: 'no_media' }, /no_media 3/, { connected: 3, held: 0 }],
   [
     'dropped in mid-call',
@@ -82,7 +82,7 @@ const mediaFaults = [
   ['no Opus', { kind: 'wrong_codec' }, /bad_offer 3/, { connected: 0, held: 0, lost: 0 }],
 ] as const;
 
-for (const [title, fault, kinds, figures] of mediaFaults) {
+for (const [title, fault, kinds, figures] of MEDIA_FAULTS) {
   void t.test(`${title}: FAIL, with its kind of error`, async (t) => {
     const { agent } = await withAgent(t, { faults: [fault] });
     const report = await called(agent.url);

@@ -17,7 +17,7 @@ const calls = Number(process.env['CALLS'] ?? 20);
 const callMs = Number(process.env['CALL_SECONDS'] ?? 5) * 1_000;
 
 /** A call that is kept by somebody takes several hundred kB with it. */
-const leftOfCallBytesMax = 60_000;
+const LEFT_OF_CALL_BYTES_MAX = 60_000;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -60,7 +60,7 @@ void t.test(`${calls} calls one after another leave nothing behind`, async (t) =
   await until('nothing is left open', () => handles('UDPWRAP') === 0);
   await until('no timer is left', () => handles('Timeout') <= timers);
   const perCall = ((await bytesInUse()) - before) / calls;
-  t.ok(perCall < leftOfCallBytesMax, `${(perCall / 1_000).toFixed(1)} kB are left of a call`);
+  t.ok(perCall < LEFT_OF_CALL_BYTES_MAX, `${(perCall / 1_000).toFixed(1)} kB are left of a call`);
   t.comment(kinds.map((kind) => `${kind} ${handles(kind)}`).join(', '));
 });
 
@@ -85,7 +85,7 @@ void t.test(`a call of ${callMs / 1_000} s goes on, both ways`, async (t) => {
   });
   t.match(await view(), { state: 'talking' });
   t.equal(call.peer.state, 'connected');
-  const { packets, lost } = stream.figures();
+  const { packets, lost } = stream.statistics();
   t.equal(lost, 0);
   t.ok(packets > callMs / 40, `${packets} packets came`);
 });
@@ -105,9 +105,9 @@ void t.test('a call goes on when its sequence numbers begin anew, at 65536', asy
     }),
   ];
   t.teardown(() => Promise.all([agent.close(), caller.close()]));
-  await agent.accept(await caller.answer(await agent.offer()));
+  await agent.acceptAnswer(await caller.createAnswer(await agent.createOffer()));
   const signal = AbortSignal.timeout(10_000);
-  await Promise.all([agent.connected(signal), caller.connected(signal)]);
+  await Promise.all([agent.waitUntilConnected(signal), caller.waitUntilConnected(signal)]);
   const packets = 66_000;
   const burst = 100;
   for (let sent = 0; sent < packets; sent += burst) {

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import type { AgentOptions } from '../../reference-agent/index.ts';
 import { violations } from '../../src/contract/index.ts';
-import { ticksOfPacket } from '../../src/voice/opus/index.ts';
+import { countPacketTicks } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import {
@@ -96,7 +96,7 @@ void t.test('the agent greets, and sends a frame every 20 ms from then on', asyn
     steps(({ sequence }) => sequence),
     new Set([1]),
   );
-  t.same(new Set(heard.map(({ payload }) => ticksOfPacket(payload))), new Set([960]));
+  t.same(new Set(heard.map(({ payload }) => countPacketTicks(payload))), new Set([960]));
   const ticks = (heard.at(-1)?.timestamp ?? 0) - (heard[0]?.timestamp ?? 0);
   const ms = (heard.at(-1)?.arrivedAtMs ?? 0) - (heard[0]?.arrivedAtMs ?? 0);
   t.ok(Math.abs(ticks / 48 - ms) < 100, `${ticks / 48} ms of sound in ${ms} ms`);

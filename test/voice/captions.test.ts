@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import type { AgentOptions } from '../../reference-agent/index.ts';
 import { violations, type ChatMessage, type ChatResponse } from '../../src/contract/index.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
-import { openVoice } from '../../src/voice/speech/index.ts';
+import { createSpeechSynthesizer } from '../../src/voice/speech/index.ts';
 import { withAgent, type Send } from '../helpers/agent.ts';
 import {
   callsOf,
@@ -17,8 +17,8 @@ import {
 } from '../helpers/caller.ts';
 import { until } from '../helpers/until.ts';
 
-const user = openVoice({ kind: 'user' });
-const agentVoice = openVoice({ kind: 'agent' });
+const user = createSpeechSynthesizer({ kind: 'user' });
+const agentVoice = createSpeechSynthesizer({ kind: 'agent' });
 t.teardown(() => Promise.all([user.close(), agentVoice.close()]));
 
 /** A caller that can say in words what it speaks. */

@@ -91,7 +91,7 @@ void t.test('bad_sdp: the offer can not be taken', async (t) => {
   line.send({ type: 'start_call' });
   const sdp = sdpOf(await line.next('call_ready'));
   const peer = createPeer({ clock: systemClock });
-  await t.rejects(peer.answer(sdp), { name: 'PeerFailed', message: /fingerprint/ });
+  await t.rejects(peer.createAnswer(sdp), { name: 'PeerError', message: /fingerprint/ });
   await peer.close();
   line.socket.terminate();
 });

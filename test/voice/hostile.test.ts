@@ -104,7 +104,7 @@ void t.test(`answers with any description, ${rounds} calls of seed ${seed}`, asy
     const line = await openLine(url);
     line.send(start);
     const ready = await line.next('call_ready');
-    answer ??= await answering.answer(sdpOf(ready));
+    answer ??= await answering.createAnswer(sdpOf(ready));
     line.send(answerOf(ready, damagedSdp(answer, chance)));
     const candidate = `candidate:${tokens[chance.integer(0, tokens.length - 1)] ?? ''} 1 udp 1 127.0.0.1 9 typ host`;
     line.send({ type: 'ice_candidate', call_id: ready['call_id'], candidate: { candidate } });
@@ -119,15 +119,15 @@ void t.test(`offers with any description, ${rounds} of seed ${seed}`, async (t) 
   const chance = seededRandom(seed).fork('offers');
   const offering = createPeer({ clock: systemClock });
   t.teardown(() => offering.close());
-  const offer = await offering.offer();
+  const offer = await offering.createOffer();
   const seen = { answered: 0, refused: 0 };
   for (let round = 0; round < rounds; round += 1) {
     const peer = createPeer({ clock: systemClock });
-    await peer.answer(damagedSdp(offer, chance)).then(
+    await peer.createAnswer(damagedSdp(offer, chance)).then(
       () => (seen.answered += 1),
       (error: unknown) => {
         seen.refused += 1;
-        t.equal((error as Error).name, 'PeerFailed', String(error));
+        t.equal((error as Error).name, 'PeerError', String(error));
       },
     );
     await peer.close();

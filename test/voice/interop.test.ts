@@ -60,8 +60,8 @@ async function kitCalls(t: Test, options: ForeignAgentOptions): Promise<void> {
       void peer.addCandidate((candidate as { candidate: string }).candidate);
     }
   });
-  line.send(answerOf(ready, await peer.answer(sdpOf(ready))));
-  await peer.connected(AbortSignal.timeout(10_000));
+  line.send(answerOf(ready, await peer.createAnswer(sdpOf(ready))));
+  await peer.waitUntilConnected(AbortSignal.timeout(10_000));
   const [end] = agent.ends;
   if (!end) throw new Error('the agent has no call');
 
@@ -73,8 +73,8 @@ async function kitCalls(t: Test, options: ForeignAgentOptions): Promise<void> {
   await until('the kit hears', () => heard.length >= 75);
   t.equal(new Set(heard.map(({ payloadType }) => payloadType)).size, 1);
   t.equal(findOnsets(await measurePackets(heard)).length, 1, 'one utterance');
-  await meter.ask(peer, AbortSignal.timeout(10_000), { everyMs: 10, times: 3 });
-  const { stream, latencyMs, packetMs, unanswered } = meter.figures();
+  await meter.measureRoundTrips(peer, AbortSignal.timeout(10_000), { intervalMs: 10, count: 3 });
+  const { stream, latencyMs, packetMs, unanswered } = meter.statistics();
   t.match({ stream, packetMs, unanswered }, { stream: { lost: 0 }, packetMs: 20, unanswered: 0 });
   t.ok(latencyMs !== undefined && latencyMs > 20, `path ${latencyMs} ms`);
 }

@@ -1,9 +1,9 @@
 /** The way of the audio is measured to 10 ms, and what is buffered inside the agent is never met. */
 import t, { type Test } from 'tap';
 import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
-import { judgeAudioLatency, turnResponses } from '../../src/voice/latency/index.ts';
+import { judgeAudioLatency, findResponseLatencies } from '../../src/voice/latency/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { createPeer, PathMeter, type PathFigures } from '../../src/voice/peer/index.ts';
+import { createPeer, PathMeter, type PathStatistics } from '../../src/voice/peer/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import {
   answerOf,
@@ -18,11 +18,11 @@ import { onQuietMachine } from '../helpers/quiet-machine.ts';
 import { withRelay } from '../helpers/relay.ts';
 import { until } from '../helpers/until.ts';
 
-const precisionMs = 10;
-const packetsHeard = 120;
+const PRECISION_MS = 10;
+const PACKETS_HEARD = 120;
 
 /** A reply is audible within these, also where 600 ms of it are held back. */
-const packetsOfReply = 60;
+const PACKETS_OF_REPLY = 60;
 
 // Most of the time is spent waiting for packets.
 t.jobs = 3;
@@ -33,7 +33,7 @@ async function measured(
   url: string,
   holdMs: () => number,
   times = 20,
-): Promise<PathFigures> {
+): Promise<PathStatistics> {
   const relay = await withRelay(t, holdMs);
   const meter = new PathMeter(systemClock);
   const peer = createPeer({ clock: systemClock, onPacket: (packet) => meter.hear(packet) });
@@ -44,17 +44,20 @@ async function measured(
   });
   line.send({ type: 'start_call' });
   const ready = await line.next('call_ready');
-  const answer = await peer.answer(relay.offer(sdpOf(ready)));
+  const answer = await peer.createAnswer(relay.offer(sdpOf(ready)));
   line.send(answerOf(ready, relay.answer(answer)));
-  await peer.connected(AbortSignal.timeout(10_000));
-  await meter.ask(peer, AbortSignal.timeout(20_000), { everyMs: 25, times });
-  await until('enough packets', () => meter.figures().stream.packets >= packetsHeard);
-  t.ok(relay.passed() > packetsHeard, 'the relay was on the way');
-  return meter.figures();
+  await peer.waitUntilConnected(AbortSignal.timeout(10_000));
+  await meter.measureRoundTrips(peer, AbortSignal.timeout(20_000), {
+    intervalMs: 25,
+    count: times,
+  });
+  await until('enough packets', () => meter.statistics().stream.packets >= PACKETS_HEARD);
+  t.ok(relay.passed() > PACKETS_HEARD, 'the relay was on the way');
+  return meter.statistics();
 }
 
 const isNear = (ms: number | undefined, expected: number): boolean =>
-  Math.abs((ms ?? NaN) - expected) <= precisionMs;
+  Math.abs((ms ?? NaN) - expected) <= PRECISION_MS;
 
 void t.test(
   'packets that are held 40 or 90 ms each way: the path is that much longer',
@@ -101,7 +104,10 @@ async function judged(t: Test, fault?: string) {
   const call = await withCall(t, agent.voiceUrl ?? '', {}, { headers });
   const microphone = new Microphone(call.peer);
   t.teardown(() => microphone.stop());
-  const asking = meter.ask(call.peer, AbortSignal.timeout(20_000), { everyMs: 25, times: 10 });
+  const asking = meter.measureRoundTrips(call.peer, AbortSignal.timeout(20_000), {
+    intervalMs: 25,
+    count: 10,
+  });
   await greeted(call);
   const turns = [];
   for (const id of ['where-is-my-order', 'opening-hours']) {
@@ -111,14 +117,14 @@ async function judged(t: Test, fault?: string) {
     const from = call.heard.length;
     const updates = () => call.messages.filter(({ type }) => type === 'conversation_update').length;
     await until('an update', () => updates() === turns.length);
-    await until('the reply', () => call.heard.length > from + packetsOfReply);
+    await until('the reply', () => call.heard.length > from + PACKETS_OF_REPLY);
   }
   await asking;
   for (const packet of call.heard) meter.hear(packet);
   const onsets = findOnsets(await measurePackets(call.heard));
-  const turnResponsesMs = turnResponses(turns, onsets).filter((ms) => ms !== undefined);
+  const turnResponsesMs = findResponseLatencies(turns, onsets).filter((ms) => ms !== undefined);
   t.equal(turnResponsesMs.length, turns.length);
-  const pathMs = meter.figures().latencyMs;
+  const pathMs = meter.statistics().latencyMs;
   return { ...judgeAudioLatency({ pathMs, turnResponsesMs }), pathMs, turnResponsesMs };
 }
 

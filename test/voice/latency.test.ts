@@ -1,6 +1,6 @@
 /** How long the agent takes to answer: what a caller measures, and what the agent itself records. */
 import t, { type Test } from 'tap';
-import { ticksOfFrame, type Clip } from '../../src/voice/opus/index.ts';
+import { FRAME_TICKS, type Clip } from '../../src/voice/opus/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { callsOf, clipOf, greeted, Microphone, onsetsOf, withCall } from '../helpers/caller.ts';
 import { onQuietMachine } from '../helpers/quiet-machine.ts';
@@ -10,15 +10,15 @@ import { until } from '../helpers/until.ts';
 t.setTimeout(300_000);
 
 const turns = 10;
-const precisionMs = 10;
-const gridMs = 25;
-const delaysMs = [30, 100, 300];
+const PRECISION_MS = 10;
+const GRID_MS = 25;
+const DELAYS_MS = [30, 100, 300];
 
 /** A short utterance that ends at once: the beginning of a clip, so that many turns take no time. */
 async function word(): Promise<Clip> {
   const clip = await clipOf('where-is-my-order');
   const packets = clip.packets.slice(0, 15);
-  return { ...clip, packets, speechEndTicks: packets.length * ticksOfFrame };
+  return { ...clip, packets, speechEndTicks: packets.length * FRAME_TICKS };
 }
 
 const median = (values: readonly number[]): number =>
@@ -50,7 +50,7 @@ async function measured(t: Test, url: string, agentUrl: string, fault: string) {
 void t.test('a known delay is measured right to 10 ms, over ten turns', async (t) => {
   const { agent } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const faults = ['', ...delaysMs.map((ms) => `late_reply;min_ms=${ms};max_ms=${ms}`)];
+  const faults = ['', ...DELAYS_MS.map((ms) => `late_reply;min_ms=${ms};max_ms=${ms}`)];
   await onQuietMachine(t, 'caller and agent', async () => {
     const results = await Promise.all(faults.map((fault) => measured(t, url, agent.url, fault)));
     const medians = results.map(({ byCaller, byAgent }) => {
@@ -60,9 +60,9 @@ void t.test('a known delay is measured right to 10 ms, over ten turns', async (t
     const [[, undelayedMs] = [NaN, NaN], ...delayed] = medians;
     // The agent speaks on its grid of 20 ms: a delay is rounded up to it.
     const isDelayed = delayed.every(
-      ([, ms], nth) => Math.abs(ms - undelayedMs - (delaysMs[nth] ?? NaN)) <= gridMs,
+      ([, ms], nth) => Math.abs(ms - undelayedMs - (DELAYS_MS[nth] ?? NaN)) <= GRID_MS,
     );
-    const isSame = medians.every(([caller, agent]) => Math.abs(caller - agent) <= precisionMs);
+    const isSame = medians.every(([caller, agent]) => Math.abs(caller - agent) <= PRECISION_MS);
     const figures = medians.map((both) => both.map((ms) => ms.toFixed(1)).join(' and '));
     return [isSame && isDelayed && undelayedMs < 200, figures.join(', ')];
   });

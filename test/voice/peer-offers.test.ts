@@ -5,13 +5,15 @@ import { silentFrame } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket } from '../../src/voice/peer/index.ts';
 import { until } from '../helpers/until.ts';
 
-const connectMsMax = 10_000;
-const ofMedia = /^a=(rtpmap|fmtp|rtcp-fb|extmap|ssrc|msid|mid).*\r\n/gm;
+const CONNECT_MS_MAX = 10_000;
+const MEDIA_PATTERN = /^a=(rtpmap|fmtp|rtcp-fb|extmap|ssrc|msid|mid).*\r\n/gm;
 
 /** Offers video on the way of the audio, before it. */
 function withVideo(sdp: string): string {
   const [session = '', audio = ''] = sdp.split(/^(?=m=)/m);
-  const way = audio.replace(ofMedia, '').replace(/^m=audio (\d+) (\S+).*$/m, 'm=video $1 $2 120');
+  const way = audio
+    .replace(MEDIA_PATTERN, '')
+    .replace(/^m=audio (\d+) (\S+).*$/m, 'm=video $1 $2 120');
   return [
     session.replace('a=group:BUNDLE', 'a=group:BUNDLE video'),
     `${way}a=mid:video\r\na=rtpmap:120 VP8/90000\r\n`,
@@ -39,11 +41,11 @@ for (const [name, change] of Object.entries(changes)) {
     );
     if (!agent || !caller) throw new Error('there are two');
     t.teardown(() => Promise.all([agent.close(), caller.close()]));
-    const answer = await caller.answer(change(await agent.offer()));
+    const answer = await caller.createAnswer(change(await agent.createOffer()));
     t.match(answer, /^m=video 0 /m, 'video is declined');
-    await agent.accept(withoutVideo(answer));
-    const signal = AbortSignal.timeout(connectMsMax);
-    await Promise.all([agent.connected(signal), caller.connected(signal)]);
+    await agent.acceptAnswer(withoutVideo(answer));
+    const signal = AbortSignal.timeout(CONNECT_MS_MAX);
+    await Promise.all([agent.waitUntilConnected(signal), caller.waitUntilConnected(signal)]);
     agent.send(silentFrame, 0);
     caller.send(silentFrame, 0);
     await until('both heard', () => heard.length === 1 && came.length === 1);

@@ -4,12 +4,12 @@ import dgram from 'node:dgram';
 import t, { type Test } from 'tap';
 import { createPeer, type AudioPacket, type PeerOptions } from '../../src/voice/peer/index.ts';
 import { manualClock, systemClock } from '../../src/platform/clock.ts';
-import { leanHeader, readAny, readHeader } from '../../src/voice/peer/lean-headers.ts';
+import { createPlainHeader, readWithWerift, readHeader } from '../../src/voice/peer/rtp-headers.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { silentFrame } from '../../src/voice/opus/index.ts';
 import { until } from '../helpers/until.ts';
 
-const connectMsMax = 10_000;
+const CONNECT_MS_MAX = 10_000;
 
 /** A peer that ends with the test, and what it heard. */
 function withPeer(t: Test, options: Partial<PeerOptions> = {}) {
@@ -31,11 +31,14 @@ async function call(
   change: { offer?: (sdp: string) => string; answer?: (sdp: string) => string } = {},
 ) {
   const [agent, caller] = [withPeer(t), withPeer(t)];
-  const offer = await agent.peer.offer();
-  const answer = await caller.peer.answer(change.offer?.(offer) ?? offer);
-  await agent.peer.accept(change.answer?.(answer) ?? answer);
-  const signal = AbortSignal.timeout(connectMsMax);
-  await Promise.all([agent.peer.connected(signal), caller.peer.connected(signal)]);
+  const offer = await agent.peer.createOffer();
+  const answer = await caller.peer.createAnswer(change.offer?.(offer) ?? offer);
+  await agent.peer.acceptAnswer(change.answer?.(answer) ?? answer);
+  const signal = AbortSignal.timeout(CONNECT_MS_MAX);
+  await Promise.all([
+    agent.peer.waitUntilConnected(signal),
+    caller.peer.waitUntilConnected(signal),
+  ]);
   return { agent, caller, offer, answer };
 }
 
@@ -102,26 +105,32 @@ void t.test('a sender without a=ssrc is heard, and told how well', async (t) => 
 
 void t.test('candidates that come apart from the description are waited for', async (t) => {
   const [agent, caller] = [withPeer(t), withPeer(t)];
-  const offer = await agent.peer.offer();
-  const answering = caller.peer.answer(without(/^a=(candidate|end-of)/)(offer));
+  const offer = await agent.peer.createOffer();
+  const answering = caller.peer.createAnswer(without(/^a=(candidate|end-of)/)(offer));
   for (const line of candidatesOf(offer)) await caller.peer.addCandidate(line);
   const answer = await answering;
-  const accepting = agent.peer.accept(without(/^a=(candidate|end-of)/)(answer));
+  const accepting = agent.peer.acceptAnswer(without(/^a=(candidate|end-of)/)(answer));
   for (const line of candidatesOf(answer)) await agent.peer.addCandidate(line.replace(/^a=/, ''));
   await accepting;
-  const signal = AbortSignal.timeout(connectMsMax);
-  await Promise.all([agent.peer.connected(signal), caller.peer.connected(signal)]);
+  const signal = AbortSignal.timeout(CONNECT_MS_MAX);
+  await Promise.all([
+    agent.peer.waitUntilConnected(signal),
+    caller.peer.waitUntilConnected(signal),
+  ]);
 });
 
 void t.test('a description without any candidate is answered at once', async (t) => {
   const [agent, caller] = [withPeer(t), withPeer(t)];
-  const answer = await caller.peer.answer(
-    without(/^a=(candidate|end-of)/)(await agent.peer.offer()),
+  const answer = await caller.peer.createAnswer(
+    without(/^a=(candidate|end-of)/)(await agent.peer.createOffer()),
   );
-  await agent.peer.accept(answer);
+  await agent.peer.acceptAnswer(answer);
   // The caller knows of no address. It learns one from the check that comes.
-  const signal = AbortSignal.timeout(connectMsMax);
-  await Promise.all([agent.peer.connected(signal), caller.peer.connected(signal)]);
+  const signal = AbortSignal.timeout(CONNECT_MS_MAX);
+  await Promise.all([
+    agent.peer.waitUntilConnected(signal),
+    caller.peer.waitUntilConnected(signal),
+  ]);
   agent.peer.send(silentFrame, 0);
   caller.peer.send(silentFrame, 0);
   await until('both heard', () => agent.heard.length === 1 && caller.heard.length === 1);
@@ -140,13 +149,13 @@ void t.test('an answer that names no address is no hindrance to the one who call
 void t.test('where no candidate comes and nobody calls, that is said in time', async (t) => {
   const clock = manualClock(0);
   const [agent, caller] = [withPeer(t), withPeer(t, { clock })];
-  await caller.peer.answer(without(/^a=candidate/)(await agent.peer.offer()));
-  const connected = caller.peer.connected(AbortSignal.timeout(connectMsMax));
+  await caller.peer.createAnswer(without(/^a=candidate/)(await agent.peer.createOffer()));
+  const connected = caller.peer.waitUntilConnected(AbortSignal.timeout(CONNECT_MS_MAX));
   clock.advance(4_999);
   t.equal(caller.peer.state, 'connecting');
   clock.advance(1);
   const message = /no candidate that can be used, nor called/;
-  await t.rejects(connected, { name: 'PeerFailed', message });
+  await t.rejects(connected, { name: 'PeerError', message });
 });
 
 void t.test('addresses hidden behind a name are not looked up', async (t) => {
@@ -160,41 +169,41 @@ void t.test('addresses hidden behind a name are not looked up', async (t) => {
     await caller.peer.addCandidate(hidden);
     t.equal(caller.peer.state, 'connected');
 
-    const offer = await withPeer(t).peer.offer();
+    const offer = await withPeer(t).peer.createOffer();
     const { peer } = withPeer(t, { candidateMsMax: 20 });
     const onlyHidden = offer.replace(/^a=candidate:.*$/gm, hidden);
-    await peer.answer(onlyHidden);
-    const connected = peer.connected(AbortSignal.timeout(connectMsMax));
+    await peer.createAnswer(onlyHidden);
+    const connected = peer.waitUntilConnected(AbortSignal.timeout(CONNECT_MS_MAX));
     await t.rejects(connected, { message: /no candidate that can be used/ }, 'there is no other');
   }
 });
 
 void t.test('an address that this machine has not is a failure, not the end of it', async (t) => {
   const { peer } = withPeer(t, { network: { address: '192.0.2.1' } });
-  await t.rejects(peer.offer(), { name: 'PeerFailed', message: /192\.0\.2\.1 can't be used/ });
+  await t.rejects(peer.createOffer(), { name: 'PeerError', message: /192\.0\.2\.1 can't be used/ });
 });
 
 void t.test('ports are chosen from a range', async (t) => {
   const { peer } = withPeer(t, { network: { ports: [42_000, 42_100] } });
-  const port = Number(/127\.0\.0\.1 (\d+) typ host/.exec(await peer.offer())?.[1]);
+  const port = Number(/127\.0\.0\.1 (\d+) typ host/.exec(await peer.createOffer())?.[1]);
   t.ok(port >= 42_000 && port <= 42_100, `port ${port}`);
 });
 
 void t.test('the round trip is measured on the path of the media', async (t) => {
   const { agent, caller } = await call(t);
   for (const { peer } of [agent, caller]) {
-    const ms = await peer.roundTripMs();
+    const ms = await peer.measureRoundTripMs();
     t.ok(ms !== undefined && ms > 0 && ms < 1_000, `${ms} ms`);
   }
   const { peer } = withPeer(t);
-  t.equal(await peer.roundTripMs(), undefined, 'there is no path yet');
+  t.equal(await peer.measureRoundTripMs(), undefined, 'there is no path yet');
   await agent.peer.close();
-  t.equal(await caller.peer.roundTripMs(50), undefined, 'nobody answers');
+  t.equal(await caller.peer.measureRoundTripMs(50), undefined, 'nobody answers');
 });
 
 void t.test('headers are read and written as werift does it, only sooner', (t) => {
   const chance = seededRandom('headers');
-  const lean = leanHeader();
+  const lean = createPlainHeader();
   for (let nth = 0; nth < 500; nth += 1) {
     const fields = {
       marker: chance.integer(0, 1) === 1,
@@ -212,7 +221,7 @@ void t.test('headers are read and written as werift does it, only sooner', (t) =
     const packet = bytes.subarray(0, chance.integer(0, 2) === 0 ? chance.integer(0, 12) : 12);
     t.same(
       attempt(() => readHeader(packet)),
-      attempt(() => readAny(packet)),
+      attempt(() => readWithWerift(packet)),
     );
   }
   t.end();
@@ -234,36 +243,42 @@ void t.test('nothing is sent before the connection and after it', async (t) => {
   await agent.peer.close();
   t.notOk(agent.peer.send(silentFrame, 0));
   t.equal(agent.peer.state, 'closed');
-  await t.rejects(agent.peer.connected(new AbortController().signal), { name: 'PeerFailed' });
+  await t.rejects(agent.peer.waitUntilConnected(new AbortController().signal), {
+    name: 'PeerError',
+  });
 });
 
 void t.test('waiting for the connection ends with its signal', async (t) => {
   const { peer } = withPeer(t);
-  await peer.offer();
+  await peer.createOffer();
   const over = new AbortController();
-  const waiting = peer.connected(over.signal);
+  const waiting = peer.waitUntilConnected(over.signal);
   over.abort(new Error('time is up'));
   await t.rejects(waiting, new Error('time is up'));
 });
 
 void t.test('what is no description is refused by name', async (t) => {
   const { peer } = withPeer(t);
-  const offer = await peer.offer();
+  const offer = await peer.createOffer();
   const broken = ['', 'v=0', 'a=candidate:', '\0', offer.replace(/a=fingerprint.*\r\n/, '')];
   for (const sdp of [...broken, offer.replaceAll('audio', 'video'), offer.slice(0, 200)]) {
     const { peer } = withPeer(t, { candidateMsMax: 20 });
-    await t.rejects(peer.answer(sdp), { name: 'PeerFailed' }, JSON.stringify(sdp.slice(0, 40)));
+    await t.rejects(
+      peer.createAnswer(sdp),
+      { name: 'PeerError' },
+      JSON.stringify(sdp.slice(0, 40)),
+    );
   }
 });
 
 void t.test('that there was a path is known where the keys were refused', async (t) => {
   const [agent, caller] = [withPeer(t), withPeer(t)];
-  const offer = await agent.peer.offer();
+  const offer = await agent.peer.createOffer();
   const others = `$1 ${Array(32).fill('00').join(':')}`;
-  const answer = await caller.peer.answer(offer.replace(/^(a=fingerprint:\S+) .*$/m, others));
+  const answer = await caller.peer.createAnswer(offer.replace(/^(a=fingerprint:\S+) .*$/m, others));
   t.notOk(caller.peer.hasPath);
-  await agent.peer.accept(answer);
-  const connected = caller.peer.connected(AbortSignal.timeout(connectMsMax));
+  await agent.peer.acceptAnswer(answer);
+  const connected = caller.peer.waitUntilConnected(AbortSignal.timeout(CONNECT_MS_MAX));
   await t.rejects(connected, { message: /or the keys were refused/ });
   t.ok(caller.peer.hasPath);
 });
@@ -273,9 +288,9 @@ void t.test('a handshake that nobody answers ends with the peer', (t) => {
     import { createPeer } from '${new URL('../../src/voice/peer/index.ts', import.meta.url).href}';
     import { systemClock as clock } from '${new URL('../../src/platform/clock.ts', import.meta.url).href}';
     const [agent, caller] = [createPeer({ clock }), createPeer({ clock })];
-    const answer = await caller.answer(await agent.offer());
-    await agent.accept(answer.replace(/^(a=fingerprint:\\S+) .*$/m, '$1 ' + Array(32).fill('00').join(':')));
-    await agent.connected(AbortSignal.timeout(10_000)).catch(() => undefined);
+    const answer = await caller.createAnswer(await agent.createOffer());
+    await agent.acceptAnswer(answer.replace(/^(a=fingerprint:\\S+) .*$/m, '$1 ' + Array(32).fill('00').join(':')));
+    await agent.waitUntilConnected(AbortSignal.timeout(10_000)).catch(() => undefined);
     await Promise.all([agent.close(), caller.close()]);`;
   const startedMs = systemClock.monotonicMs();
   execFileSync(process.execPath, ['--input-type=module', '--eval', program], { stdio: 'pipe' });

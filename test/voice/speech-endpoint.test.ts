@@ -3,7 +3,11 @@ import t, { type Test } from 'tap';
 import { measureLevelDb } from '../../src/voice/activity/index.ts';
 import { scaledClock, skippingClock } from '../../src/platform/clock.ts';
 import { createDecoder, type Clip } from '../../src/voice/opus/index.ts';
-import { openVoice, type Voice, type VoiceOptions } from '../../src/voice/speech/index.ts';
+import {
+  createSpeechSynthesizer,
+  type SpeechSynthesizer,
+  type SynthesizerOptions,
+} from '../../src/voice/speech/index.ts';
 import {
   speaks,
   speechServer,
@@ -14,13 +18,13 @@ import {
 
 interface Spoken {
   server: SpeechServer;
-  voice: Voice;
+  voice: SpeechSynthesizer;
 }
 
-async function voiceOf(t: Test, options: Partial<VoiceOptions> = {}): Promise<Spoken> {
+async function voiceOf(t: Test, options: Partial<SynthesizerOptions> = {}): Promise<Spoken> {
   const server = await speechServer(t);
   const endpoint = { baseUrl: server.baseUrl, apiKey: 'sk-secret', ...options.endpoint };
-  const voice = openVoice({ kind: 'user', ...options, endpoint });
+  const voice = createSpeechSynthesizer({ kind: 'user', ...options, endpoint });
   t.teardown(() => voice.close());
   return { server, voice };
 }
@@ -119,7 +123,7 @@ void t.test('what is no speech is refused with a sentence', async (t) => {
   ];
   for (const [nth, [file, says]] of files.entries()) {
     server.behave(speaks.wav(file));
-    await t.rejects(voice.speak(`file ${nth}`), { name: 'SpeechFailed', message: says });
+    await t.rejects(voice.speak(`file ${nth}`), { name: 'SpeechError', message: says });
   }
 });
 
@@ -147,7 +151,7 @@ void t.test('what can not be asked again says what to look at, and nothing secre
   for (const [status, says] of refusals) {
     server.behave(speaks.status(status));
     const failed = await voice.speak(`words ${status}`).catch((error: unknown) => error);
-    t.match(failed, { name: 'SpeechFailed', message: says });
+    t.match(failed, { name: 'SpeechError', message: says });
     t.notMatch(String(failed), /secret|words/);
   }
   t.equal(server.asked.length, refusals.length);

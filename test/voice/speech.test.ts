@@ -3,20 +3,20 @@ import { execFileSync } from 'node:child_process';
 import t, { type Test } from 'tap';
 import { measureLevelDb } from '../../src/voice/activity/index.ts';
 import { manualClock } from '../../src/platform/clock.ts';
-import { createDecoder, ticksOfPacket, type Clip } from '../../src/voice/opus/index.ts';
+import { createDecoder, countPacketTicks, type Clip } from '../../src/voice/opus/index.ts';
 import {
-  openVoice,
-  SpeechFailed,
-  type Voice,
-  type VoiceOptions,
+  createSpeechSynthesizer,
+  SpeechError,
+  type SpeechSynthesizer,
+  type SynthesizerOptions,
 } from '../../src/voice/speech/index.ts';
 import { until } from '../helpers/until.ts';
 
-const oddThread = new URL('../helpers/odd-line-thread.ts', import.meta.url);
-const silenceDb = -50;
+const oddThread = new URL('../helpers/faulty-line-thread.ts', import.meta.url);
+const SILENCE_DB = -50;
 
-function voiceFor(t: Test, options: Partial<VoiceOptions> = {}): Voice {
-  const voice = openVoice({ kind: 'user', ...options });
+function voiceFor(t: Test, options: Partial<SynthesizerOptions> = {}): SpeechSynthesizer {
+  const voice = createSpeechSynthesizer({ kind: 'user', ...options });
   t.teardown(() => voice.close());
   return voice;
 }
@@ -35,7 +35,7 @@ async function levelsOf({ packets }: Clip): Promise<number[]> {
 
 /** Milliseconds of the longest silence between two sounds. */
 function longestPauseMs(levels: readonly number[]): number {
-  const loud = levels.flatMap((level, window) => (level > silenceDb ? [window] : []));
+  const loud = levels.flatMap((level, window) => (level > SILENCE_DB ? [window] : []));
   return Math.max(...loud.slice(1).map((window, nth) => (window - (loud[nth] ?? 0) - 1) * 10));
 }
 
@@ -45,9 +45,11 @@ void t.test('a line is heard, from where it says to where it says, without a pau
   for (const kind of ['user', 'agent'] as const) {
     const clip = await voiceFor(t, { kind }).speak(line);
     t.match(clip, { speaker: kind, text: line, id: /^line-[0-9a-f]{12}$/ });
-    t.ok(clip.packets.every((packet) => Buffer.isBuffer(packet) && ticksOfPacket(packet) === 960));
+    t.ok(
+      clip.packets.every((packet) => Buffer.isBuffer(packet) && countPacketTicks(packet) === 960),
+    );
     const levels = await levelsOf(clip);
-    const isLoud = (window: number): boolean => (levels[window] ?? -Infinity) > silenceDb;
+    const isLoud = (window: number): boolean => (levels[window] ?? -Infinity) > SILENCE_DB;
     const [start, end] = [clip.speechStartTicks / 480, clip.speechEndTicks / 480];
     t.ok(isLoud(start) && isLoud(end - 1), 'both ends are heard');
     t.notOk(levels.some((_, window) => (window < start || window >= end) && isLoud(window)));
@@ -95,7 +97,7 @@ void t.test(
 void t.test('text that nobody could speak is refused with a sentence', async (t) => {
   const voice = voiceFor(t);
   for (const text of ['', '  \n\t', '😀👍', '...', '\0\u0007\u200b', '\ud800']) {
-    await t.rejects(voice.speak(text), { name: 'SpeechFailed', message: /neither a letter/ });
+    await t.rejects(voice.speak(text), { name: 'SpeechError', message: /neither a letter/ });
   }
   for (const text of ['日本語', 'привет']) {
     await t.rejects(voice.speak(text), { message: /no English .* SANDBOX_KIT_SPEECH_URL/ });
@@ -128,7 +130,7 @@ void t.test('a thread that dies or stands still fails its line, and no other', a
     t.match(dead, {
       status: 'rejected',
       reason: {
-        name: 'SpeechFailed',
+        name: 'SpeechError',
         message: /^the thread that makes lines has died(: TypeError)?$/,
       },
     });
@@ -140,7 +142,7 @@ void t.test('a thread that dies or stands still fails its line, and no other', a
     clock.advance(60_000);
     return still !== undefined;
   });
-  t.match(still, { name: 'SpeechFailed', message: /longer than 60 s/ });
+  t.match(still, { name: 'SpeechError', message: /longer than 60 s/ });
   t.equal((await voice.speak('Hello')).text, 'Hello');
 });
 
@@ -157,14 +159,14 @@ void t.test('whoever calls off leaves; whoever else waits for the line gets it',
 
 void t.test('a voice that is closed ends what it is at, and speaks no more', async (t) => {
   for (const threadUrl of [undefined, oddThread]) {
-    const voice = openVoice({ kind: 'user', ...(threadUrl && { threadUrl }) });
+    const voice = createSpeechSynthesizer({ kind: 'user', ...(threadUrl && { threadUrl }) });
     const lines = ['stand still', 'Hello', 'Goodbye'].map((text) => voice.speak(text));
     const outcomes = Promise.allSettled(lines);
     await voice.close();
     for (const outcome of await outcomes) {
       t.match(outcome, { status: 'rejected', reason: { message: /closed/ } });
     }
-    await t.rejects(voice.speak('Hello'), SpeechFailed);
+    await t.rejects(voice.speak('Hello'), SpeechError);
     await voice.close();
   }
 });
@@ -192,8 +194,8 @@ void t.test('without the optional package the sentence says what to install', (t
 void t.test('a voice that nobody closes keeps no process alive', (t) => {
   const room = new URL('../../src/voice/speech/index.ts', import.meta.url).href;
   const program = `
-    const { openVoice } = await import('${room}');
-    const { packets } = await openVoice({ kind: 'user' }).speak('Hello');
+    const { createSpeechSynthesizer } = await import('${room}');
+    const { packets } = await createSpeechSynthesizer({ kind: 'user' }).speak('Hello');
     console.log(packets.length > 10);
   `;
   const options = { timeout: 60_000 };

@@ -71,7 +71,7 @@ class Relay implements CallTwist {
       },
     });
     [this.#inner, this.#outer] = [inner, outer];
-    const sdp = await outer.offer();
+    const sdp = await outer.createOffer();
     if (this.#isOver) await this.#close();
     return sdp;
   }
@@ -105,8 +105,8 @@ class Relay implements CallTwist {
 
   async #take(answer: string): Promise<string> {
     if (!this.#inner || !this.#outer) throw new Error('there was no offer');
-    await this.#outer.accept(answer);
-    return this.#inner.answer(this.#offer);
+    await this.#outer.acceptAnswer(answer);
+    return this.#inner.createAnswer(this.#offer);
   }
 
   #toKit(packet: AudioPacket): void {
@@ -118,7 +118,7 @@ class Relay implements CallTwist {
 
   #send(packet: AudioPacket, changed: Partial<AudioPacket> = {}): void {
     const one = { ...packet, ...changed };
-    this.#outer?.sendAs(one, one.payload);
+    this.#outer?.sendWithHeader(one, one.payload);
   }
 
   /** Sends more of the same, as an agent does that does not look at its WebSocket. */

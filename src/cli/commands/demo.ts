@@ -335,8 +335,8 @@ const scenarioOf = { chat: 'order-status', voice: 'opening-hours' } as const;
 
 /** Starts a simulation by chat and, if this machine can speak, one by voice. They never reject. */
 async function startSimulations(sandbox: string): Promise<Promise<SimulationReport | undefined>[]> {
-  const { canSpeak } = await import('../../voice/speech/index.ts');
-  const channels = canSpeak() ? (['chat', 'voice'] as const) : (['chat'] as const);
+  const { isSynthesizerInstalled } = await import('../../voice/speech/index.ts');
+  const channels = isSynthesizerInstalled() ? (['chat', 'voice'] as const) : (['chat'] as const);
   return channels.map(async (channel) => {
     try {
       const { simulate } = await import('../../service/index.ts');

@@ -21,7 +21,7 @@ import { runSession, type SessionDeps } from '../simulator/run-session.ts';
 import { openSandbox } from '../simulator/sandbox.ts';
 import { planSessions, type ChannelName, type SessionPlan } from '../simulator/session-plan.ts';
 import type { SimulatedSession } from '../simulator/simulated-session.ts';
-import { voiceCaller, type CallOptions } from '../simulator/voice-caller.ts';
+import { createVoiceCaller, type CallOptions } from '../simulator/voice-caller.ts';
 import { openUserModel, type UserModelOptions } from '../simulator/user-model.ts';
 import type { Outcome } from '../store/store.ts';
 import { decideVerdict } from '../domain/sessions.ts';
@@ -73,7 +73,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
   const { samples, channel, sandbox: url, apiKey, ca, userModel, voice } = options;
   const plans = planSessions({ castings, samples, seed, channel });
   const sandbox = openSandbox({ url, apiKey, ca, connections: concurrency, clock });
-  const caller = voiceCaller({ ...voice, sandbox: url, apiKey, ca, clock });
+  const caller = createVoiceCaller({ ...voice, sandbox: url, apiKey, ca, clock });
   const model = userModel && openUserModel({ ...userModel, clock });
   const random = seededRandom(seed).fork('judge');
   const judge = options.judge && createJudge({ ...options.judge, clock, random });

@@ -19,7 +19,7 @@ import { openSandbox, type Sandbox } from './sandbox.ts';
 import { planSessions, type SessionPlan } from './session-plan.ts';
 import type { SimulatedSession } from './simulated-session.ts';
 import type { UserModel } from './user-model.ts';
-import { voiceCaller } from './voice-caller.ts';
+import { createVoiceCaller } from './voice-caller.ts';
 
 /** What a runner needs. */
 export interface SimulationRunnerOptions {
@@ -190,7 +190,7 @@ class PlanRunner implements SimulationRunner {
     const connections = plan.concurrency;
     const sandbox = openSandbox({ url, apiKey, connections, clock: machineClock });
     const voice = { url: voiceUrl, speech };
-    const caller = voiceCaller({ ...voice, sandbox: url, apiKey, clock: machineClock });
+    const caller = createVoiceCaller({ ...voice, sandbox: url, apiKey, clock: machineClock });
     this.#sandboxes.add(sandbox);
     const until = AbortSignal.any([control.signal, this.#stopping.signal]);
     const deps = { sandbox, call: caller.open, model, clock, machineClock, log };

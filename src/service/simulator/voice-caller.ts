@@ -1,11 +1,11 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import type { AnswerForm, CallAudio } from '../../voice/call/index.ts';
-import { usualAnswerForm, voiceUrlOf } from '../../voice/call/voice-target.ts';
+import { defaultAnswerForm, deriveVoiceUrl } from '../../voice/call/voice-target.ts';
 import type { OpenChannel } from './channel.ts';
 import type { SessionPlan } from './session-plan.ts';
 import { SessionFault } from './simulated-session.ts';
-import type { VoiceChannelParts } from './voice-channel.ts';
+import type { VoiceChannelOptions } from './voice-channel.ts';
 
 /** How calls are placed. */
 export interface CallOptions {
@@ -36,7 +36,7 @@ export interface VoiceCaller {
 }
 
 /** A caller for one sandbox. What speaks and hears is loaded at the first call. */
-export function voiceCaller(options: VoiceCallerOptions): VoiceCaller {
+export function createVoiceCaller(options: VoiceCallerOptions): VoiceCaller {
   let loading: ReturnType<typeof load> | undefined;
   return {
     async open(plan, userId, signal) {
@@ -55,15 +55,19 @@ const unspoken = (why: string): SessionFault =>
 
 async function load(options: VoiceCallerOptions) {
   const room = await import('../../voice/speech/index.ts');
-  const { openVoice, SpeechFailed } = room;
+  const { createSpeechSynthesizer, SpeechError } = room;
   const { pacer } = await import('../../platform/pacer.ts');
   const { openVoiceChannel } = await import('./voice-channel.ts');
   const { clock, sandbox, apiKey, ca, speech, onAudio, mediaAddress } = options;
   // Nobody is called by somebody who has no voice.
-  if (!speech && !room.canSpeak()) throw unspoken(room.cannotSpeak);
-  const { url = voiceUrlOf(sandbox), answerForm = usualAnswerForm } = options;
-  const voice = openVoice({ kind: 'user', clock, ...(speech && { endpoint: speech }) });
-  const parts: VoiceChannelParts = {
+  if (!speech && !room.isSynthesizerInstalled()) throw unspoken(room.missingPackageMessage);
+  const { url = deriveVoiceUrl(sandbox), answerForm = defaultAnswerForm } = options;
+  const voice = createSpeechSynthesizer({
+    kind: 'user',
+    clock,
+    ...(speech && { endpoint: speech }),
+  });
+  const parts: VoiceChannelOptions = {
     clock,
     pacer: pacer(clock),
     target: { url, apiKey, ca, answerForm, mediaAddress },
@@ -71,7 +75,7 @@ async function load(options: VoiceCallerOptions) {
       try {
         return await voice.speak(line, signal);
       } catch (error) {
-        if (!(error instanceof SpeechFailed)) throw error;
+        if (!(error instanceof SpeechError)) throw error;
         throw unspoken(error.message);
       }
     },

@@ -1,32 +1,31 @@
+import type { EndReason } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { VoiceActivityDetector } from '../../voice/activity/index.ts';
 import { createDecoder, type Clip } from '../../voice/opus/index.ts';
 import type { Pacer } from '../../platform/pacer.ts';
 import {
-  CallFailed,
+  CallError,
+  type CallFailure,
   CallRecording,
   Microphone,
   OutgoingCall,
   type CallAudio,
   type CallMessage,
-  type Said,
+  type SpeechSpan,
   type VoiceTarget,
 } from '../../voice/call/index.ts';
 import { isObject } from '../../platform/json.ts';
 import type { Channel } from './channel.ts';
 import type { SessionPlan } from './session-plan.ts';
-import type { AgentReply } from './simulated-session.ts';
-import { callFault } from './voice-fault.ts';
-import { voicePatience, type VoicePatience } from './voice-patience.ts';
-import { VoiceTurn } from './voice-turn.ts';
-import { VoiceUnderstanding } from './voice-understanding.ts';
-import { VoiceUpdates } from './voice-updates.ts';
+import { SessionFault, type AgentReply } from './simulated-session.ts';
+import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
+import { TranscriptComparison, VoiceUpdates } from './voice-updates.ts';
 
 /** What is longer may be cut by who takes it. */
-const captionCharsMax = 2_000;
+const CAPTION_CHARS_MAX = 2_000;
 
 /** What calls are held with. */
-export interface VoiceChannelParts {
+export interface VoiceChannelOptions {
   clock: Clock;
   /** Of all calls of the run. */
   pacer: Pacer;
@@ -39,14 +38,14 @@ export interface VoiceChannelParts {
 
 /** A conversation by a call (spec 4.9, 6). @throws SessionFault, or the signal's reason. */
 export async function openVoiceChannel(
-  parts: VoiceChannelParts,
+  options: VoiceChannelOptions,
   plan: SessionPlan,
   userId: string | undefined,
   signal: AbortSignal,
 ): Promise<Channel> {
   // Loaded before the call: the time that takes is not the sandbox's.
   const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'full' });
-  const channel = new VoiceChannel(parts, plan, activity);
+  const channel = new VoiceChannel(options, plan, activity);
   try {
     await channel.open(startOf(plan, userId), signal);
     return channel;
@@ -74,14 +73,14 @@ function startOf({ sessionId, scenario, persona }: SessionPlan, userId?: string)
 
 class VoiceChannel implements Channel {
   readonly #notes: string[] = [];
-  readonly #understanding = new VoiceUnderstanding();
-  readonly #parts: VoiceChannelParts;
+  readonly #understanding = new TranscriptComparison();
+  readonly #options: VoiceChannelOptions;
   readonly #plan: SessionPlan;
   readonly #activity: VoiceActivityDetector;
   readonly #call: OutgoingCall;
   readonly #updates: VoiceUpdates;
   readonly #recording = new CallRecording();
-  readonly #patience: VoicePatience;
+  readonly #patience: TurnTimeouts;
   /** Aborts when the call is over, with why. */
   readonly #over = new AbortController();
   #microphone: Microphone | undefined;
@@ -91,22 +90,22 @@ class VoiceChannel implements Channel {
   #saidAtMs: number | undefined;
   #ending: Promise<void> | undefined;
 
-  constructor(parts: VoiceChannelParts, plan: SessionPlan, activity: VoiceActivityDetector) {
-    this.#parts = parts;
+  constructor(options: VoiceChannelOptions, plan: SessionPlan, activity: VoiceActivityDetector) {
+    this.#options = options;
     this.#plan = plan;
     this.#activity = activity;
-    this.#updates = new VoiceUpdates(parts.clock);
-    this.#patience = voicePatience(plan.scenario.limits?.turn_timeout_ms);
+    this.#updates = new VoiceUpdates(options.clock);
+    this.#patience = resolveTurnTimeouts(plan.scenario.limits?.turn_timeout_ms);
     this.#call = new OutgoingCall({
-      ...parts,
+      ...options,
       onPacket: (packet) => {
         if (this.#ending) return;
         this.#activity.hear(packet);
-        if (parts.onAudio && packet.payloadType === this.#call.payloadType) {
-          this.#recording.heard(packet);
+        if (options.onAudio && packet.payloadType === this.#call.payloadType) {
+          this.#recording.addReceived(packet);
         }
       },
-      onMessage: (message) => this.#updates.hear(message),
+      onMessage: (message) => this.#updates.handle(message),
       onEnd: (why) => this.#end(why),
     });
   }
@@ -124,7 +123,7 @@ class VoiceChannel implements Channel {
   }
 
   async open(asked: CallMessage, signal: AbortSignal): Promise<void> {
-    const { clock, pacer } = this.#parts;
+    const { clock, pacer } = this.#options;
     const hangUp = (): void => void this.#call.hangUp();
     signal.throwIfAborted();
     signal.addEventListener('abort', hangUp, { once: true });
@@ -136,12 +135,12 @@ class VoiceChannel implements Channel {
       this.#activity.payloadType = this.#call.payloadType;
       this.#upSinceMs = clock.monotonicMs();
       const onSent = (payload: Buffer): void => {
-        if (this.#parts.onAudio) this.#recording.sent(payload);
+        if (this.#options.onAudio) this.#recording.addSent(payload);
       };
       this.#microphone = new Microphone({ peer, clock, pacer, onSent });
     } catch (error) {
       signal.throwIfAborted();
-      throw error instanceof CallFailed ? callFault(error) : error;
+      throw error instanceof CallError ? toSessionFault(error) : error;
     } finally {
       signal.removeEventListener('abort', hangUp);
     }
@@ -149,38 +148,38 @@ class VoiceChannel implements Channel {
 
   async say(line: string, signal: AbortSignal): Promise<AgentReply | undefined> {
     this.#saidAtMs = undefined;
-    const clip = await this.#parts.speak(line, signal);
+    const clip = await this.#options.speak(line, signal);
     await this.#hearOut(signal);
     if (this.#hasHungUp()) return undefined;
     // What the agent said before the user's first line answers nothing.
-    if (this.#turns === 0) this.#updates.next();
+    if (this.#turns === 0) this.#updates.beginTurn();
     this.#turns += 1;
     const turn = this.#turn();
     if (this.#takesCaptions)
-      this.#call.send({ type: 'caption', text: line.slice(0, captionCharsMax) });
+      this.#call.send({ type: 'caption', text: line.slice(0, CAPTION_CHARS_MAX) });
     const said = await this.#speak(clip, signal);
     if (!said) {
       if (this.#hasHungUp()) return undefined;
       throw new Error('the microphone stopped in a call that goes on');
     }
-    this.#saidAtMs = said.untilMs;
-    this.#updates.lineIsSaid();
+    this.#saidAtMs = said.endMs;
+    this.#updates.markLineSpoken();
     const reply = await turn.reply(said, signal);
-    if (turn.wasSpokenOver)
+    if (turn.wasInterrupted)
       this.#notes.push(`The agent spoke over the user (line ${this.#turns}).`);
-    this.#understanding.compare(line, this.#updates.heard);
-    this.#updates.next();
+    this.#understanding.compare(line, this.#updates.userText);
+    this.#updates.beginTurn();
     return reply;
   }
 
   async listen(signal: AbortSignal): Promise<AgentReply | undefined> {
     if (this.#plan.scenario.initial_messages?.at(-1)?.role === 'assistant') return undefined;
     this.#turns += 1;
-    this.#updates.lineIsSaid();
+    this.#updates.markLineSpoken();
     const atMs = this.#upSinceMs;
     this.#saidAtMs = atMs;
-    const reply = await this.#turn().reply({ atMs, untilMs: atMs }, signal);
-    this.#updates.next();
+    const reply = await this.#turn().reply({ startMs: atMs, endMs: atMs }, signal);
+    this.#updates.beginTurn();
     return reply;
   }
 
@@ -191,7 +190,7 @@ class VoiceChannel implements Channel {
   #turn(): VoiceTurn {
     const [activity, updates, patience] = [this.#activity, this.#updates, this.#patience];
     return new VoiceTurn({
-      ...{ activity, updates, patience, clock: this.#parts.clock, over: this.#over.signal },
+      ...{ activity, updates, patience, clock: this.#options.clock, over: this.#over.signal },
       hasHungUp: () => this.#hasHungUp(),
       error: () => this.#call.error,
     });
@@ -199,9 +198,9 @@ class VoiceChannel implements Channel {
 
   /** Waits until the agent has said what it had to say; who picks up may greet first. */
   async #hearOut(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#parts;
-    const { quietMs, greetMs, hearOutMsMax, lookEveryMs } = this.#patience;
-    const endMs = clock.monotonicMs() + hearOutMsMax;
+    const { clock } = this.#options;
+    const { quietMs, greetMs, listenMsMax, pollMs } = this.#patience;
+    const endMs = clock.monotonicMs() + listenMsMax;
     const until = AbortSignal.any([signal, this.#over.signal]);
     const mayGreetMs = this.#turns === 0 ? this.#upSinceMs + greetMs - quietMs : -Infinity;
     while (!until.aborted) {
@@ -211,13 +210,13 @@ class VoiceChannel implements Channel {
         this.#notes.push(`The agent did not stop to speak before line ${this.#turns + 1}.`);
         return;
       }
-      await clock.sleep(lookEveryMs, until).catch(() => undefined);
+      await clock.sleep(pollMs, until).catch(() => undefined);
     }
     signal.throwIfAborted();
   }
 
   /** Says a line; undefined where the call ends before it is said. */
-  async #speak(clip: Clip, signal: AbortSignal): Promise<Said | undefined> {
+  async #speak(clip: Clip, signal: AbortSignal): Promise<SpeechSpan | undefined> {
     const hush = (): void => this.#microphone?.stop();
     signal.throwIfAborted();
     signal.addEventListener('abort', hush, { once: true });
@@ -234,13 +233,13 @@ class VoiceChannel implements Channel {
   #hasHungUp(): boolean {
     if (!this.#over.signal.aborted) return false;
     const why: unknown = this.#over.signal.reason;
-    if (!(why instanceof CallFailed)) throw why;
+    if (!(why instanceof CallError)) throw why;
     const hasSpoken = this.#updates.hasSpoken || this.#activity.lastSpeechAtMs > -Infinity;
     if (why.kind === 'dropped' && why.closeCode === 1000 && hasSpoken) return true;
-    throw callFault(why);
+    throw toSessionFault(why);
   }
 
-  #end(why: CallFailed): void {
+  #end(why: CallError): void {
     this.#over.abort(why);
     this.#microphone?.stop();
   }
@@ -249,6 +248,29 @@ class VoiceChannel implements Channel {
     this.#microphone?.stop();
     await this.#call.hangUp();
     this.#activity.close();
-    this.#parts.onAudio?.(this.#plan, this.#recording.audio());
+    this.#options.onAudio?.(this.#plan, this.#recording.audio());
   }
+}
+
+/** What a call that came to nothing makes of its session. */
+const END_REASONS: Record<CallFailure, EndReason> = {
+  unreachable: 'infrastructure_error',
+  refused: 'infrastructure_error',
+  unauthorized: 'infrastructure_error',
+  too_many_calls: 'infrastructure_error',
+  no_offer: 'timeout',
+  call_error: 'agent_error',
+  bad_offer: 'agent_error',
+  no_path: 'infrastructure_error',
+  no_media: 'agent_error',
+  dropped: 'agent_error',
+  path_lost: 'infrastructure_error',
+  media_stopped: 'agent_error',
+  local: 'simulator_error',
+};
+
+/** Why a session can't go on whose call failed. */
+function toSessionFault({ kind, message }: CallError): SessionFault {
+  const cure = kind === 'unauthorized' ? '; see SANDBOX_KIT_API_KEY' : '';
+  return new SessionFault(END_REASONS[kind], `The call failed: ${message}${cure}.`);
 }

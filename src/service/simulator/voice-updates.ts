@@ -5,8 +5,8 @@ import { toolCallsIn } from './read-reply.ts';
 import type { ReplyToolCall } from './simulated-session.ts';
 
 /** Of one turn so many updates are read, and so many characters kept. */
-const updatesMax = 200;
-const textCharsMax = 20_000;
+const UPDATES_MAX = 200;
+const TEXT_CHARS_MAX = 20_000;
 
 /** What the agent says that it says: the `conversation_update`s of a call (spec 6), turn by turn. */
 export class VoiceUpdates {
@@ -28,13 +28,13 @@ export class VoiceUpdates {
   }
 
   /** What the agent says in this turn; empty where nothing came. */
-  get text(): string {
-    return this.#texts.join(' ').slice(0, textCharsMax);
+  get agentText(): string {
+    return this.#texts.join(' ').slice(0, TEXT_CHARS_MAX);
   }
 
   /** What it tells that the user said in this turn; empty where it has told nothing of the line. */
-  get heard(): string {
-    return this.#hasHeardLine ? this.#heard.join(' ').slice(0, textCharsMax) : '';
+  get userText(): string {
+    return this.#hasHeardLine ? this.#heard.join(' ').slice(0, TEXT_CHARS_MAX) : '';
   }
 
   get toolCalls(): ReplyToolCall[] {
@@ -62,8 +62,8 @@ export class VoiceUpdates {
   }
 
   /** A turn is over: what comes from now on is of the next. */
-  next(): void {
-    this.#before = this.text;
+  beginTurn(): void {
+    this.#before = this.agentText;
     this.#isAnswering = false;
     this.#texts = [];
     this.#heard = [];
@@ -74,18 +74,18 @@ export class VoiceUpdates {
   }
 
   /** Our line is said: whatever comes now answers it, even if it is what was said before. */
-  lineIsSaid(): void {
+  markLineSpoken(): void {
     this.#isAnswering = true;
   }
 
-  hear(message: CallMessage): void {
-    if (message['type'] !== 'conversation_update' || this.#count >= updatesMax) return;
+  handle(message: CallMessage): void {
+    if (message['type'] !== 'conversation_update' || this.#count >= UPDATES_MAX) return;
     this.#count += 1;
     const { transcript, tool_calls: tools, evaluation_metadata: hints } = message;
     if (Array.isArray(tools)) this.#tellsTools = true;
     const { agent, user } = isObject(transcript) ? transcript : {};
     if (typeof user === 'string' && user.trim() !== '') {
-      this.#heard.push(user.slice(0, textCharsMax));
+      this.#heard.push(user.slice(0, TEXT_CHARS_MAX));
       // What comes before may tell of the turn before.
       this.#hasHeardLine ||= this.#isAnswering;
     }
@@ -105,8 +105,37 @@ export class VoiceUpdates {
   #say(said: string): void {
     this.#hasSpoken = true;
     this.#lastAtMs = this.#clock.monotonicMs();
-    const soFar = this.text;
+    const soFar = this.agentText;
     if (soFar !== '' && said.startsWith(soFar)) this.#texts = [said];
     else if (!soFar.endsWith(said)) this.#texts.push(said);
   }
 }
+
+/** Whether the agent understood what was spoken, by what its updates tell of the user's words. */
+export class TranscriptComparison {
+  #compared = 0;
+  #missed = 0;
+
+  /** Told of each line: what was spoken, and what the agent heard; empty where it does not tell. */
+  compare(spoken: string, heard: string): void {
+    const [wanted, there] = [wordsOf(spoken), new Set(wordsOf(heard))];
+    if (wanted.length === 0 || there.size === 0) return;
+    this.#compared += 1;
+    const lost = wanted.filter((word) => !there.has(word)).length;
+    if (lost * 2 > wanted.length) this.#missed += 1;
+  }
+
+  /** For the session; without text of the conversation. */
+  get notes(): string[] {
+    if (this.#missed === 0) return [];
+    const turns = `In ${this.#missed} of ${this.#compared} turns`;
+    const told = "the agent's update tells other words of the user than were spoken";
+    return [`${turns} ${told}: it did not understand them.`];
+  }
+}
+
+/** Loosely: without case and marks, and sign by sign where words have no spaces between them. */
+const wordsOf = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[\p{L}\p{N}\p{M}]+/gu) ?? [];

@@ -1,4 +1,4 @@
-import { createDecoder, ticksOfFrame, ticksOfPacket, type Decoder } from '../opus/index.ts';
+import { createDecoder, FRAME_TICKS, countPacketTicks, type Decoder } from '../opus/index.ts';
 
 /** Levels are measured over windows of 10 ms, in ticks of 1/48000 s. */
 export const LEVEL_WINDOW_TICKS = 480;
@@ -33,7 +33,7 @@ export class LevelMeter {
   measure({ payload, arrivedAtMs }: { payload: Uint8Array; arrivedAtMs: number }): LevelWindow[] {
     const isSilent = payload.length <= SILENT_PACKET_BYTES_MAX;
     const samples = isSilent ? undefined : this.#decoder.decode(payload);
-    const ticks = samples?.length ?? ticksOfPacket(payload) ?? ticksOfFrame;
+    const ticks = samples?.length ?? countPacketTicks(payload) ?? FRAME_TICKS;
     const levels = samples && measureLevels(samples);
     return Array.from({ length: Math.ceil(ticks / LEVEL_WINDOW_TICKS) }, (_, index) => {
       const at = index * LEVEL_WINDOW_TICKS;

@@ -1,4 +1,4 @@
-import { percentileOf } from '../latency/index.ts';
+import { findPercentile } from '../latency/index.ts';
 import { SPEECH_LEVEL_DB, type LevelWindow } from './level-meter.ts';
 
 /** Speech is at least this much louder than the noise floor of the line. */
@@ -44,6 +44,6 @@ export function findOnsets(windows: readonly LevelWindow[]): number[] {
 /** Returns the level above which sound counts as speech, given the recent levels of the line. */
 export function speechThresholdDb(windows: readonly LevelWindow[]): number {
   const levels = windows.map(({ levelDb }) => levelDb);
-  const noiseDb = percentileOf(levels, NOISE_PERCENTILE) ?? SPEECH_LEVEL_DB;
+  const noiseDb = findPercentile(levels, NOISE_PERCENTILE) ?? SPEECH_LEVEL_DB;
   return Math.min(ALWAYS_SPEECH_DB, Math.max(SPEECH_LEVEL_DB, noiseDb + ABOVE_NOISE_DB));
 }

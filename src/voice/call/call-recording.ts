@@ -1,4 +1,4 @@
-import { ticksOfFrame, ticksOfPacket } from '../opus/index.ts';
+import { FRAME_TICKS, countPacketTicks } from '../opus/index.ts';
 import type { AudioPacket } from '../peer/index.ts';
 
 /** The audio of a call as it came and went, for whoever wants to listen to it. */
@@ -11,19 +11,19 @@ export interface CallAudio {
 
 type Heard = Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc'>;
 
-const packetsMax = 20_000;
+const PACKETS_MAX = 20_000;
 
 /** Keeps what is heard and said in a call, up to some minutes of it. */
 export class CallRecording {
   readonly #heard: Heard[] = [];
   readonly #sent: Buffer[] = [];
 
-  heard({ timestamp, payload, ssrc }: Heard): void {
-    if (this.#heard.length < packetsMax) this.#heard.push({ timestamp, payload, ssrc });
+  addReceived({ timestamp, payload, ssrc }: Heard): void {
+    if (this.#heard.length < PACKETS_MAX) this.#heard.push({ timestamp, payload, ssrc });
   }
 
-  sent(payload: Buffer): void {
-    if (this.#sent.length < packetsMax) this.#sent.push(payload);
+  addSent(payload: Buffer): void {
+    if (this.#sent.length < PACKETS_MAX) this.#sent.push(payload);
   }
 
   audio(): CallAudio {
@@ -41,12 +41,12 @@ function inTime(heard: readonly Heard[]): Buffer[] {
   const frames: Buffer[] = [];
   let endTicks = 0;
   for (const packet of own.sort((one, other) => ticksOf(one) - ticksOf(other))) {
-    const missing = Math.floor((ticksOf(packet) - endTicks) / ticksOfFrame);
-    for (let nth = 0; nth < missing && frames.length < packetsMax; nth += 1) {
+    const missing = Math.floor((ticksOf(packet) - endTicks) / FRAME_TICKS);
+    for (let nth = 0; nth < missing && frames.length < PACKETS_MAX; nth += 1) {
       frames.push(Buffer.alloc(0));
     }
-    if (frames.length < packetsMax) frames.push(packet.payload);
-    endTicks = ticksOf(packet) + (ticksOfPacket(packet.payload) ?? ticksOfFrame);
+    if (frames.length < PACKETS_MAX) frames.push(packet.payload);
+    endTicks = ticksOf(packet) + (countPacketTicks(packet.payload) ?? FRAME_TICKS);
   }
   return frames;
 }

@@ -1,22 +1,22 @@
 import type { WebSocket } from 'ws';
 import { DeadlinePassed, type Clock } from '../../platform/clock.ts';
-import { CallFailed } from './call-failed.ts';
-import { answerTo, candidateIn, parseMessage, type CallMessage } from './messages.ts';
-import { openSocket, type AskedFor } from './open-socket.ts';
+import { CallError } from './call-error.ts';
+import { createAnswerMessage, readCandidate, parseMessage, type CallMessage } from './messages.ts';
+import { openSocket, type SocketOutcome } from './open-socket.ts';
 import type { VoiceTarget } from './voice-target.ts';
 
-const openMsMax = 10_000;
+const OPEN_MS_MAX = 10_000;
 /** No time is set for `call_ready`; a caller who has heard nothing for so long has hung up. */
-const readyMsMax = 15_000;
-const closeMsMax = 2_000;
+const READY_MS_MAX = 15_000;
+const CLOSE_MS_MAX = 2_000;
 /** After an error the WebSocket is closed within this, as a rule. */
-const errorMsMax = 500;
-const detailLengthMax = 200;
-const messagesMax = 2_000;
-const tooManyCalls = 4429;
+const CLOSE_AFTER_ERROR_MS_MAX = 500;
+const DETAIL_LENGTH_MAX = 200;
+const MESSAGES_MAX = 2_000;
+const TOO_MANY_CALLS_CODE = 4429;
 
 /** The WebSocket of one call, as its caller uses it. */
-export class Signalling {
+export class CallSignaling {
   readonly #clock: Clock;
   readonly #target: VoiceTarget;
   #socket: WebSocket | undefined;
@@ -30,7 +30,7 @@ export class Signalling {
   /** The address of this machine by which the sandbox was reached. */
   localAddress = '';
   /** Told once when the sandbox ends the call. */
-  onEnd: (why: CallFailed) => void = () => {};
+  onEnd: (why: CallError) => void = () => {};
   onCandidate: (candidate: string) => void = () => {};
   /** Told each message that can be read. */
   onMessage: (message: CallMessage) => void = () => {};
@@ -42,14 +42,14 @@ export class Signalling {
     this.#ready.promise.catch(() => undefined);
   }
 
-  /** Opens the WebSocket. @throws CallFailed. */
+  /** Opens the WebSocket. @throws CallError. */
   async open(): Promise<void> {
     const { url, apiKey, ca } = this.#target;
     const headers = {
       'sec-websocket-protocol': 'voice-agent',
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
     };
-    const request = { url, headers, ca, deadlineMs: openMsMax };
+    const request = { url, headers, ca, deadlineMs: OPEN_MS_MAX };
     const asked = await openSocket(request, this.#clock, {
       onMessage: (data) => this.#hear(data.toString('utf8')),
       onClose: (code, reason) => this.#end(code, reason),
@@ -60,13 +60,13 @@ export class Signalling {
     this.localAddress = asked.localAddress ?? '';
   }
 
-  /** Asks for a call, and gives the `call_ready` that answers. @throws CallFailed. */
+  /** Asks for a call, and gives the `call_ready` that answers. @throws CallError. */
   async start(asked: CallMessage): Promise<CallMessage> {
     this.send({ type: 'start_call', ...asked });
-    using deadline = this.#clock.deadline(readyMsMax);
+    using deadline = this.#clock.deadline(READY_MS_MAX);
     deadline.signal.addEventListener('abort', () => {
-      const says = `no call_ready within ${readyMsMax / 1000} s of start_call`;
-      this.#ready.reject(new CallFailed('no_offer', says));
+      const says = `no call_ready within ${READY_MS_MAX / 1000} s of start_call`;
+      this.#ready.reject(new CallError('no_offer', says));
     });
     return await this.#ready.promise;
   }
@@ -75,19 +75,19 @@ export class Signalling {
   answer(ready: CallMessage, sdp: string): void {
     const { call_id, session_id } = ready;
     this.#ids = { ...(session_id !== undefined && { session_id }), call_id };
-    this.send(answerTo(ready, sdp, this.#target.answerForm));
+    this.send(createAnswerMessage(ready, sdp, this.#target.answerForm));
   }
 
   /** Hangs up, and waits a little for the sandbox to do so, too. */
   async hangUp(): Promise<void> {
     this.#isOver = true;
-    this.#ready.reject(new CallFailed('local', 'the run is over'));
+    this.#ready.reject(new CallError('local', 'the run is over'));
     const socket = this.#socket;
     if (!socket) return;
     this.send({ type: 'end_call', ...this.#ids });
     socket.close(1000);
     const over = new AbortController();
-    const late = this.#clock.sleep(closeMsMax, over.signal).catch(() => undefined);
+    const late = this.#clock.sleep(CLOSE_MS_MAX, over.signal).catch(() => undefined);
     await Promise.race([this.#closed.promise, late]);
     over.abort(new Error('closed'));
     socket.terminate();
@@ -111,7 +111,7 @@ export class Signalling {
 
   #hear(text: string): void {
     this.#messages += 1;
-    const message = this.#messages > messagesMax ? undefined : parseMessage(text);
+    const message = this.#messages > MESSAGES_MAX ? undefined : parseMessage(text);
     if (!message) return;
     const { type } = message;
     if (type === 'call_ready') {
@@ -119,7 +119,7 @@ export class Signalling {
       this.#ready.resolve(message);
     }
     if (type === 'error') void this.#refused(errorIn(message));
-    const candidate = type === 'ice_candidate' ? candidateIn(message) : undefined;
+    const candidate = type === 'ice_candidate' ? readCandidate(message) : undefined;
     if (candidate !== undefined) this.onCandidate(candidate);
     this.onMessage(message);
   }
@@ -130,20 +130,24 @@ export class Signalling {
    */
   async #refused(error: string): Promise<void> {
     this.#error = error;
-    await this.#clock.sleep(errorMsMax).catch(() => undefined);
-    if (!this.#isReady) this.#fail(new CallFailed('call_error', error));
+    await this.#clock.sleep(CLOSE_AFTER_ERROR_MS_MAX).catch(() => undefined);
+    if (!this.#isReady) this.#fail(new CallError('call_error', error));
   }
 
   #end(code: number, reason: string): void {
     this.#closed.resolve(undefined);
     const kind =
-      code === tooManyCalls ? 'too_many_calls' : this.#error === '' ? 'dropped' : 'call_error';
-    const why = [this.#error, reason.slice(0, detailLengthMax)].filter((text) => text !== '');
+      code === TOO_MANY_CALLS_CODE
+        ? 'too_many_calls'
+        : this.#error === ''
+          ? 'dropped'
+          : 'call_error';
+    const why = [this.#error, reason.slice(0, DETAIL_LENGTH_MAX)].filter((text) => text !== '');
     const says = `the sandbox closed the WebSocket (${[code, ...why].join(', ')})`;
-    this.#fail(new CallFailed(kind, says, code));
+    this.#fail(new CallError(kind, says, code));
   }
 
-  #fail(why: CallFailed): void {
+  #fail(why: CallError): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#ready.reject(why);
@@ -156,23 +160,23 @@ function errorIn({ error }: CallMessage): string {
     typeof error === 'object' && error !== null ? error : {}
   ) as CallMessage;
   const words = [code, message].filter((word) => typeof word === 'string');
-  return ['error', ...words].join(' ').slice(0, detailLengthMax);
+  return ['error', ...words].join(' ').slice(0, DETAIL_LENGTH_MAX);
 }
 
-function refusalOf({ answer, error }: AskedFor): CallFailed {
+function refusalOf({ answer, error }: SocketOutcome): CallError {
   if (error instanceof DeadlinePassed) {
-    return new CallFailed('unreachable', `the WebSocket did not open: ${error.message}`);
+    return new CallError('unreachable', `the WebSocket did not open: ${error.message}`);
   }
   if (error !== undefined || !answer) {
     const { code = '', message } = innermost(error);
     const isLocal = /^(EMFILE|ENFILE|EADDRNOTAVAIL|ENOBUFS|ENOMEM)$/.test(code);
     const says = `the WebSocket did not open: ${message || code || 'no answer'}`;
-    return new CallFailed(isLocal ? 'local' : 'unreachable', says);
+    return new CallError(isLocal ? 'local' : 'unreachable', says);
   }
   const isKey = answer.status === 401 || answer.status === 403;
   const says = `the WebSocket was refused with HTTP ${answer.status}`;
-  if (isKey) return new CallFailed('unauthorized', says);
-  return new CallFailed(answer.status === 429 ? 'too_many_calls' : 'refused', says);
+  if (isKey) return new CallError('unauthorized', says);
+  return new CallError(answer.status === 429 ? 'too_many_calls' : 'refused', says);
 }
 
 /** An error that stands for several, one for each address tried, is told by its first. */

@@ -1,23 +1,27 @@
 /** The caller's side of a voice call: the door to the room. */
-export { CallFailed, type CallFailure } from './call-failed.ts';
+export { CallError, type CallFailure } from './call-error.ts';
 export { CallRecording, type CallAudio } from './call-recording.ts';
 export {
-  answerTo,
-  candidateIn,
-  offerIn,
-  opusTypeIn,
+  createAnswerMessage,
+  readCandidate,
+  readOffer,
+  readOpusPayloadType,
   parseMessage,
-  type AnswerForm,
   type CallMessage,
 } from './messages.ts';
-export { Microphone, type Said } from './microphone.ts';
+export { Microphone, type SpeechSpan } from './microphone.ts';
 export {
   openSocket,
-  type AskedFor,
+  type SocketOutcome,
   type SocketListener,
   type SocketRequest,
-  type UpgradeAnswer,
+  type UpgradeResponse,
 } from './open-socket.ts';
-export { ownAddress } from './own-address.ts';
-export { OutgoingCall, type OutgoingCallParts } from './outgoing-call.ts';
-export { usualAnswerForm, voiceUrlOf, type VoiceTarget } from './voice-target.ts';
+export { findLocalAddress } from './local-address.ts';
+export { OutgoingCall, type OutgoingCallOptions } from './outgoing-call.ts';
+export {
+  defaultAnswerForm,
+  deriveVoiceUrl,
+  type AnswerForm,
+  type VoiceTarget,
+} from './voice-target.ts';

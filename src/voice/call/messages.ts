@@ -1,14 +1,8 @@
 import { isObject } from '../../platform/json.ts';
+import type { AnswerForm } from './voice-target.ts';
+
 /** A message of a call, whatever it says. */
 export type CallMessage = Record<string, unknown>;
-
-/** How the answer to an offer goes to the sandbox: the specification shows no message for it. */
-export interface AnswerForm {
-  /** `type` of the message; `webrtc_answer`. */
-  type: string;
-  /** Name of the field that holds `{type, sdp}`; `webrtc_answer`. */
-  field: string;
-}
 
 /** The message in some text; undefined where it holds none. */
 export function parseMessage(text: string): CallMessage | undefined {
@@ -21,13 +15,13 @@ export function parseMessage(text: string): CallMessage | undefined {
 }
 
 /** The offer that a `call_ready` brings; undefined where it brings none. */
-export function offerIn({ webrtc_offer: offer }: CallMessage): string | undefined {
+export function readOffer({ webrtc_offer: offer }: CallMessage): string | undefined {
   const sdp = isObject(offer) ? offer['sdp'] : undefined;
   return typeof sdp === 'string' ? sdp : undefined;
 }
 
 /** The message that answers an offer, with the ids of the message that brought it. */
-export function answerTo(
+export function createAnswerMessage(
   ready: CallMessage,
   sdp: string,
   { type, field }: AnswerForm,
@@ -39,13 +33,13 @@ export function answerTo(
 }
 
 /** The payload type that a description has for Opus; undefined where it has none. */
-export function opusTypeIn(sdp: string): number | undefined {
+export function readOpusPayloadType(sdp: string): number | undefined {
   const type = /^a=rtpmap:(\d+) opus\/48000/im.exec(sdp)?.[1];
   return type === undefined ? undefined : Number(type);
 }
 
 /** The line of an `ice_candidate`, which some write flat and some as an object. */
-export function candidateIn({ candidate }: CallMessage): string | undefined {
+export function readCandidate({ candidate }: CallMessage): string | undefined {
   const line = isObject(candidate) ? candidate['candidate'] : candidate;
   return typeof line === 'string' ? line : undefined;
 }

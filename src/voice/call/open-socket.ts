@@ -16,16 +16,16 @@ export interface SocketRequest {
 }
 
 /** The head of an answer, and its body where it is a refusal. */
-export interface UpgradeAnswer {
+export interface UpgradeResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
 /** A WebSocket that is open, or why it is not: an answer that refuses it, or an error. */
-export interface AskedFor {
+export interface SocketOutcome {
   socket?: WebSocket;
-  answer?: UpgradeAnswer;
+  answer?: UpgradeResponse;
   /** The address of this machine by which the sandbox was reached. */
   localAddress?: string;
   error?: unknown;
@@ -39,24 +39,24 @@ export interface SocketListener {
   onTooLarge?(says: string): void;
 }
 
-const messageBytesMax = 1024 * 1024;
-const tooLarge = `a message is larger than ${messageBytesMax} bytes, the most that the kit takes`;
-const refusalBytesMax = 256 * 1024;
-const protocolHeader = 'sec-websocket-protocol';
+const MESSAGE_BYTES_MAX = 1024 * 1024;
+const TOO_LARGE_MESSAGE = `a message is larger than ${MESSAGE_BYTES_MAX} bytes, the most that the kit takes`;
+const REFUSAL_BYTES_MAX = 256 * 1024;
+const PROTOCOL_HEADER = 'sec-websocket-protocol';
 
 /** Asks for a WebSocket. Never rejects: a refusal is an answer, and an error a value. */
 export function openSocket(
   { url, headers, ca, deadlineMs }: SocketRequest,
   clock: Clock,
   listener: SocketListener,
-): Promise<AskedFor> {
-  const { [protocolHeader]: asked = '', ...others } = headers;
+): Promise<SocketOutcome> {
+  const { [PROTOCOL_HEADER]: asked = '', ...others } = headers;
   const protocols = asked.split(',').flatMap((name) => name.trim() || []);
   const socket = new WebSocket(url, protocols, {
     headers: others,
     perMessageDeflate: false,
     followRedirects: false,
-    maxPayload: messageBytesMax,
+    maxPayload: MESSAGE_BYTES_MAX,
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
   });
   const deadline = clock.deadline(deadlineMs);
@@ -67,11 +67,11 @@ export function openSocket(
     socket.terminate();
   });
   return new Promise((resolve) => {
-    const done = (came: AskedFor): void => {
+    const done = (came: SocketOutcome): void => {
       deadline[Symbol.dispose]();
       resolve(came);
     };
-    let upgraded: Pick<AskedFor, 'answer' | 'localAddress'> = {};
+    let upgraded: Pick<SocketOutcome, 'answer' | 'localAddress'> = {};
     socket.on('upgrade', (answer: IncomingMessage) => {
       const { localAddress } = answer.socket;
       upgraded = {
@@ -89,8 +89,8 @@ export function openSocket(
     });
     socket.on('error', (error) => {
       const isTooLarge = codeOf(error) === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
-      broken = isTooLarge ? tooLarge : error.message;
-      if (isTooLarge) listener.onTooLarge?.(tooLarge);
+      broken = isTooLarge ? TOO_LARGE_MESSAGE : error.message;
+      if (isTooLarge) listener.onTooLarge?.(TOO_LARGE_MESSAGE);
       const { answer } = upgraded;
       done({ error: passed ?? error, ...(answer && { answer }) });
     });
@@ -107,19 +107,19 @@ const codeOf = (error: Error): string | undefined => (error as NodeJS.ErrnoExcep
  */
 function nameProtocol({ headers }: IncomingMessage, asked: readonly string[]): void {
   const [first] = asked;
-  if (asked.includes(headers[protocolHeader] ?? '')) return;
-  if (first === undefined) Reflect.deleteProperty(headers, protocolHeader);
-  else headers[protocolHeader] = first;
+  if (asked.includes(headers[PROTOCOL_HEADER] ?? '')) return;
+  if (first === undefined) Reflect.deleteProperty(headers, PROTOCOL_HEADER);
+  else headers[PROTOCOL_HEADER] = first;
 }
 
-async function readRefusal(answer: IncomingMessage): Promise<UpgradeAnswer> {
+async function readRefusal(answer: IncomingMessage): Promise<UpgradeResponse> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       bytes += chunk.length;
-      if (bytes > refusalBytesMax) break;
+      if (bytes > REFUSAL_BYTES_MAX) break;
     }
   } catch {
     // What came of the body is enough: the status is what counts.
@@ -127,6 +127,6 @@ async function readRefusal(answer: IncomingMessage): Promise<UpgradeAnswer> {
   return {
     status: answer.statusCode ?? 0,
     headers: answer.headers,
-    body: Buffer.concat(chunks).toString('utf8').slice(0, refusalBytesMax),
+    body: Buffer.concat(chunks).toString('utf8').slice(0, REFUSAL_BYTES_MAX),
   };
 }

@@ -1,29 +1,29 @@
 import { errorMessage } from '../../platform/error-origin.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { AudioPacket, Peer } from '../peer/index.ts';
-import { CallFailed } from './call-failed.ts';
-import { Signalling } from './call-signaling.ts';
-import { offerIn, opusTypeIn, type CallMessage } from './messages.ts';
-import { ownAddress } from './own-address.ts';
+import { CallError } from './call-error.ts';
+import { CallSignaling } from './call-signaling.ts';
+import { readOffer, readOpusPayloadType, type CallMessage } from './messages.ts';
+import { findLocalAddress } from './local-address.ts';
 import type { VoiceTarget } from './voice-target.ts';
 
 /** What a call is placed with, and who hears of it. None of them may throw. */
-export interface OutgoingCallParts {
+export interface OutgoingCallOptions {
   clock: Clock;
   target: VoiceTarget;
   onPacket: (packet: AudioPacket) => void;
   /** Told once when the call ends, and not by us. */
-  onEnd: (why: CallFailed) => void;
+  onEnd: (why: CallError) => void;
   /** Told each message of the sandbox that can be read. */
   onMessage?: (message: CallMessage) => void;
 }
 
-const connectMsMax = 15_000;
+const CONNECT_MS_MAX = 15_000;
 
 /** A call from the caller's side: WebSocket, `start_call`, the answer to the offer, the way of media. */
 export class OutgoingCall {
-  readonly #parts: OutgoingCallParts;
-  readonly #signalling: Signalling;
+  readonly #options: OutgoingCallOptions;
+  readonly #signalling: CallSignaling;
   readonly #life = new AbortController();
   #ready: CallMessage | undefined;
   #peer: Peer | undefined;
@@ -31,11 +31,11 @@ export class OutgoingCall {
   #isUp = false;
   #ending: Promise<void> | undefined;
 
-  constructor(parts: OutgoingCallParts) {
-    this.#parts = parts;
-    this.#signalling = new Signalling(parts.clock, parts.target);
-    this.#signalling.onEnd = parts.onEnd;
-    if (parts.onMessage) this.#signalling.onMessage = parts.onMessage;
+  constructor(options: OutgoingCallOptions) {
+    this.#options = options;
+    this.#signalling = new CallSignaling(options.clock, options.target);
+    this.#signalling.onEnd = options.onEnd;
+    if (options.onMessage) this.#signalling.onMessage = options.onMessage;
   }
 
   /** Media flows, as far as is known. */
@@ -55,28 +55,29 @@ export class OutgoingCall {
 
   /**
    * Opens the WebSocket and asks for a call; `call_ready`, and how long it took from the opening.
-   * `asked`: what `start_call` has beside its type. @throws CallFailed.
+   * `asked`: what `start_call` has beside its type. @throws CallError.
    */
   async place(asked: CallMessage): Promise<{ ready: CallMessage; readyMs: number }> {
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     await this.#signalling.open();
     const startedMs = clock.monotonicMs();
     const ready = (this.#ready = await this.#signalling.start(asked));
     return { ready, readyMs: clock.monotonicMs() - startedMs };
   }
 
-  /** Answers the offer of `call_ready`; resolves once media can flow. @throws CallFailed. */
+  /** Answers the offer of `call_ready`; resolves once media can flow. @throws CallError. */
   async connect(): Promise<Peer> {
-    const { clock, target, onPacket, onEnd } = this.#parts;
+    const { clock, target, onPacket, onEnd } = this.#options;
     const ready = this.#ready ?? {};
-    const offer = offerIn(ready);
-    if (offer === undefined) throw new CallFailed('bad_offer', 'call_ready brings no offer');
-    if (opusTypeIn(offer) === undefined) {
-      throw new CallFailed('bad_offer', 'the offer has no Opus in it');
+    const offer = readOffer(ready);
+    if (offer === undefined) throw new CallError('bad_offer', 'call_ready brings no offer');
+    if (readOpusPayloadType(offer) === undefined) {
+      throw new CallError('bad_offer', 'the offer has no Opus in it');
     }
     const { createPeer } = await peerRoom();
     if (this.#life.signal.aborted) throw hungUp();
-    const address = target.mediaAddress ?? (await ownAddress(this.#signalling.localAddress, offer));
+    const address =
+      target.mediaAddress ?? (await findLocalAddress(this.#signalling.localAddress, offer));
     const peer = (this.#peer = createPeer({
       clock,
       network: { address },
@@ -86,16 +87,16 @@ export class OutgoingCall {
       },
     }));
     this.#signalling.onCandidate = (candidate) => void peer.addCandidate(candidate);
-    const answer = await peer.answer(offer).catch((error: unknown) => {
-      throw new CallFailed('bad_offer', messageOf(error));
+    const answer = await peer.createAnswer(offer).catch((error: unknown) => {
+      throw new CallError('bad_offer', messageOf(error));
     });
-    this.#payloadType = opusTypeIn(answer) ?? -1;
+    this.#payloadType = readOpusPayloadType(answer) ?? -1;
     this.#signalling.answer(ready, answer);
-    using deadline = clock.deadline(connectMsMax);
+    using deadline = clock.deadline(CONNECT_MS_MAX);
     const until = AbortSignal.any([deadline.signal, this.#life.signal]);
     // What a peer or its deadline throws is about the path.
-    await peer.connected(until).catch((error: unknown) => {
-      throw new CallFailed('no_path', messageOf(error));
+    await peer.waitUntilConnected(until).catch((error: unknown) => {
+      throw new CallError('no_path', messageOf(error));
     });
     this.#isUp = true;
     return peer;
@@ -122,7 +123,7 @@ export class OutgoingCall {
 /** Loaded for a call that has an offer: it takes a moment. */
 const peerRoom = () => import('../peer/index.ts');
 
-const hungUp = (): CallFailed => new CallFailed('local', 'the call is over');
-const pathLost = (): CallFailed => new CallFailed('path_lost', 'the path of the media broke');
+const hungUp = (): CallError => new CallError('local', 'the call is over');
+const pathLost = (): CallError => new CallError('path_lost', 'the path of the media broke');
 
 const messageOf = (error: unknown): string => errorMessage(error);

@@ -1,4 +1,10 @@
-import type { AnswerForm } from './messages.ts';
+/** How the answer to an offer goes to the sandbox: the specification shows no message for it. */
+export interface AnswerForm {
+  /** `type` of the message; `webrtc_answer`. */
+  type: string;
+  /** Name of the field that holds `{type, sdp}`; `webrtc_answer`. */
+  field: string;
+}
 
 /** How the voice endpoint of a sandbox is reached. */
 export interface VoiceTarget {
@@ -13,9 +19,9 @@ export interface VoiceTarget {
 }
 
 /** How an answer goes to a sandbox that says nothing else. */
-export const usualAnswerForm: AnswerForm = { type: 'webrtc_answer', field: 'webrtc_answer' };
+export const defaultAnswerForm: AnswerForm = { type: 'webrtc_answer', field: 'webrtc_answer' };
 
 /** The voice WebSocket of a sandbox, by its base address (spec 4.9). */
-export function voiceUrlOf(sandbox: string): string {
+export function deriveVoiceUrl(sandbox: string): string {
   return `${sandbox.replace(/^http/i, 'ws').replace(/\/+$/, '')}/voice`;
 }

@@ -1,15 +1,16 @@
 /** How late audio is: arithmetic for whoever places calls, without IO. The door to the room. */
-export { withoutBacklog } from './backlog.ts';
-export { kitLimitOf, watchKit, type KitShare } from './kit-share.ts';
-export { audioPathLatencyMs, type AudioPath } from './path.ts';
-export { percentileOf } from './percentile.ts';
-export { ReceivedStream, type Arrival, type StreamFigures } from './received-stream.ts';
-export { transitVariations, type Transit } from './transit.ts';
-export { turnResponses, type SpokenTurn } from './turn-response.ts';
+export { explainLocalDelay, monitorLocalDelay, type LocalDelay } from './local-delay.ts';
+export { findPercentile } from './percentile.ts';
+export { ReceivedStream, type Arrival, type StreamStatistics } from './received-stream.ts';
+export { measureTransitDelays, dropBacklog, type Transit } from './packet-transit.ts';
 export {
-  audioLatencyMsMax,
+  AUDIO_LATENCY_MS_MAX,
+  computePathLatencyMs,
   judgeAudioLatency,
   type LatencyEvidence,
-  type LatencyJudgement,
+  type LatencyJudgment,
   type LatencyVerdict,
-} from './verdict.ts';
+  findResponseLatencies,
+  type NetworkPath,
+  type SpokenTurn,
+} from './latency-verdict.ts';

@@ -1,5 +1,5 @@
-import { percentileOf } from './percentile.ts';
-import { transitVariations, type Transit } from './transit.ts';
+import { findPercentile } from './percentile.ts';
+import { measureTransitDelays, type Transit } from './packet-transit.ts';
 
 /** What of a packet of audio tells how it travelled. */
 export interface Arrival {
@@ -13,7 +13,7 @@ export interface Arrival {
 }
 
 /** How the packets of a stream came; times in milliseconds, undefined where too few came. */
-export interface StreamFigures {
+export interface StreamStatistics {
   /** Without those that came twice. */
   packets: number;
   /** Packets that never came, between the first and the last that did. */
@@ -28,12 +28,12 @@ export interface StreamFigures {
 }
 
 /** A stream that leaps by more than this has begun anew: 10 s. */
-const leapTicksMax = 480_000;
+const TIMESTAMP_JUMP_TICKS_MAX = 480_000;
 
 /** More than an hour of packets of 20 ms; what comes after is not kept. */
-const packetsMax = 200_000;
+const PACKETS_MAX = 200_000;
 
-const ticksPerMs = 48;
+const TICKS_PER_MS = 48;
 
 interface Kept extends Transit {
   /** Counted on over 65535. */
@@ -50,16 +50,16 @@ export class ReceivedStream {
   #kept = 0;
 
   add(arrival: Arrival): void {
-    if (this.#kept >= packetsMax) return;
+    if (this.#kept >= PACKETS_MAX) return;
     this.#kept += 1;
     const { sequence, timestamp, ssrc, arrivedAtMs } = arrival;
     const last = this.#last;
     const moved = last ? (timestamp - last.timestamp) | 0 : 0;
-    if (last?.ssrc !== ssrc || Math.abs(moved) > leapTicksMax) {
+    if (last?.ssrc !== ssrc || Math.abs(moved) > TIMESTAMP_JUMP_TICKS_MAX) {
       this.#stretches.push([]);
       [this.#mediaMs, this.#number] = [0, 0];
     } else {
-      this.#mediaMs += moved / ticksPerMs;
+      this.#mediaMs += moved / TICKS_PER_MS;
       this.#number += ((sequence - last.sequence) << 16) >> 16;
     }
     this.#last = { sequence, timestamp, ssrc, arrivedAtMs };
@@ -67,19 +67,19 @@ export class ReceivedStream {
     this.#stretches.at(-1)?.push(kept);
   }
 
-  figures(): StreamFigures {
+  statistics(): StreamStatistics {
     const stretches = this.#stretches.map(withoutDoubles);
     const intervals = stretches.flatMap((packets) =>
       packets.slice(1).map((packet, nth) => packet.arrivedAtMs - (packets[nth]?.arrivedAtMs ?? 0)),
     );
-    const all = stretches.flatMap(transitVariations);
+    const all = stretches.flatMap(measureTransitDelays);
     return {
       packets: all.length,
       lost: sum(stretches.map((packets) => spanOf(packets) - packets.length)),
       reordered: sum(stretches.map(reorderedIn)),
-      transitP99Ms: percentileOf(all, 99),
-      intervalP99Ms: percentileOf(intervals, 99),
-      intervalMaxMs: percentileOf(intervals, 100),
+      transitP99Ms: findPercentile(all, 99),
+      intervalP99Ms: findPercentile(intervals, 99),
+      intervalMaxMs: findPercentile(intervals, 100),
     };
   }
 }

@@ -6,7 +6,7 @@ import { readOgg } from './ogg.ts';
 export type Speaker = 'user' | 'agent';
 
 /** What is known of a clip. */
-export interface ClipFacts {
+export interface ClipMetadata {
   id: string;
   speaker: Speaker;
   text: string;
@@ -17,7 +17,7 @@ export interface ClipFacts {
 }
 
 /** A recorded utterance, as packets of Opus of 20 ms each. */
-export interface Clip extends ClipFacts {
+export interface Clip extends ClipMetadata {
   packets: readonly Buffer[];
 }
 
@@ -30,7 +30,7 @@ let clips: Promise<readonly Clip[]> | undefined;
 
 async function readAll(): Promise<Clip[]> {
   const folder = clipsFolder();
-  const facts = JSON.parse(await readFile(new URL('clips.json', folder), 'utf8')) as ClipFacts[];
+  const facts = JSON.parse(await readFile(new URL('clips.json', folder), 'utf8')) as ClipMetadata[];
   return Promise.all(
     facts.map(async (fact) => {
       const file = await readFile(new URL(`${fact.id}.opus`, folder));

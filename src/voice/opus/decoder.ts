@@ -1,4 +1,4 @@
-import { ticksOfPacket } from './packet.ts';
+import { countPacketTicks } from './packet.ts';
 
 /** Decodes Opus packets to mono samples at 48 kHz. */
 export interface Decoder {
@@ -16,7 +16,7 @@ export async function createDecoder(): Promise<Decoder> {
   return {
     decode(packet) {
       // The library would reject it too, but would also write to the console.
-      if (ticksOfPacket(packet) === undefined) return undefined;
+      if (countPacketTicks(packet) === undefined) return undefined;
       const { channelData, errors, samplesDecoded } = decoder.decodeFrame(packet);
       return errors.length > 0 || samplesDecoded === 0 ? undefined : channelData[0];
     },

@@ -5,13 +5,13 @@ export class OggError extends Error {
   override name = 'OggError';
 }
 
-const pageHeaderBytes = 27;
-const checksumAt = 22;
-const segmentBytesMax = 255;
-const segmentsMax = 255;
+const PAGE_HEADER_BYTES = 27;
+const CHECKSUM_OFFSET = 22;
+const SEGMENT_BYTES_MAX = 255;
+const SEGMENTS_MAX = 255;
 
 /** More than an hour of frames of 20 ms. */
-const packetsMax = 200_000;
+const PACKETS_MAX = 200_000;
 
 /** The packets of audio in a file, in order, without the two of headers. @throws OggError. */
 export function readOgg(file: Buffer): Buffer[] {
@@ -21,18 +21,18 @@ export function readOgg(file: Buffer): Buffer[] {
   while (at < file.length) {
     if (file.toString('latin1', at, at + 4) !== 'OggS') throw new OggError(`no page at byte ${at}`);
     const segments = file[at + 26] ?? 0;
-    const table = file.subarray(at + pageHeaderBytes, at + pageHeaderBytes + segments);
-    const bytes = table.reduce((sum, length) => sum + length, pageHeaderBytes + segments);
+    const table = file.subarray(at + PAGE_HEADER_BYTES, at + PAGE_HEADER_BYTES + segments);
+    const bytes = table.reduce((sum, length) => sum + length, PAGE_HEADER_BYTES + segments);
     if (at + bytes > file.length) throw new OggError('the file is cut off');
     checkPage(file.subarray(at, at + bytes), at);
-    at += pageHeaderBytes + segments;
+    at += PAGE_HEADER_BYTES + segments;
     for (const length of table) {
       parts.push(file.subarray(at, at + length));
       at += length;
-      if (length === segmentBytesMax) continue;
+      if (length === SEGMENT_BYTES_MAX) continue;
       packets.push(Buffer.concat(parts));
       parts = [];
-      if (packets.length > packetsMax) throw new OggError(`more than ${packetsMax} packets`);
+      if (packets.length > PACKETS_MAX) throw new OggError(`more than ${PACKETS_MAX} packets`);
     }
   }
   const [head, , ...audio] = packets;
@@ -55,10 +55,10 @@ export function writeOgg(packets: readonly Buffer[]): Buffer {
     const isLast = index === packets.length - 1;
     const content = packet.length === 0 ? silentFrame : packet;
     waiting.push(content);
-    segments += Math.floor(content.length / segmentBytesMax) + 1;
-    ticks += BigInt(ticksOfFrame);
+    segments += Math.floor(content.length / SEGMENT_BYTES_MAX) + 1;
+    ticks += BigInt(FRAME_TICKS);
     // A packet of Opus has 1275 bytes at most: six segments.
-    if (!isLast && segments < segmentsMax - 6) return;
+    if (!isLast && segments < SEGMENTS_MAX - 6) return;
     pages.push(page(pages.length, isLast ? 4 : 0, ticks, waiting));
     waiting = [];
     segments = 0;
@@ -70,14 +70,14 @@ export function writeOgg(packets: readonly Buffer[]): Buffer {
 export const silentFrame: Buffer = Buffer.from('f8fffe', 'hex');
 
 /** Ticks of 1/48000 s in a frame of 20 ms. */
-export const ticksOfFrame = 960;
+export const FRAME_TICKS = 960;
 
 function page(sequence: number, flags: number, ticks: bigint, packets: readonly Buffer[]): Buffer {
   const table = packets.flatMap(({ length }) => [
-    ...Array<number>(Math.floor(length / segmentBytesMax)).fill(segmentBytesMax),
-    length % segmentBytesMax,
+    ...Array<number>(Math.floor(length / SEGMENT_BYTES_MAX)).fill(SEGMENT_BYTES_MAX),
+    length % SEGMENT_BYTES_MAX,
   ]);
-  const header = Buffer.alloc(pageHeaderBytes);
+  const header = Buffer.alloc(PAGE_HEADER_BYTES);
   header.write('OggS', 0, 'latin1');
   header[5] = flags;
   header.writeBigUInt64LE(ticks, 6);
@@ -85,23 +85,23 @@ function page(sequence: number, flags: number, ticks: bigint, packets: readonly 
   header.writeUInt32LE(sequence, 18);
   header[26] = table.length;
   const bytes = Buffer.concat([header, Buffer.from(table), ...packets]);
-  bytes.writeUInt32LE(checksum(bytes), checksumAt);
+  bytes.writeUInt32LE(checksum(bytes), CHECKSUM_OFFSET);
   return bytes;
 }
 
 /** @throws OggError when the page is not what was written. */
 function checkPage(bytes: Buffer, at: number): void {
   const blank = Buffer.from(bytes);
-  blank.writeUInt32LE(0, checksumAt);
-  if (checksum(blank) === bytes.readUInt32LE(checksumAt)) return;
+  blank.writeUInt32LE(0, CHECKSUM_OFFSET);
+  if (checksum(blank) === bytes.readUInt32LE(CHECKSUM_OFFSET)) return;
   throw new OggError(`the page at byte ${at} is damaged`);
 }
 
-const polynomial = 0x04c11db7;
+const POLYNOMIAL = 0x04c11db7;
 const checksums = Uint32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte << 24;
   for (let bit = 0; bit < 8; bit += 1)
-    rest = rest & 0x80000000 ? (rest << 1) ^ polynomial : rest << 1;
+    rest = rest & 0x80000000 ? (rest << 1) ^ POLYNOMIAL : rest << 1;
   return rest >>> 0;
 });
 

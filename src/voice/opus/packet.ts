@@ -1,33 +1,33 @@
 /** Ticks of 1/48000 s in a frame of each configuration (RFC 6716, table 2). */
-const frameTicks = [
+const CONFIGURATION_TICKS = [
   ...[480, 960, 1920, 2880, 480, 960, 1920, 2880, 480, 960, 1920, 2880],
   ...[480, 960, 480, 960],
   ...[120, 240, 480, 960, 120, 240, 480, 960, 120, 240, 480, 960, 120, 240, 480, 960],
 ];
-const frameBytesMax = 1_275;
-const packetTicksMax = 5_760;
+const FRAME_BYTES_MAX = 1_275;
+const PACKET_TICKS_MAX = 5_760;
 
 /**
  * How much sound is in a packet of Opus, in ticks of 1/48000 s; undefined for bytes that break the
  * rules of a packet (RFC 6716, 3.4).
  */
-export function ticksOfPacket(packet: Uint8Array): number | undefined {
+export function countPacketTicks(packet: Uint8Array): number | undefined {
   const [toc] = packet;
   if (toc === undefined) return undefined;
   const frames = framesOf(packet, toc & 3);
-  const ticks = (frames ?? 0) * (frameTicks[toc >> 3] ?? 0);
-  return ticks > 0 && ticks <= packetTicksMax ? ticks : undefined;
+  const ticks = (frames ?? 0) * (CONFIGURATION_TICKS[toc >> 3] ?? 0);
+  return ticks > 0 && ticks <= PACKET_TICKS_MAX ? ticks : undefined;
 }
 
 /** How many frames a packet has, when their lengths are possible. */
 function framesOf(packet: Uint8Array, code: number): number | undefined {
   const rest = packet.length - 1;
-  if (code === 0) return rest <= frameBytesMax ? 1 : undefined;
-  if (code === 1) return rest % 2 === 0 && rest / 2 <= frameBytesMax ? 2 : undefined;
+  if (code === 0) return rest <= FRAME_BYTES_MAX ? 1 : undefined;
+  if (code === 1) return rest % 2 === 0 && rest / 2 <= FRAME_BYTES_MAX ? 2 : undefined;
   if (code === 2) {
     const first = lengthAt(packet, 1);
     const second = first && rest - first.bytes - first.length;
-    return second !== undefined && second >= 0 && second <= frameBytesMax ? 2 : undefined;
+    return second !== undefined && second >= 0 && second <= FRAME_BYTES_MAX ? 2 : undefined;
   }
   return manyFrames(packet);
 }
@@ -50,7 +50,9 @@ function manyFrames(packet: Uint8Array): number | undefined {
   }
   let left = packet.length - at - padding;
   if (!(counts & 128)) {
-    return left >= 0 && left % frames === 0 && left / frames <= frameBytesMax ? frames : undefined;
+    return left >= 0 && left % frames === 0 && left / frames <= FRAME_BYTES_MAX
+      ? frames
+      : undefined;
   }
   for (let frame = 1; frame < frames; frame += 1) {
     const next = lengthAt(packet, at);
@@ -58,7 +60,7 @@ function manyFrames(packet: Uint8Array): number | undefined {
     at += next.bytes;
     left -= next.bytes + next.length;
   }
-  return left >= 0 && left <= frameBytesMax ? frames : undefined;
+  return left >= 0 && left <= FRAME_BYTES_MAX ? frames : undefined;
 }
 
 function lengthAt(packet: Uint8Array, at: number): { bytes: number; length: number } | undefined {

@@ -1,6 +1,6 @@
 /** One end of a WebRTC call: the door to the room. */
-export { PathMeter, type Asking, type PathFigures } from './path-meter.ts';
-export { PeerFailed } from './peer.ts';
+export { PathMeter, type RoundTripOptions, type PathStatistics } from './path-meter.ts';
+export { PeerError } from './peer.ts';
 export type {
   AudioPacket,
   PacketHeader,

@@ -3,14 +3,14 @@ import { useOPUS, type RTCPeerConnectionConfig } from 'werift';
 import type { PeerNetwork } from './peer.ts';
 
 /** Where a peer is when nothing else is said. */
-export const loopback = '127.0.0.1';
+export const LOOPBACK_ADDRESS = '127.0.0.1';
 
 /** What the peer offers and takes; payload type 111 as browsers have it. */
 const opus = () => useOPUS({ payloadType: 111, parameters: 'minptime=10;useinbandfec=1' });
 
 /** How werift is told where to be reached, and what to speak. */
-export function configOf({
-  address = loopback,
+export function createPeerConfig({
+  address = LOOPBACK_ADDRESS,
   ports,
   servers = [],
 }: PeerNetwork): RTCPeerConnectionConfig {

@@ -56,8 +56,8 @@ export interface PeerStatistics {
 }
 
 /** The other side's description can't be used, or the connection came to nothing. */
-export class PeerFailed extends Error {
-  override name = 'PeerFailed';
+export class PeerError extends Error {
+  override name = 'PeerError';
 }
 
 /** One end of a WebRTC call with one audio stream of Opus each way. */
@@ -68,28 +68,28 @@ export interface Peer {
    * other has taken its answer, whatever becomes of the keys.
    */
   readonly hasPath: boolean;
-  /** Begins a call: an SDP offer with all candidates in it. @throws PeerFailed. */
-  offer(): Promise<string>;
-  /** Takes an offer: the SDP answer with all candidates in it. @throws PeerFailed. */
-  answer(offer: string): Promise<string>;
-  /** Takes the answer to an own offer. @throws PeerFailed. */
-  accept(answer: string): Promise<void>;
+  /** Begins a call: an SDP offer with all candidates in it. @throws PeerError. */
+  createOffer(): Promise<string>;
+  /** Takes an offer: the SDP answer with all candidates in it. @throws PeerError. */
+  createAnswer(offer: string): Promise<string>;
+  /** Takes the answer to an own offer. @throws PeerError. */
+  acceptAnswer(answer: string): Promise<void>;
   /** A candidate that came apart from the description; one that can't be used is ignored. */
   addCandidate(candidate: string): Promise<void>;
-  /** Resolves once media can flow. @throws PeerFailed, or the signal's reason. */
-  connected(signal: AbortSignal): Promise<void>;
+  /** Resolves once media can flow. @throws PeerError, or the signal's reason. */
+  waitUntilConnected(signal: AbortSignal): Promise<void>;
   /**
    * Sends one packet; false when it can't, before the connection and after it.
    * `timestamp`: ticks of 1/48000 s since the first packet.
    */
   send(payload: Buffer, timestamp: number, marker?: boolean): boolean;
   /** Sends one packet with a header of the caller's own, right or wrong: for peers that break rules. */
-  sendAs(header: PacketHeader, payload: Buffer): boolean;
+  sendWithHeader(header: PacketHeader, payload: Buffer): boolean;
   /**
    * The round trip on the path of the media, in milliseconds, by a STUN request. Undefined when
    * there is no path, or no answer within `waitMs`. To be asked a few times a second at most.
    */
-  roundTripMs(waitMs?: number): Promise<number | undefined>;
+  measureRoundTripMs(waitMs?: number): Promise<number | undefined>;
   statistics(): PeerStatistics;
   /** Ends the call. The other side is not told by the media: the signalling must do that. */
   close(): Promise<void>;

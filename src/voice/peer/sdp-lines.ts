@@ -2,21 +2,21 @@
 
 import { isIP } from 'node:net';
 
-const candidateLine = /^a=candidate:/;
+const CANDIDATE_LINE = /^a=candidate:/;
 
 /** Whether a description has a candidate that can be tried. */
 export function hasCandidate(sdp: string): boolean {
-  return linesOf(sdp).some((line) => candidateLine.test(line));
+  return linesOf(sdp).some((line) => CANDIDATE_LINE.test(line));
 }
 
 /**
  * The description without candidates that hide behind a name: looking one up asks a server, or with
  * mDNS the whole local network, and takes seconds.
  */
-export function withoutHiddenCandidates(sdp: string): string {
-  const kept = linesOf(sdp).filter((line) => !candidateLine.test(line) || !isHidden(line));
+export function removeNamedCandidates(sdp: string): string {
+  const kept = linesOf(sdp).filter((line) => !CANDIDATE_LINE.test(line) || !isNamedCandidate(line));
   // Where none is left, others may come.
-  const isNoneLeft = !kept.some((line) => candidateLine.test(line));
+  const isNoneLeft = !kept.some((line) => CANDIDATE_LINE.test(line));
   return kept.filter((line) => !isNoneLeft || line !== 'a=end-of-candidates').join('\r\n');
 }
 
@@ -24,7 +24,7 @@ export function withoutHiddenCandidates(sdp: string): string {
  * The description with a port for audio that is bundled with another section (`a=bundle-only`): a 0
  * there does not mean that it is switched off (RFC 8843, 6).
  */
-export function withAudioOpen(sdp: string): string {
+export function reopenBundledAudio(sdp: string): string {
   return sdp
     .split(/^(?=m=)/m)
     .map((section) =>
@@ -34,19 +34,19 @@ export function withAudioOpen(sdp: string): string {
 }
 
 /** Whether a candidate's address is a name, or missing. */
-export function isHidden(candidate: string): boolean {
+export function isNamedCandidate(candidate: string): boolean {
   const [, , , , address = ''] = candidate.split(' ');
   return isIP(address) === 0;
 }
 
 /** The description with these candidates at the end of its one media section. */
-export function withCandidates(sdp: string, candidates: readonly string[]): string {
+export function appendCandidates(sdp: string, candidates: readonly string[]): string {
   const lines = candidates.map((candidate) => `a=${candidate.replace(/^a=/, '')}\r\n`);
   return `${sdp.replace(/(?:\r?\n)*$/, '\r\n')}${lines.join('')}`;
 }
 
 /** Lines without which a call can't be secured or found; the first that a description lacks. */
-export function missingLine(sdp: string): string | undefined {
+export function findMissingLine(sdp: string): string | undefined {
   const lines = linesOf(sdp);
   return ['m=audio ', 'a=ice-ufrag:', 'a=ice-pwd:', 'a=fingerprint:'].find(
     (start) => !lines.some((line) => line.startsWith(start)),

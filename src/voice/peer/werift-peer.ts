@@ -9,20 +9,20 @@ import {
   type RtpPacket,
 } from 'werift';
 import {
-  askNoServer,
-  assertInside,
-  hearChecks,
-  hearSockets,
-  isPathFound,
-  latchSenders,
+  disableStunServers,
+  assertInternals,
+  onConnectivityCheck,
+  onSocketError,
+  hasNominatedPath,
+  routeUnannouncedSenders,
   pingPath,
   useKeyObjects,
-  waitForSomething,
-} from './inside-werift.ts';
-import { leanHeader } from './lean-headers.ts';
-import { configOf, loopback } from './peer-config.ts';
+  delayConnect,
+} from './werift-internals.ts';
+import { createPlainHeader } from './rtp-headers.ts';
+import { createPeerConfig, LOOPBACK_ADDRESS } from './peer-config.ts';
 import {
-  PeerFailed,
+  PeerError,
   type PacketHeader,
   type Peer,
   type PeerOptions,
@@ -31,19 +31,19 @@ import {
 } from './peer.ts';
 import {
   hasCandidate,
-  isHidden,
-  missingLine,
-  withAudioOpen,
-  withCandidates,
-  withoutHiddenCandidates,
+  isNamedCandidate,
+  findMissingLine,
+  reopenBundledAudio,
+  appendCandidates,
+  removeNamedCandidates,
 } from './sdp-lines.ts';
-import { endHandshake, keepSteady } from './steady-handshake.ts';
+import { abortHandshake, ignoreRepeatedVerifyRequests } from './dtls-handshake.ts';
 
-const candidateMsDefault = 5_000;
-const pingMsDefault = 1_000;
-const candidatesMax = 64;
+const CANDIDATE_MS_DEFAULT = 5_000;
+const PING_MS_DEFAULT = 1_000;
+const CANDIDATES_MAX = 64;
 
-/** A peer that does nothing yet. @throws UnknownWerift. */
+/** A peer that does nothing yet. @throws UnsupportedWeriftError. */
 export function createPeer(options: PeerOptions): Peer {
   return new WeriftPeer(options);
 }
@@ -51,7 +51,7 @@ export function createPeer(options: PeerOptions): Peer {
 class WeriftPeer implements Peer {
   readonly #options: PeerOptions;
   readonly #connection: RTCPeerConnection;
-  readonly #header = leanHeader();
+  readonly #header = createPlainHeader();
   #payloadType = 0;
   #state: PeerState = 'new';
   #dtls: RTCDtlsTransport | undefined;
@@ -71,7 +71,7 @@ class WeriftPeer implements Peer {
 
   constructor(options: PeerOptions) {
     this.#options = options;
-    this.#connection = new RTCPeerConnection(configOf(options.network ?? {}));
+    this.#connection = new RTCPeerConnection(createPeerConfig(options.network ?? {}));
     // `connectionState` alone: the ICE state of werift says "completed" when gathering ends.
     this.#connection.connectionStateChange.subscribe(() => this.#onConnectionState());
     this.#connection.iceConnectionStateChange.subscribe(() => (this.#hadPath = this.hasPath));
@@ -81,17 +81,17 @@ class WeriftPeer implements Peer {
     return this.#state;
   }
 
-  async offer(): Promise<string> {
+  async createOffer(): Promise<string> {
     const track = new MediaStreamTrack({ kind: 'audio' });
     this.#prepare(this.#connection.addTransceiver(track, { direction: 'sendrecv' }));
     await this.#checkAddress();
     return this.#describe(() => this.#connection.createOffer());
   }
 
-  async answer(offer: string): Promise<string> {
+  async createAnswer(offer: string): Promise<string> {
     await this.#setRemote('offer', offer);
     const audio = this.#audio();
-    if (!audio) throw new PeerFailed('the offer has no audio');
+    if (!audio) throw new PeerError('the offer has no audio');
     await audio.sender.replaceTrack(new MediaStreamTrack({ kind: 'audio' }));
     audio.setDirection('sendrecv');
     this.#prepare(audio);
@@ -99,13 +99,14 @@ class WeriftPeer implements Peer {
     return this.#describe(() => this.#connection.createAnswer());
   }
 
-  async accept(answer: string): Promise<void> {
+  async acceptAnswer(answer: string): Promise<void> {
     await this.#setRemote('answer', answer);
   }
 
   async addCandidate(candidate: string): Promise<void> {
     this.#candidates += 1;
-    if (this.#candidates > candidatesMax || candidate.trim() === '' || isHidden(candidate)) return;
+    if (this.#candidates > CANDIDATES_MAX || candidate.trim() === '' || isNamedCandidate(candidate))
+      return;
     if (!this.#described) {
       this.#early.push(candidate);
       return;
@@ -117,7 +118,7 @@ class WeriftPeer implements Peer {
     );
   }
 
-  async connected(signal: AbortSignal): Promise<void> {
+  async waitUntilConnected(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const wake = (): void => resolve(undefined);
     this.#waiting.add(wake);
@@ -127,19 +128,25 @@ class WeriftPeer implements Peer {
     this.#waiting.delete(wake);
     signal.removeEventListener('abort', wake);
     if (!isSettled(this.#state)) signal.throwIfAborted();
-    if (this.#state !== 'connected') throw new PeerFailed(this.#whyNot());
+    if (this.#state !== 'connected') throw new PeerError(this.#whyNot());
   }
 
   get hasPath(): boolean {
-    return this.#hadPath || isPathFound(this.#connection);
+    return this.#hadPath || hasNominatedPath(this.#connection);
   }
 
   send(payload: Buffer, timestamp: number, marker = false): boolean {
     const sequence = (this.#header.sequenceNumber + 1) & 0xffff;
-    return this.sendAs({ sequence, timestamp, marker, payloadType: this.#payloadType }, payload);
+    return this.sendWithHeader(
+      { sequence, timestamp, marker, payloadType: this.#payloadType },
+      payload,
+    );
   }
 
-  sendAs({ sequence, timestamp, marker, payloadType }: PacketHeader, payload: Buffer): boolean {
+  sendWithHeader(
+    { sequence, timestamp, marker, payloadType }: PacketHeader,
+    payload: Buffer,
+  ): boolean {
     const [dtls, header] = [this.#dtls, this.#header];
     if (this.#state !== 'connected' || !dtls) return false;
     header.sequenceNumber = sequence & 0xffff;
@@ -151,7 +158,7 @@ class WeriftPeer implements Peer {
     return true;
   }
 
-  async roundTripMs(waitMs = pingMsDefault): Promise<number | undefined> {
+  async measureRoundTripMs(waitMs = PING_MS_DEFAULT): Promise<number | undefined> {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
     const answered = await pingPath(this.#connection, waitMs).catch(() => undefined);
@@ -170,7 +177,7 @@ class WeriftPeer implements Peer {
 
   close(): Promise<void> {
     this.#way.resolve(undefined);
-    if (this.#dtls) endHandshake(this.#dtls);
+    if (this.#dtls) abortHandshake(this.#dtls);
     this.#closing ??= this.#connection.close().catch(() => undefined);
     this.#enter('closed');
     return this.#closing;
@@ -183,15 +190,15 @@ class WeriftPeer implements Peer {
 
   /** Before anything is gathered. */
   #prepare(transceiver: RTCRtpTransceiver): void {
-    assertInside(this.#connection);
-    if (!this.#options.network?.servers?.length) askNoServer(this.#connection);
+    assertInternals(this.#connection);
+    if (!this.#options.network?.servers?.length) disableStunServers(this.#connection);
     const [dtls] = this.#connection.dtlsTransports;
-    if (!dtls) throw new PeerFailed('there is no transport for the audio');
+    if (!dtls) throw new PeerError('there is no transport for the audio');
     this.#dtls = dtls;
-    waitForSomething(this.#connection, () => this.#someWay());
-    keepSteady(dtls);
+    delayConnect(this.#connection, () => this.#someWay());
+    ignoreRepeatedVerifyRequests(dtls);
     useKeyObjects(dtls);
-    latchSenders(this.#connection, dtls, transceiver);
+    routeUnannouncedSenders(this.#connection, dtls, transceiver);
     // Packets are taken here and not from a track: none is lost to how werift routes them.
     dtls.onRtp.subscribe((packet) => this.#receive(packet));
   }
@@ -214,25 +221,25 @@ class WeriftPeer implements Peer {
     try {
       await this.#connection.setLocalDescription(await make());
     } catch (error) {
-      throw new PeerFailed(`no description could be made: ${messageOf(error)}`, { cause: error });
+      throw new PeerError(`no description could be made: ${messageOf(error)}`, { cause: error });
     }
-    hearSockets(this.#connection, (error) => (this.#socketError = error));
-    hearChecks(this.#connection, () => this.#findWay());
+    onSocketError(this.#connection, (error) => (this.#socketError = error));
+    onConnectivityCheck(this.#connection, () => this.#findWay());
     const sdp = this.#connection.localDescription?.sdp ?? '';
-    if (!hasCandidate(sdp)) throw new PeerFailed('this machine has no address to offer');
+    if (!hasCandidate(sdp)) throw new PeerError('this machine has no address to offer');
     return sdp;
   }
 
   async #setRemote(type: 'offer' | 'answer', given: string): Promise<void> {
-    const missing = missingLine(given);
-    if (missing !== undefined) throw new PeerFailed(`the ${type} has no line "${missing}..."`);
-    const sdp = withCandidates(withoutHiddenCandidates(withAudioOpen(given)), this.#early);
+    const missing = findMissingLine(given);
+    if (missing !== undefined) throw new PeerError(`the ${type} has no line "${missing}..."`);
+    const sdp = appendCandidates(removeNamedCandidates(reopenBundledAudio(given)), this.#early);
     if (hasCandidate(sdp)) this.#findWay();
     this.#described = true;
     try {
       await this.#connection.setRemoteDescription({ type, sdp });
     } catch (error) {
-      throw new PeerFailed(`the ${type} can't be used: ${messageOf(error)}`, { cause: error });
+      throw new PeerError(`the ${type} can't be used: ${messageOf(error)}`, { cause: error });
     }
     const audio = this.#audio();
     this.#payloadType = audio?.codecs[0]?.payloadType ?? 0;
@@ -244,26 +251,26 @@ class WeriftPeer implements Peer {
     this.#way.resolve(undefined);
   }
 
-  /** Waits for a way to try; not for ever. @throws PeerFailed. */
+  /** Waits for a way to try; not for ever. @throws PeerError. */
   async #someWay(): Promise<void> {
     using deadline = this.#options.clock.deadline(
-      this.#options.candidateMsMax ?? candidateMsDefault,
+      this.#options.candidateMsMax ?? CANDIDATE_MS_DEFAULT,
     );
     deadline.signal.addEventListener('abort', () => this.#way.resolve(undefined));
     await this.#way.promise;
-    if (!this.#hasWay) throw new PeerFailed(this.#whyNot());
+    if (!this.#hasWay) throw new PeerError(this.#whyNot());
   }
 
   /** A socket that can't be bound would end the process inside werift; better to know before. */
   async #checkAddress(): Promise<void> {
-    const { address = loopback } = this.#options.network ?? {};
+    const { address = LOOPBACK_ADDRESS } = this.#options.network ?? {};
     const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
     try {
       await new Promise<void>((resolve, reject) => {
         socket.once('error', reject).bind({ address, port: 0, exclusive: true }, resolve);
       });
     } catch (error) {
-      throw new PeerFailed(`${address} can't be used: ${messageOf(error)}`, { cause: error });
+      throw new PeerError(`${address} can't be used: ${messageOf(error)}`, { cause: error });
     } finally {
       socket.close();
     }

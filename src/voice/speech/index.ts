@@ -1,5 +1,9 @@
 /** Lines of text as speech: the door to the room. */
-export { cannotSpeak, canSpeak, speakingPackage } from './flite.ts';
-export { openVoice, type Voice, type VoiceOptions } from './voice.ts';
-export { SpeechFailed } from './speech-failed.ts';
+export { missingPackageMessage, isSynthesizerInstalled, SYNTHESIZER_PACKAGE } from './flite.ts';
+export {
+  createSpeechSynthesizer,
+  type SpeechSynthesizer,
+  type SynthesizerOptions,
+} from './synthesizer.ts';
+export { SpeechError } from './spoken-line.ts';
 export type { SpeechEndpoint } from './speech-endpoint.ts';

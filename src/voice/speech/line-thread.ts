@@ -1,6 +1,6 @@
 /** The thread that makes lines, one at a time: what `LineMaker` runs. */
 import { parentPort } from 'node:worker_threads';
-import type { LineResult, LineSource } from './line-jobs.ts';
+import type { LineResult, LineSource } from './spoken-line.ts';
 import { makeLine } from './make-line.ts';
 
 const port = parentPort;

@@ -1,8 +1,26 @@
+import { Application, createEncoder, Signal, type OpusEncoderHandle } from 'libopus-wasm';
+import { measurePackets, SPEECH_LEVEL_DB } from '../activity/index.ts';
+import { normalizeLine } from './normalize-line.ts';
+import { resample } from './resample.ts';
 import { speakWithFlite } from './flite.ts';
-import { lineClip } from './line-clip.ts';
-import type { LineResult, LineSource } from './line-jobs.ts';
-import { SpeechFailed } from './speech-failed.ts';
-import { readWav, WavError } from './wav.ts';
+import { SpeechError, type LineResult, type LineSource, type SpokenLine } from './spoken-line.ts';
+import { readWav, WavError, type PcmAudio } from './wav.ts';
+
+const OPUS_RATES = [8_000, 12_000, 16_000, 24_000, 48_000] as const;
+type OpusRate = (typeof OPUS_RATES)[number];
+
+/** The longest line that is sent; the longest text takes some two minutes. */
+const SECONDS_MAX = 300;
+
+const FRAMES_PER_SECOND = 50;
+const BITS_PER_SECOND = 24_000;
+
+/** As the clips have it: the codec settles in the first, and a voice detector in the others. */
+const SILENT_FRAMES_BEFORE = 1;
+const SILENT_FRAMES_AFTER = 3;
+
+const FRAME_MS = 20;
+const TICKS_PER_MS = 48;
 
 /** Makes a line. Never rejects; what is not foreseen is told without the text. */
 export async function makeLine(source: LineSource): Promise<LineResult> {
@@ -11,14 +29,72 @@ export async function makeLine(source: LineSource): Promise<LineResult> {
       source.kind === 'text'
         ? await speakWithFlite(source.text, source.speaker)
         : Buffer.from(source.file);
-    return { ok: true, line: await lineClip(readWav(file)) };
+    return { ok: true, line: await encodeLine(readWav(file)) };
   } catch (error) {
     return { ok: false, why: whyNot(error) };
   }
 }
 
 function whyNot(error: unknown): string {
-  if (error instanceof SpeechFailed) return error.message;
+  if (error instanceof SpeechError) return error.message;
   if (error instanceof WavError) return `what was spoken can't be used: ${error.message}`;
   return `the line could not be made: ${error instanceof Error ? error.name : 'an error'}`;
+}
+
+/**
+ * Sound as packets of Opus of 20 ms; undefined where nothing is to be heard.
+ * @throws SpeechError where it is too long.
+ */
+export async function encodeLine(sound: PcmAudio): Promise<SpokenLine | undefined> {
+  const seconds = Math.ceil(sound.samples.length / sound.rate);
+  if (seconds > SECONDS_MAX) {
+    throw new SpeechError(`a line may last ${SECONDS_MAX} s, this one takes ${seconds} s`);
+  }
+  const line = normalizeLine(atOpusRate(sound));
+  if (line.samples.length === 0) return undefined;
+  const rate = line.rate as OpusRate;
+  const frameSize = rate / FRAMES_PER_SECOND;
+  using encoder = await createEncoder({
+    sampleRate: rate,
+    channels: 1,
+    frameSize,
+    application: Application.Voip,
+    signal: Signal.Voice,
+    bitrate: BITS_PER_SECOND,
+  });
+  const packets = encode(encoder, line.samples, frameSize);
+  const ends = await findSpeech(packets);
+  return ends && { packets, ...ends };
+}
+
+function atOpusRate(sound: PcmAudio): PcmAudio {
+  const isOwn = OPUS_RATES.some((rate) => rate === sound.rate);
+  return isOwn ? sound : resample(sound, sound.rate < 24_000 ? 24_000 : 48_000);
+}
+
+function encode(encoder: OpusEncoderHandle, line: Float32Array, frameSize: number): Uint8Array[] {
+  const speechFrames = Math.ceil(line.length / frameSize);
+  const frames = SILENT_FRAMES_BEFORE + speechFrames + SILENT_FRAMES_AFTER;
+  const samples = new Float32Array(frames * frameSize);
+  samples.set(line, SILENT_FRAMES_BEFORE * frameSize);
+  return Array.from({ length: frames }, (_, nth) =>
+    // A copy: the encoder may write the next packet over this one.
+    Uint8Array.from(encoder.encodeFloat(samples.subarray(nth * frameSize, (nth + 1) * frameSize))),
+  );
+}
+
+/** Measured on the decoded packets, as a listener hears them: the codec shifts audio by some ms. */
+async function findSpeech(
+  packets: readonly Uint8Array[],
+): Promise<Omit<SpokenLine, 'packets'> | undefined> {
+  const windows = await measurePackets(
+    packets.map((payload, nth) => ({ payload, arrivedAtMs: nth * FRAME_MS })),
+  );
+  const speech = windows.filter(({ levelDb }) => levelDb > SPEECH_LEVEL_DB);
+  const [first, last] = [speech[0], speech.at(-1)];
+  if (!first || !last) return undefined;
+  return {
+    speechStartTicks: first.atMs * TICKS_PER_MS,
+    speechEndTicks: (last.atMs + last.ms) * TICKS_PER_MS,
+  };
 }

@@ -1,15 +1,15 @@
-import type { Sound } from './wav.ts';
+import type { PcmAudio } from './wav.ts';
 
 /** Zero crossings of the filter on each side; enough that no image of a voice is heard. */
-const crossings = 16;
+const ZERO_CROSSINGS = 16;
 
 /** The same sound at another rate: each sample is read off a low-pass of its neighbours. */
-export function resampled({ samples, rate }: Sound, toRate: number): Sound {
+export function resample({ samples, rate }: PcmAudio, toRate: number): PcmAudio {
   const result = new Float32Array(Math.floor((samples.length * toRate) / rate));
   const cutoff = Math.min(1, toRate / rate);
-  const reach = Math.ceil(crossings / cutoff);
+  const reach = Math.ceil(ZERO_CROSSINGS / cutoff);
   // Where a sample falls between two others repeats itself; so do the weights of its neighbours.
-  const phases = toRate / greatestDivisor(rate, toRate);
+  const phases = toRate / findGreatestDivisor(rate, toRate);
   const weights = new Map<number, Float32Array>();
   for (let nth = 0; nth < result.length; nth += 1) {
     const centre = Math.floor((nth * rate) / toRate);
@@ -36,11 +36,11 @@ function weightsAt(offset: number, reach: number, cutoff: number): Float32Array 
 /** A sinc under a Hann window. */
 function lowPass(crossing: number): number {
   if (crossing === 0) return 1;
-  if (Math.abs(crossing) >= crossings) return 0;
+  if (Math.abs(crossing) >= ZERO_CROSSINGS) return 0;
   const angle = Math.PI * crossing;
-  return (Math.sin(angle) / angle) * (0.5 + 0.5 * Math.cos(angle / crossings));
+  return (Math.sin(angle) / angle) * (0.5 + 0.5 * Math.cos(angle / ZERO_CROSSINGS));
 }
 
-function greatestDivisor(one: number, other: number): number {
-  return other === 0 ? one : greatestDivisor(other, one % other);
+function findGreatestDivisor(one: number, other: number): number {
+  return other === 0 ? one : findGreatestDivisor(other, one % other);
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { httpDateMs } from '../../platform/clock.ts';
 import type { Speaker } from '../opus/index.ts';
-import { SpeechFailed } from './speech-failed.ts';
+import { SpeechError } from './spoken-line.ts';
 
 /** Where an OpenAI-compatible API speaks: `POST {baseUrl}/audio/speech`. */
 export interface SpeechEndpoint {
@@ -14,18 +14,18 @@ export interface SpeechEndpoint {
   apiKey?: string;
 }
 
-const modelDefault = 'tts-1';
-const voiceDefaults: Record<Speaker, string> = { user: 'nova', agent: 'onyx' };
+const MODEL_DEFAULT = 'tts-1';
+const VOICE_DEFAULTS: Record<Speaker, string> = { user: 'nova', agent: 'onyx' };
 
 /** A request with its answer, and all requests of a line with the waits between. */
-const requestMsMax = 30_000;
-const lineMsMax = 60_000;
+const REQUEST_MS_MAX = 30_000;
+const LINE_MS_MAX = 60_000;
 
 /** Five minutes of sound at 48 kHz. */
-const answerBytesMax = 33_554_432;
+const RESPONSE_BYTES_MAX = 33_554_432;
 
-const triesMax = 3;
-const firstWaitMs = 500;
+const ATTEMPTS_MAX = 3;
+const FIRST_WAIT_MS = 500;
 
 /** One line to be fetched. */
 export interface FetchLine {
@@ -42,18 +42,18 @@ type Fetched =
 
 /**
  * A line as the endpoint speaks it: a WAV file, it is hoped. Asks again where it may.
- * @throws SpeechFailed that repeats nothing of the answer: it may hold the key, or the line.
+ * @throws SpeechError that repeats nothing of the answer: it may hold the key, or the line.
  */
 export async function fetchLine(line: FetchLine): Promise<Uint8Array> {
   const { clock, signal } = line;
-  const endsAtMs = clock.monotonicMs() + lineMsMax;
+  const endsAtMs = clock.monotonicMs() + LINE_MS_MAX;
   for (let tries = 1; ; tries += 1) {
     const fetched = await fetchOnce(line);
     if (fetched.ok) return fetched.file;
-    const waitMs = fetched.afterMs ?? firstWaitMs * 2 ** (tries - 1);
-    const isLast = tries >= triesMax || clock.monotonicMs() + waitMs >= endsAtMs;
+    const waitMs = fetched.afterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1);
+    const isLast = tries >= ATTEMPTS_MAX || clock.monotonicMs() + waitMs >= endsAtMs;
     if (!fetched.again || isLast || signal.aborted) {
-      throw new SpeechFailed(tries > 1 ? `${fetched.why}, ${tries} times` : fetched.why);
+      throw new SpeechError(tries > 1 ? `${fetched.why}, ${tries} times` : fetched.why);
     }
     // Called off: the next request says so.
     await clock.sleep(waitMs, signal).catch(() => undefined);
@@ -61,8 +61,8 @@ export async function fetchLine(line: FetchLine): Promise<Uint8Array> {
 }
 
 async function fetchOnce({ endpoint, speaker, text, clock, signal }: FetchLine): Promise<Fetched> {
-  const { baseUrl, apiKey, model = modelDefault, voice = voiceDefaults[speaker] } = endpoint;
-  using deadline = clock.deadline(requestMsMax);
+  const { baseUrl, apiKey, model = MODEL_DEFAULT, voice = VOICE_DEFAULTS[speaker] } = endpoint;
+  using deadline = clock.deadline(REQUEST_MS_MAX);
   try {
     const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/audio/speech`, {
       method: 'POST',
@@ -80,7 +80,7 @@ async function fetchOnce({ endpoint, speaker, text, clock, signal }: FetchLine):
     if (signal.aborted) return final('the voice was closed before it had spoken');
     return again(
       deadline.signal.aborted
-        ? `the speech endpoint gave no answer within ${requestMsMax} ms`
+        ? `the speech endpoint gave no answer within ${REQUEST_MS_MAX} ms`
         : 'the speech endpoint cannot be reached; see SANDBOX_KIT_SPEECH_URL',
     );
   }
@@ -93,8 +93,8 @@ async function readBounded({ body }: Response): Promise<Fetched> {
     parts.push(part);
     bytes += part.length;
     // Leaving the loop breaks the answer off.
-    if (bytes > answerBytesMax) {
-      return final(`the speech endpoint sent more than ${answerBytesMax} bytes for one line`);
+    if (bytes > RESPONSE_BYTES_MAX) {
+      return final(`the speech endpoint sent more than ${RESPONSE_BYTES_MAX} bytes for one line`);
     }
   }
   return { ok: true, file: Buffer.concat(parts) };

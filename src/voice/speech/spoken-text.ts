@@ -1,20 +1,20 @@
 /** Of a line so many characters are spoken; it then lasts some two minutes. */
-export const charactersMax = 2_000;
+export const CHARACTERS_MAX = 2_000;
 
 /**
  * What of a line is spoken: its beginning, on one line, without what is no text. Empty where there
  * is neither a letter nor a digit in it.
  */
-export function spokenText(line: string): string {
+export function toSpokenText(line: string): string {
   const text = line
-    .slice(0, charactersMax)
+    .slice(0, CHARACTERS_MAX)
     .toWellFormed()
     .replaceAll(/[\p{C}\p{Z}\uFFFD]+/gu, ' ')
     .trim();
   return /[\p{L}\p{N}]/u.test(text) ? text : '';
 }
 
-const marks: readonly [RegExp, string][] = [
+const REPLACEMENTS: readonly [RegExp, string][] = [
   [/[‘’‛′]/g, "'"],
   [/[“”„«»"]/g, ' '],
   [/\s*[–—…]\s*/g, ', '],
@@ -25,25 +25,25 @@ const marks: readonly [RegExp, string][] = [
 ];
 
 /** Letters and digits in one, such as A-1001 or REF12: the gap before, the letters, the digits. */
-const code = /((?<=\w)\s+)?\b([A-Za-z]{1,12})-?(\d{2,20})\b/g;
+const CODE_PATTERN = /((?<=\w)\s+)?\b([A-Za-z]{1,12})-?(\d{2,20})\b/g;
 
 /** A number that is read out digit by digit; one with a comma or a point in it is an amount. */
-const longNumber = /(?<![\d.,:])\d{5,}(?![.,:]?\d)/g;
+const LONG_NUMBER_PATTERN = /(?<![\d.,:])\d{5,}(?![.,:]?\d)/g;
 
 /**
  * A text as the synthesizer in the process takes it: English words in ASCII, with the numbers of
  * orders in single digits, since nobody would understand "a thousand and one". Empty where nothing
  * is left.
  */
-export function plainEnglish(text: string): string {
+export function toPlainEnglish(text: string): string {
   let plain = text;
-  for (const [mark, instead] of marks) plain = plain.replaceAll(mark, instead);
+  for (const [mark, instead] of REPLACEMENTS) plain = plain.replaceAll(mark, instead);
   plain = plain
     .normalize('NFKD')
-    .replaceAll(code, (_, gap: string | undefined, letters: string, digits: string) =>
+    .replaceAll(CODE_PATTERN, (_, gap: string | undefined, letters: string, digits: string) =>
       spelled(gap, letters, digits),
     )
-    .replaceAll(longNumber, (digits) => apart(digits))
+    .replaceAll(LONG_NUMBER_PATTERN, (digits) => apart(digits))
     .replaceAll(/[^\x20-\x7e]/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim();

@@ -3,7 +3,21 @@
  * clock and no environment of the machine is within its reach.
  */
 
-import { webAssembly, type WasmModule } from './web-assembly.ts';
+/** A program that is compiled and can be run. */
+export interface WasmModule {
+  readonly [Symbol.toStringTag]: 'WebAssembly.Module';
+}
+
+interface WebAssemblyParts {
+  compile(bytes: Uint8Array<ArrayBuffer>): Promise<WasmModule>;
+  Instance: new (
+    module: WasmModule,
+    imports: Record<string, Record<string, (...given: never[]) => number>>,
+  ) => { exports: Readonly<Record<string, unknown>> };
+}
+
+/** What this room uses of WebAssembly: its types come with those of browsers alone. */
+export const webAssembly = (globalThis as unknown as { WebAssembly: WebAssemblyParts }).WebAssembly;
 
 /** What came of a run. */
 export interface ProgramResult {
@@ -15,17 +29,17 @@ export interface ProgramResult {
 }
 
 /** Where the program finds the folder for its file. */
-export const programFolder = '/out';
+export const PROGRAM_FOLDER = '/out';
 
-const fileBytesMax = 67_108_864;
-const printedBytesMax = 65_536;
+const FILE_BYTES_MAX = 67_108_864;
+const PRINTED_BYTES_MAX = 65_536;
 
-const ok = 0;
-const badDescriptor = 8;
-const noSpace = 51;
-const folderFd = 3;
-const fileFd = 4;
-const fileTypes = { device: 2, folder: 3, file: 4 };
+const OK = 0;
+const BAD_DESCRIPTOR = 8;
+const NO_SPACE_LEFT = 51;
+const FOLDER_FD = 3;
+const FILE_FD = 4;
+const FILE_TYPES = { device: 2, folder: 3, file: 4 };
 
 class ProgramExit extends Error {
   readonly code: number;
@@ -78,34 +92,34 @@ class ProgramHost {
       args_sizes_get: (count: number, bytes: number) => {
         this.#view.setUint32(count, this.#args.length, true);
         this.#view.setUint32(bytes, Buffer.concat(this.#args).length, true);
-        return ok;
+        return OK;
       },
       args_get: (pointers: number, bytes: number) => this.#putArgs(pointers, bytes),
       // The same time always, so that the same line gives the same sound.
       clock_time_get: (_id: number, _precision: bigint, at: number) => {
         this.#view.setBigUint64(at, 0n, true);
-        return ok;
+        return OK;
       },
       fd_prestat_get: (fd: number, at: number) => {
-        if (fd !== folderFd) return badDescriptor;
+        if (fd !== FOLDER_FD) return BAD_DESCRIPTOR;
         this.#view.setUint32(at, 0, true);
-        this.#view.setUint32(at + 4, programFolder.length, true);
-        return ok;
+        this.#view.setUint32(at + 4, PROGRAM_FOLDER.length, true);
+        return OK;
       },
       fd_prestat_dir_name: (_fd: number, at: number, length: number) => {
-        Buffer.from(programFolder).copy(this.#memoryAt(at, length));
-        return ok;
+        Buffer.from(PROGRAM_FOLDER).copy(this.#memoryAt(at, length));
+        return OK;
       },
       fd_fdstat_get: (fd: number, at: number) => this.#describe(fd, at),
-      fd_fdstat_set_flags: () => ok,
+      fd_fdstat_set_flags: () => OK,
       path_open: (...given: number[]) => {
-        this.#view.setUint32(given[8] ?? 0, fileFd, true);
-        return ok;
+        this.#view.setUint32(given[8] ?? 0, FILE_FD, true);
+        return OK;
       },
-      fd_close: () => ok,
+      fd_close: () => OK,
       fd_read: (_fd: number, _pieces: number, _count: number, read: number) => {
         this.#view.setUint32(read, 0, true);
-        return ok;
+        return OK;
       },
       fd_seek: (fd: number, offset: bigint, whence: number, at: number) =>
         this.#seek(fd, Number(offset), whence, at),
@@ -133,27 +147,27 @@ class ProgramHost {
       arg.copy(this.#memoryAt(at, arg.length));
       at += arg.length;
     });
-    return ok;
+    return OK;
   }
 
   #describe(fd: number, at: number): number {
-    if (fd > fileFd) return badDescriptor;
-    const { device, folder, file } = fileTypes;
+    if (fd > FILE_FD) return BAD_DESCRIPTOR;
+    const { device, folder, file } = FILE_TYPES;
     this.#memoryAt(at, 24).fill(0);
-    this.#view.setUint8(at, fd === folderFd ? folder : fd === fileFd ? file : device);
+    this.#view.setUint8(at, fd === FOLDER_FD ? folder : fd === FILE_FD ? file : device);
     const allRights = 0x1fff_ffffn;
     this.#view.setBigUint64(at + 8, allRights, true);
     this.#view.setBigUint64(at + 16, allRights, true);
-    return ok;
+    return OK;
   }
 
   #seek(fd: number, offset: number, whence: number, at: number): number {
-    if (fd !== fileFd) return badDescriptor;
+    if (fd !== FILE_FD) return BAD_DESCRIPTOR;
     const place = offset + (whence === 0 ? 0 : whence === 1 ? this.#at : this.#size);
-    if (place < 0 || place > fileBytesMax) return noSpace;
+    if (place < 0 || place > FILE_BYTES_MAX) return NO_SPACE_LEFT;
     this.#at = place;
     this.#view.setBigUint64(at, BigInt(place), true);
-    return ok;
+    return OK;
   }
 
   #writeAll(fd: number, to: { pieces: number; count: number; written: number }): number {
@@ -161,16 +175,16 @@ class ProgramHost {
     for (let nth = 0; nth < to.count; nth += 1) {
       const start = this.#view.getUint32(to.pieces + nth * 8, true);
       const piece = this.#memoryAt(start, this.#view.getUint32(to.pieces + nth * 8 + 4, true));
-      if (fd === fileFd) {
-        if (this.#at + piece.length > fileBytesMax) return noSpace;
+      if (fd === FILE_FD) {
+        if (this.#at + piece.length > FILE_BYTES_MAX) return NO_SPACE_LEFT;
         this.#write(piece);
-      } else if (this.#printed.length < printedBytesMax) {
+      } else if (this.#printed.length < PRINTED_BYTES_MAX) {
         this.#printed = Buffer.concat([this.#printed, piece]);
       }
       written += piece.length;
     }
     this.#view.setUint32(to.written, written, true);
-    return ok;
+    return OK;
   }
 
   #write(piece: Buffer): void {

@@ -1,5 +1,5 @@
 /** Sound as numbers: mono, from -1 to 1. */
-export interface Sound {
+export interface PcmAudio {
   samples: Float32Array;
   /** Samples a second. */
   rate: number;
@@ -10,12 +10,12 @@ export class WavError extends Error {
   override name = 'WavError';
 }
 
-const integerPcm = 1;
-const floatPcm = 3;
-const extensible = 0xfffe;
+const INTEGER_PCM = 1;
+const FLOAT_PCM = 3;
+const EXTENSIBLE = 0xfffe;
 
 /** Reads a WAV file of 8, 16, 24 or 32 bits; several channels become one. @throws WavError. */
-export function readWav(file: Buffer): Sound {
+export function readWav(file: Buffer): PcmAudio {
   const magic = file.toString('latin1', 0, 4) + file.toString('latin1', 8, 12);
   if (magic !== 'RIFFWAVE') throw new WavError('expected a WAV file, it does not begin as one');
   let format: Buffer | undefined;
@@ -34,14 +34,15 @@ export function readWav(file: Buffer): Sound {
   throw new WavError('expected a WAV file with sound in it, there is none');
 }
 
-function samplesOf(format: Buffer | undefined, data: Buffer): Sound {
+function samplesOf(format: Buffer | undefined, data: Buffer): PcmAudio {
   if (!format || format.length < 16) throw new WavError('the WAV file does not say its format');
   const coding = format.readUInt16LE(0);
   const channels = format.readUInt16LE(2);
   const rate = format.readUInt32LE(4);
   const bits = format.readUInt16LE(14);
-  const kind = coding === extensible && format.length >= 26 ? format.readUInt16LE(24) : coding;
-  const read = kind === floatPcm ? readFloat(bits) : kind === integerPcm ? readInteger(bits) : null;
+  const kind = coding === EXTENSIBLE && format.length >= 26 ? format.readUInt16LE(24) : coding;
+  const read =
+    kind === FLOAT_PCM ? readFloat(bits) : kind === INTEGER_PCM ? readInteger(bits) : null;
   if (!read) throw new WavError(`expected PCM of 8 to 32 bits, got coding ${kind} of ${bits}`);
   if (channels < 1 || channels > 8 || rate < 8_000 || rate > 192_000) {
     throw new WavError(`expected 8 to 192 kHz, got ${channels} channels at ${rate} Hz`);

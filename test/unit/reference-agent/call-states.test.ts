@@ -1,9 +1,9 @@
 /** The two parts of voice that are rules without sound: the states of a call, and turns by level. */
 import t from 'tap';
 import {
-  farewells,
+  endingResponses,
   isEnding,
-  stepOf,
+  nextStep,
   type CallEvent,
   type CallState,
   type Ending,
@@ -15,15 +15,15 @@ import {
 } from '../../../src/voice/activity/index.ts';
 
 const states: CallState[] = ['waiting', 'preparing', 'offered', 'connecting', 'talking', 'over'];
-const endings = Object.keys(farewells) as Ending[];
+const endings = Object.keys(endingResponses) as Ending[];
 
 void t.test('a good call goes one way', (t) => {
   const events: CallEvent[] = ['start_asked', 'offer_made', 'answered', 'connected', 'end_asked'];
   let state: CallState = 'waiting';
   const acts = events.map((event) => {
-    const step = stepOf(state, event);
+    const step = nextStep(state, event);
     state = step?.state ?? state;
-    return step?.act;
+    return step?.action;
   });
   t.same(acts, ['make_offer', 'send_offer', 'take_answer', 'begin_talking', 'hung_up']);
   t.equal(state, 'over');
@@ -33,32 +33,32 @@ void t.test('a good call goes one way', (t) => {
 void t.test('every call that is not over can end for every reason, and then stays over', (t) => {
   for (const state of states.slice(0, -1)) {
     for (const ending of endings) {
-      t.same(stepOf(state, ending), { state: 'over', act: ending }, `${state}: ${ending}`);
+      t.same(nextStep(state, ending), { state: 'over', act: ending }, `${state}: ${ending}`);
     }
-    t.equal(stepOf(state, 'time_over')?.state, 'over', `${state} has its time`);
+    t.equal(nextStep(state, 'time_over')?.state, 'over', `${state} has its time`);
   }
   const steps: CallEvent[] = ['start_asked', 'answered', 'offer_made', 'connected', 'time_over'];
   for (const event of [...steps, 'end_asked' as const, ...endings]) {
-    t.equal(stepOf('over', event), undefined, event);
+    t.equal(nextStep('over', event), undefined, event);
   }
   t.end();
 });
 
 void t.test('a message out of turn ends the call, a step of ours that comes late does not', (t) => {
   for (const state of states.slice(1, -1)) {
-    t.equal(stepOf(state, 'start_asked')?.act, 'out_of_turn', `start_call while ${state}`);
+    t.equal(nextStep(state, 'start_asked')?.action, 'out_of_turn', `start_call while ${state}`);
   }
   for (const state of ['waiting', 'preparing', 'connecting', 'talking'] as const) {
-    t.equal(stepOf(state, 'answered')?.act, 'out_of_turn', `webrtc_answer while ${state}`);
+    t.equal(nextStep(state, 'answered')?.action, 'out_of_turn', `webrtc_answer while ${state}`);
   }
-  t.equal(stepOf('talking', 'connected'), undefined);
-  t.equal(stepOf('offered', 'offer_made'), undefined);
+  t.equal(nextStep('talking', 'connected'), undefined);
+  t.equal(nextStep('offered', 'offer_made'), undefined);
   t.end();
 });
 
 void t.test('only the two named codes are told, and close codes that may be sent', (t) => {
   for (const ending of endings) {
-    const { closeCode, error } = farewells[ending];
+    const { closeCode, error } = endingResponses[ending];
     if (error) t.match(error.code, /^(connection_failed|audio_error)$/, ending);
     if (closeCode !== undefined) {
       t.ok(closeCode <= 1014 || (closeCode >= 4000 && closeCode < 5000), `${ending}: ${closeCode}`);

@@ -9,17 +9,17 @@ import {
   readClips,
   readOgg,
   silentFrame,
-  ticksOfPacket,
-  ticksOfFrame,
+  countPacketTicks,
+  FRAME_TICKS,
   writeOgg,
 } from '../../../src/voice/opus/index.ts';
 
-const windowTicks = 480;
+const WINDOW_TICKS = 480;
 
 /** The samples that packets decode to, one after the other. */
 async function decoded(packets: readonly Buffer[]): Promise<Float32Array> {
   const decoder = await createDecoder();
-  const parts = packets.map((packet) => decoder.decode(packet) ?? new Float32Array(ticksOfFrame));
+  const parts = packets.map((packet) => decoder.decode(packet) ?? new Float32Array(FRAME_TICKS));
   decoder.free();
   const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
   parts.reduce((at, part) => (all.set(part, at), at + part.length), 0);
@@ -32,19 +32,19 @@ void t.test('each clip speaks from its start to its end, without a pause', async
   t.same([...new Set(clips.map(({ speaker }) => speaker))], ['user', 'agent']);
   for (const { id, packets, speechStartTicks, speechEndTicks } of clips) {
     const samples = await decoded(packets);
-    t.equal(samples.length, packets.length * ticksOfFrame, `${id}: frames of 20 ms`);
+    t.equal(samples.length, packets.length * FRAME_TICKS, `${id}: frames of 20 ms`);
     const loud = (from: number, to: number): number => {
       let windows = 0;
-      for (let at = from; at < to; at += windowTicks) {
-        if (measureLevelDb(samples, at, Math.min(to, at + windowTicks)) > -50) windows += 1;
+      for (let at = from; at < to; at += WINDOW_TICKS) {
+        if (measureLevelDb(samples, at, Math.min(to, at + WINDOW_TICKS)) > -50) windows += 1;
       }
       return windows;
     };
     t.equal(loud(0, speechStartTicks), 0, `${id}: silence before`);
     t.equal(loud(speechEndTicks, samples.length), 0, `${id}: silence behind`);
-    t.equal(loud(speechStartTicks, speechStartTicks + windowTicks), 1, `${id}: begins at once`);
-    const pauseTicks = 4_800 + windowTicks;
-    for (let at = speechStartTicks; at + pauseTicks < speechEndTicks; at += windowTicks) {
+    t.equal(loud(speechStartTicks, speechStartTicks + WINDOW_TICKS), 1, `${id}: begins at once`);
+    const pauseTicks = 4_800 + WINDOW_TICKS;
+    for (let at = speechStartTicks; at + pauseTicks < speechEndTicks; at += WINDOW_TICKS) {
       if (loud(at, at + pauseTicks) === 0) t.fail(`${id} pauses at ${at / 48} ms`);
     }
   }
@@ -91,9 +91,9 @@ void t.test('a packet that is not Opus is no sound, and the next one is', async 
       Array.from({ length: chance.integer(0, 40) }, () => chance.integer(0, 255)),
     );
     const samples = decoder.decode(bytes);
-    t.equal(samples?.length, ticksOfPacket(bytes), bytes.toString('hex'));
+    t.equal(samples?.length, countPacketTicks(bytes), bytes.toString('hex'));
   }
   t.equal(decoder.decode(Buffer.alloc(9_000)), undefined);
-  t.equal(decoder.decode(silentFrame)?.length, ticksOfFrame);
+  t.equal(decoder.decode(silentFrame)?.length, FRAME_TICKS);
   t.equal(measureLevelDb(new Float32Array(10)), -Infinity);
 });

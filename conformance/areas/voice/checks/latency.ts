@@ -1,14 +1,14 @@
 import type { AudioLatency, CallPacket } from '../../../../src/contract/index.ts';
 import {
-  audioLatencyMsMax,
-  audioPathLatencyMs,
+  AUDIO_LATENCY_MS_MAX,
+  computePathLatencyMs,
   judgeAudioLatency,
-  percentileOf,
+  findPercentile,
   ReceivedStream,
-  turnResponses,
-  withoutBacklog,
+  findResponseLatencies,
+  dropBacklog,
   type LatencyVerdict,
-  type StreamFigures,
+  type StreamStatistics,
 } from '../../../../src/voice/latency/index.ts';
 import { findOnsets } from '../../../../src/voice/activity/index.ts';
 import type { voiceRequirements } from '../requirements.ts';
@@ -34,7 +34,7 @@ const KIT_LATE_MS_MAX = 50;
 
 /** What was measured of the audio of one call; milliseconds, undefined where too little came. */
 export interface CallFigures {
-  stream: StreamFigures;
+  stream: StreamStatistics;
   roundTripP95Ms: number | undefined;
   pathMs: number | undefined;
   turnResponsesMs: number[];
@@ -53,7 +53,9 @@ export function figuresOf(one: Exchange): CallFigures | undefined {
   const live = liveOf(packets);
   const stream = streamOf(live);
   const roundTripP95Ms =
-    media.roundTripsMs.length < ROUND_TRIPS_MIN ? undefined : percentileOf(media.roundTripsMs, 95);
+    media.roundTripsMs.length < ROUND_TRIPS_MIN
+      ? undefined
+      : findPercentile(media.roundTripsMs, 95);
   const found = {
     stream,
     roundTripP95Ms,
@@ -77,30 +79,30 @@ function liveOf(packets: readonly CallPacket[]): CallPacket[] {
     arrivedAtMs: packet.atMs,
     mediaMs: ((packet.timestamp - first.timestamp) | 0) / TICKS_PER_MS,
   }));
-  return [...withoutBacklog(begun).map(({ packet }) => packet), ...packets.slice(own)];
+  return [...dropBacklog(begun).map(({ packet }) => packet), ...packets.slice(own)];
 }
 
-function streamOf(packets: readonly CallPacket[]): StreamFigures {
+function streamOf(packets: readonly CallPacket[]): StreamStatistics {
   const stream = new ReceivedStream();
   for (const { atMs, sequence, timestamp, ssrc } of packets) {
     stream.add({ sequence, timestamp, ssrc, arrivedAtMs: atMs });
   }
-  return stream.figures();
+  return stream.statistics();
 }
 
 function pathOf(
   packets: readonly CallPacket[],
-  { transitP99Ms }: StreamFigures,
+  { transitP99Ms }: StreamStatistics,
   roundTripP95Ms: number | undefined,
 ): number | undefined {
   const packetMs =
-    (percentileOf(
+    (findPercentile(
       packets.map(({ ticks }) => ticks),
       50,
     ) ?? 0) / TICKS_PER_MS;
   const isEnough = packets.length >= PACKETS_MIN && packetMs > 0;
   if (!isEnough || roundTripP95Ms === undefined || transitP99Ms === undefined) return undefined;
-  return audioPathLatencyMs({ roundTripP95Ms, packetMs, transitP99Ms });
+  return computePathLatencyMs({ roundTripP95Ms, packetMs, transitP99Ms });
 }
 
 function responsesOf(one: Exchange, packets: readonly CallPacket[]): number[] {
@@ -111,7 +113,7 @@ function responsesOf(one: Exchange, packets: readonly CallPacket[]): number[] {
     startMs: atMs,
     endMs: untilMs,
   }));
-  return turnResponses(turns, findOnsets(windows)).filter((ms) => ms !== undefined);
+  return findResponseLatencies(turns, findOnsets(windows)).filter((ms) => ms !== undefined);
 }
 
 const spokenCalls = ({ exchanges }: Transcript): Exchange[] =>
@@ -124,18 +126,18 @@ export function audioLatencyOf(transcript: Transcript): AudioLatency | undefined
   const all = spokenCalls(transcript).flatMap((one) => figuresOf(one) ?? []);
   if (all.length === 0) return undefined;
   const paths = all.flatMap(({ pathMs }) => pathMs ?? []);
-  const pathMs = percentileOf(paths, 95);
+  const pathMs = findPercentile(paths, 95);
   const turnResponsesMs = all.flatMap((one) => one.turnResponsesMs);
   const kitLateMs = Math.max(...all.map((one) => one.kitLateMs));
   // What is late by more than the kit itself can have made it late, is late.
-  const isLateAnyway = pathMs !== undefined && pathMs - kitLateMs >= audioLatencyMsMax;
-  const kitLimit =
+  const isLateAnyway = pathMs !== undefined && pathMs - kitLateMs >= AUDIO_LATENCY_MS_MAX;
+  const localDelay =
     kitLateMs >= KIT_LATE_MS_MAX && !isLateAnyway
       ? `the kit itself was up to ${Math.round(kitLateMs)} ms late`
       : undefined;
-  const [p50, p95, max] = [50, 95, 100].map((percent) => percentileOf(turnResponsesMs, percent));
+  const [p50, p95, max] = [50, 95, 100].map((percent) => findPercentile(turnResponsesMs, percent));
   return {
-    ...judgeAudioLatency({ pathMs, turnResponsesMs, kitLimit }),
+    ...judgeAudioLatency({ pathMs, turnResponsesMs, localDelay }),
     ...(pathMs !== undefined && { audioPathLatencyMs: rounded(pathMs) }),
     ...(p50 !== undefined &&
       p95 !== undefined &&
@@ -147,7 +149,7 @@ export function audioLatencyOf(transcript: Transcript): AudioLatency | undefined
           max: rounded(max),
         },
       }),
-    ...(kitLimit !== undefined && { kitLimit }),
+    ...(localDelay !== undefined && { kitLimit: localDelay }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { CallEvent, CallMedia, CallPacket } from '../../../../src/contract/index.ts';
-import { percentileOf } from '../../../../src/voice/latency/index.ts';
+import { findPercentile } from '../../../../src/voice/latency/index.ts';
 import type { voiceRequirements } from '../requirements.ts';
 import { printable, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import {
@@ -158,7 +158,7 @@ const moved = (before: CallPacket, after: CallPacket): number =>
 function sequenceOf(one: Exchange): ReturnType<Check['judge']> {
   const steps = stepsOf(one).map(([before, after]) => moved(before, after));
   const odd = steps.filter((step) => step < 1 || step > LEAP).length;
-  const usual = percentileOf(steps, 50);
+  const usual = findPercentile(steps, 50);
   if (steps.length === 0)
     return [ofCall(one, 'a stream of one sender', 'a sender for each packet')];
   if (usual === 1 && odd <= steps.length / 10) return [];
@@ -182,11 +182,11 @@ export function clockOf(one: Exchange): ReturnType<Check['judge']> {
   const all = ticksIn(one);
   const right = all.filter(({ ticks, wanted }) => ticks === wanted).length;
   if (right >= all.length / 2) return [];
-  const usual = percentileOf(
+  const usual = findPercentile(
     all.map(({ ticks }) => ticks),
     50,
   );
-  const wanted = percentileOf(
+  const wanted = findPercentile(
     all.map((step) => step.wanted),
     50,
   );

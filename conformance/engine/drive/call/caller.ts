@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../src/platform/clock.ts';
 import {
-  ownAddress,
+  findLocalAddress,
   type AnswerForm,
   type SocketListener,
   type CallAudio,
@@ -113,6 +113,6 @@ async function mediaEnd(
   { offer, onPacket, localAddress, sinceRunMs }: Wanted,
 ): Promise<MediaEnd> {
   const { MediaEnd } = await import('./media.ts');
-  const address = mediaAddress ?? (await ownAddress(localAddress, offer));
+  const address = mediaAddress ?? (await findLocalAddress(localAddress, offer));
   return new MediaEnd({ clock, sinceRunMs, address, onPacket });
 }

@@ -4,9 +4,9 @@ import type { CallEvent, RecordedCall } from '../../../../src/contract/index.ts'
 import type { Clock } from '../../../../src/platform/clock.ts';
 import type { Clip } from '../../../../src/voice/opus/index.ts';
 import {
-  answerTo,
-  candidateIn,
-  offerIn,
+  createAnswerMessage,
+  readCandidate,
+  readOffer,
   parseMessage,
   type AnswerForm,
   type SocketListener,
@@ -102,7 +102,7 @@ export class Line implements CallLine, SocketListener {
     const message = parseMessage(text);
     this.#isAnswered ||= ANSWERS.includes(message?.['type']);
     if (!message || this.#waiting.length >= EVENTS_MAX) return;
-    const candidate = message['type'] === 'ice_candidate' ? candidateIn(message) : undefined;
+    const candidate = message['type'] === 'ice_candidate' ? readCandidate(message) : undefined;
     if (candidate === undefined) this.#waiting.push(message);
     else if (this.#media) this.#media.addCandidate(candidate);
     else this.#early.push(candidate);
@@ -150,7 +150,7 @@ export class Line implements CallLine, SocketListener {
   }
 
   async connect(ready: CallMessage, change = (answer: string) => answer): Promise<Connection> {
-    const offer = offerIn(ready);
+    const offer = readOffer(ready);
     if (offer === undefined || this.#media || !this.isOpen) return 'none';
     let sdp: string;
     try {
@@ -161,7 +161,7 @@ export class Line implements CallLine, SocketListener {
       this.#note({ from: 'kit', kind: 'unusable', detail: messageOf(error) });
       return 'none';
     }
-    this.send(answerTo(ready, sdp, this.#parts.answerForm));
+    this.send(createAnswerMessage(ready, sdp, this.#parts.answerForm));
     this.#note({ from: 'kit', kind: 'answered' });
     const over = new AbortController();
     const whyNot = await Promise.race([
@@ -180,7 +180,7 @@ export class Line implements CallLine, SocketListener {
     const gone = this.#until(() => false, Infinity).then(() => undefined);
     const said = await Promise.race([saying, gone]);
     if (!said) return;
-    const [atMs, untilMs] = [said.atMs, said.untilMs].map(this.#parts.sinceRunMs).map(rounded);
+    const [atMs, untilMs] = [said.startMs, said.endMs].map(this.#parts.sinceRunMs).map(rounded);
     this.#push({
       atMs: atMs ?? 0,
       from: 'kit',

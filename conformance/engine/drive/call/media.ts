@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../../src/platform/error-origin.ts';
 import type { CallMedia } from '../../../../src/contract/index.ts';
-import { percentileOf } from '../../../../src/voice/latency/index.ts';
+import { findPercentile } from '../../../../src/voice/latency/index.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
 import { createDecoder, type Clip } from '../../../../src/voice/opus/index.ts';
 import { pacer } from '../../../../src/platform/pacer.ts';
@@ -8,9 +8,9 @@ import { createPeer, type AudioPacket, type Peer } from '../../../../src/voice/p
 import {
   CallRecording,
   Microphone,
-  opusTypeIn,
+  readOpusPayloadType,
   type CallAudio,
-  type Said,
+  type SpeechSpan,
 } from '../../../../src/voice/call/index.ts';
 import { ReceivedAudio, type Sound } from './received-audio.ts';
 
@@ -49,10 +49,10 @@ export class MediaEnd {
     });
   }
 
-  /** The answer to an offer. @throws PeerFailed where it can't be taken. */
+  /** The answer to an offer. @throws PeerError where it can't be taken. */
   async answer(offer: string): Promise<string> {
-    const answer = await this.#peer.answer(offer);
-    this.#payloadType = opusTypeIn(answer) ?? -1;
+    const answer = await this.#peer.createAnswer(offer);
+    this.#payloadType = readOpusPayloadType(answer) ?? -1;
     const { clock, sinceRunMs } = this.#parts;
     const decoder = await createDecoder();
     this.#received = new ReceivedAudio({
@@ -73,7 +73,9 @@ export class MediaEnd {
   async connect(signal: AbortSignal): Promise<string | undefined> {
     using deadline = this.#parts.clock.deadline(CONNECT_MS_MAX);
     try {
-      await this.#peer.connected(AbortSignal.any([deadline.signal, signal, this.#life.signal]));
+      await this.#peer.waitUntilConnected(
+        AbortSignal.any([deadline.signal, signal, this.#life.signal]),
+      );
     } catch (error) {
       this.#hasPath = this.#peer.hasPath;
       return errorMessage(error);
@@ -85,7 +87,7 @@ export class MediaEnd {
       clock,
       pacer: pacer(clock),
       onSent: (payload, lateMs) => {
-        this.#audio.sent(payload);
+        this.#audio.addSent(payload);
         this.#lateMs.push(lateMs);
       },
     });
@@ -94,7 +96,7 @@ export class MediaEnd {
   }
 
   /** Says a clip; undefined where the call ends before it is said. */
-  async say(clip: Clip): Promise<Said | undefined> {
+  async say(clip: Clip): Promise<SpeechSpan | undefined> {
     return this.#microphone?.say(clip);
   }
 
@@ -128,7 +130,7 @@ export class MediaEnd {
       packets: this.#received?.packets ?? [],
       roundTripsMs: this.#roundTripsMs.map((ms) => Math.round(ms * 100) / 100),
       sent: this.#lateMs.length,
-      lateMs: Math.round((percentileOf(this.#lateMs, 99) ?? 0) * 100) / 100,
+      lateMs: Math.round((findPercentile(this.#lateMs, 99) ?? 0) * 100) / 100,
     };
   }
 
@@ -138,14 +140,14 @@ export class MediaEnd {
 
   #hear(packet: AudioPacket): void {
     this.#received?.hear(packet);
-    if (packet.payloadType === this.#payloadType) this.#audio.heard(packet);
+    if (packet.payloadType === this.#payloadType) this.#audio.addReceived(packet);
     this.#parts.onPacket();
   }
 
   async #ask(): Promise<void> {
     const { signal } = this.#life;
     while (!signal.aborted) {
-      const ms = await this.#peer.roundTripMs();
+      const ms = await this.#peer.measureRoundTripMs();
       if (ms !== undefined) this.#roundTripsMs.push(ms);
       await this.#parts.clock.sleep(ASK_EVERY_MS, signal).catch(() => undefined);
     }

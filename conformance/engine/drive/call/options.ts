@@ -1,5 +1,5 @@
 import type { AnswerForm, CallAudio } from '../../../../src/voice/call/index.ts';
-import { usualAnswerForm, voiceUrlOf } from '../../../../src/voice/call/voice-target.ts';
+import { defaultAnswerForm, deriveVoiceUrl } from '../../../../src/voice/call/voice-target.ts';
 
 /** How the voice endpoint is reached. */
 export interface VoiceOptions {
@@ -15,8 +15,8 @@ export interface VoiceOptions {
 /** How the voice endpoint of a sandbox is reached where nothing else is said (spec 4.9). */
 export function voiceOptions(target: string, given: Partial<VoiceOptions> = {}): VoiceOptions {
   return {
-    url: voiceUrlOf(target),
-    answerForm: usualAnswerForm,
+    url: deriveVoiceUrl(target),
+    answerForm: defaultAnswerForm,
     mediaAddress: undefined,
     onAudio: () => {},
     ...given,

@@ -1,7 +1,7 @@
 import type { CallPacket } from '../../../../src/contract/index.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
 import { measureLevels, SPEECH_LEVEL_DB } from '../../../../src/voice/activity/index.ts';
-import { ticksOfPacket, type Decoder } from '../../../../src/voice/opus/index.ts';
+import { countPacketTicks, type Decoder } from '../../../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../../../src/voice/peer/index.ts';
 
 /** A stretch in which the sandbox could be heard; times since the run began. */
@@ -47,7 +47,7 @@ export class ReceivedAudio {
       payloadType === this.#parts.payloadType ? this.#parts.decoder.decode(payload) : undefined;
     const levelsDb = samples && levelsOf(samples);
     const isAgreed = payloadType === this.#parts.payloadType;
-    const ticks = isAgreed ? (ticksOfPacket(payload) ?? 0) : 0;
+    const ticks = isAgreed ? (countPacketTicks(payload) ?? 0) : 0;
     const header = { atMs, sequence, timestamp, payloadType, ssrc, bytes: payload.length, ticks };
     this.packets.push({ ...header, ...(levelsDb && { levelsDb }) });
     for (const [nth, level] of (levelsDb ?? []).entries()) {

@@ -2,44 +2,44 @@ import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { VoiceActivityDetector } from '../../src/voice/activity/index.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
-import { CallFailed, type Microphone, type Said } from '../../src/voice/call/index.ts';
-import type { MediaTally } from './media-tally.ts';
+import { CallError, type Microphone, type SpeechSpan } from '../../src/voice/call/index.ts';
+import type { MediaStatistics } from './media-statistics.ts';
 
 /** Who talks, and who is heard. */
-export interface TalkerParts {
+export interface TurnLoopOptions {
   clock: Clock;
   chance: Random;
   clips: readonly Clip[];
   microphone: Microphone;
   activity: VoiceActivityDetector;
-  tally: MediaTally;
+  tally: MediaStatistics;
 }
 
-const lookEveryMs = 40;
+const POLL_MS = 40;
 /** So long after its last sound a sandbox has said what it had to say. */
-const quietMs = 600;
+const QUIET_MS = 600;
 /** Who picks up may greet first; who spoke over us may have an answer yet. */
-const restMs = 1_500;
+const GREETING_MS = 1_500;
 /** A sandbox that never stops is spoken over. */
-const quietMsMax = 20_000;
+const QUIET_MS_MAX = 20_000;
 /** An answer that is not audible by then is none. */
-const answerMsMax = 10_000;
+const ANSWER_MS_MAX = 10_000;
 /** Before each turn; drawn, so that the callers do not all speak at once. */
-const thinkMs = { least: 200, most: 1_200 };
-const turnsMax = 10_000;
+const THINKING_MS = { least: 200, most: 1_200 };
+const TURNS_MAX = 10_000;
 
 /** A caller who speaks, waits for the answer, hears it out, and speaks again. */
-export class Talker {
-  readonly #parts: TalkerParts;
+export class TurnLoop {
+  readonly #options: TurnLoopOptions;
   readonly #responsesMs: number[] = [];
   #turns = 0;
   /** Before this nobody is asked to be quiet yet. */
   #restFromMs: number;
   #isJudged = false;
 
-  constructor(parts: TalkerParts) {
-    this.#parts = parts;
-    this.#restFromMs = parts.clock.monotonicMs() + restMs;
+  constructor(options: TurnLoopOptions) {
+    this.#options = options;
+    this.#restFromMs = options.clock.monotonicMs() + GREETING_MS;
   }
 
   /** Turns that begin from now on count: what went wrong in the ramp is not judged. */
@@ -48,17 +48,17 @@ export class Talker {
   }
 
   /** Turns that were over in time, and the answers to them. */
-  figures(): { turns: number; turnResponsesMs: readonly number[] } {
+  statistics(): { turns: number; turnResponsesMs: readonly number[] } {
     return { turns: this.#turns, turnResponsesMs: this.#responsesMs };
   }
 
-  /** Talks until the signal aborts. @throws CallFailed where the media has stopped. */
+  /** Talks until the signal aborts. @throws CallError where the media has stopped. */
   async run(over: AbortSignal): Promise<void> {
-    const { chance, clock, clips, microphone, activity } = this.#parts;
+    const { chance, clock, clips, microphone, activity } = this.#options;
     const isOver = (): boolean => over.aborted;
-    for (let nth = 0; nth < turnsMax && !isOver(); nth += 1) {
-      await this.#until(() => this.#isQuiet(), quietMsMax, over);
-      const waitMs = chance.integer(thinkMs.least, thinkMs.most);
+    for (let nth = 0; nth < TURNS_MAX && !isOver(); nth += 1) {
+      await this.#until(() => this.#isQuiet(), QUIET_MS_MAX, over);
+      const waitMs = chance.integer(THINKING_MS.least, THINKING_MS.most);
       await clock.sleep(waitMs, over).catch(() => undefined);
       const clip = clips[chance.integer(0, clips.length - 1)];
       if (isOver() || !clip) return;
@@ -67,40 +67,40 @@ export class Talker {
       activity.beginTurn();
       const said = await microphone.say(clip);
       if (!said) return;
-      await this.#until(() => activity.firstOnsetMs !== undefined, answerMsMax, over);
+      await this.#until(() => activity.firstOnsetMs !== undefined, ANSWER_MS_MAX, over);
       if (isOver() && activity.firstOnsetMs === undefined) return;
       if (isJudged) this.#note(said);
       if (activity.firstOnsetMs === undefined) this.#assertMedia(startedMs);
-      const wasSpokenOver = (activity.firstOnsetMs ?? Infinity) < said.untilMs;
-      this.#restFromMs = said.untilMs + (wasSpokenOver ? restMs : 0);
+      const wasSpokenOver = (activity.firstOnsetMs ?? Infinity) < said.endMs;
+      this.#restFromMs = said.endMs + (wasSpokenOver ? GREETING_MS : 0);
     }
   }
 
-  #note({ untilMs }: Said): void {
+  #note({ endMs }: SpeechSpan): void {
     this.#turns += 1;
-    const { firstOnsetMs: onsetMs } = this.#parts.activity;
-    if (onsetMs !== undefined) this.#responsesMs.push(onsetMs - untilMs);
+    const { firstOnsetMs: onsetMs } = this.#options.activity;
+    if (onsetMs !== undefined) this.#responsesMs.push(onsetMs - endMs);
   }
 
   /** Silence may be sent as nothing; that nothing comes where an answer is due is no silence. */
   #assertMedia(sinceMs: number): void {
-    const { lastPacketAtMs } = this.#parts.tally;
+    const { lastPacketAtMs } = this.#options.tally;
     if (lastPacketAtMs >= sinceMs) return;
     const isNone = lastPacketAtMs === -Infinity;
-    const says = `no audio came while we spoke, nor for ${answerMsMax / 1000} s after`;
-    throw new CallFailed(isNone ? 'no_media' : 'media_stopped', says);
+    const says = `no audio came while we spoke, nor for ${ANSWER_MS_MAX / 1000} s after`;
+    throw new CallError(isNone ? 'no_media' : 'media_stopped', says);
   }
 
   #isQuiet(): boolean {
-    const { clock, activity } = this.#parts;
-    return clock.monotonicMs() - Math.max(activity.lastSpeechAtMs, this.#restFromMs) >= quietMs;
+    const { clock, activity } = this.#options;
+    return clock.monotonicMs() - Math.max(activity.lastSpeechAtMs, this.#restFromMs) >= QUIET_MS;
   }
 
   async #until(isMet: () => boolean, waitMs: number, over: AbortSignal): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     const endMs = clock.monotonicMs() + waitMs;
     while (!over.aborted && !isMet() && clock.monotonicMs() < endMs) {
-      await clock.sleep(lookEveryMs, over).catch(() => undefined);
+      await clock.sleep(POLL_MS, over).catch(() => undefined);
     }
   }
 }

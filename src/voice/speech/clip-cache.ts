@@ -1,11 +1,11 @@
 import type { Clip } from '../opus/index.ts';
 
 /** What an entry costs beside its packets. */
-const bytesOfEntry = 1_024;
-const bytesOfPacket = 100;
+const ENTRY_BYTES = 1_024;
+const PACKET_OVERHEAD_BYTES = 100;
 
 /** Clips that were made, by what they say; the one that was asked for least lately goes first. */
-export class KeptClips {
+export class ClipCache {
   readonly #bytesMax: number;
   readonly #clips = new Map<string, Clip>();
   #bytes = 0;
@@ -22,7 +22,7 @@ export class KeptClips {
     return clip;
   }
 
-  keep(words: string, clip: Clip): void {
+  add(words: string, clip: Clip): void {
     this.#clips.set(words, clip);
     this.#bytes += bytesOf(clip);
     for (const [oldest, { packets, text }] of this.#clips) {
@@ -34,6 +34,6 @@ export class KeptClips {
 }
 
 function bytesOf({ packets, text }: Pick<Clip, 'packets' | 'text'>): number {
-  const sound = packets.reduce((sum, { length }) => sum + length + bytesOfPacket, 0);
-  return bytesOfEntry + 2 * text.length + sound;
+  const sound = packets.reduce((sum, { length }) => sum + length + PACKET_OVERHEAD_BYTES, 0);
+  return ENTRY_BYTES + 2 * text.length + sound;
 }

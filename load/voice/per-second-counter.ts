@@ -2,7 +2,7 @@ import type { Clock } from '../../src/platform/clock.ts';
 import type { CallerSecond } from './fleet-messages.ts';
 
 /** Counts what goes and comes, second by second. */
-export class Seconds {
+export class PerSecondCounter {
   readonly #clock: Clock;
   readonly #up: () => number;
   #current: CallerSecond | undefined;
@@ -39,7 +39,7 @@ export class Seconds {
   }
 
   /** What was not told yet, the second that goes on as well. */
-  taken(): CallerSecond[] {
+  takeRest(): CallerSecond[] {
     return [...this.#over, ...(this.#current ? [this.#current] : [])];
   }
 

@@ -7,10 +7,10 @@ export interface Transit {
 }
 
 /** Packets so far from each other, in the time of the stream, are held against each other. */
-const windowMs = 2_000;
+const NEIGHBOR_WINDOW_MS = 2_000;
 
 /** Fewer packets than these on one side of a packet say nothing of that side. */
-const neighboursMin = 5;
+const NEIGHBORS_MIN = 5;
 
 /**
  * By how many milliseconds each packet was late, against those of its neighbours that came soonest;
@@ -21,7 +21,7 @@ const neighboursMin = 5;
  * whose clock runs a little faster or slower than ours, makes no packet late: all that follows has
  * moved with it.
  */
-export function transitVariations(packets: readonly Transit[]): number[] {
+export function measureTransitDelays(packets: readonly Transit[]): number[] {
   const ordered = packets.toSorted((one, other) => one.mediaMs - other.mediaMs);
   const before = soonest(ordered);
   // Seen from its end, what comes after a packet comes before it.
@@ -31,7 +31,7 @@ export function transitVariations(packets: readonly Transit[]): number[] {
   ).toReversed();
   return ordered.map((packet, nth) => {
     const sides = [before[nth], after[nth]].filter((side) => side !== undefined);
-    const trusted = sides.filter(({ neighbours }) => neighbours >= neighboursMin);
+    const trusted = sides.filter(({ neighbours }) => neighbours >= NEIGHBORS_MIN);
     const bases = (trusted.length > 0 ? trusted : sides).map(({ transitMs }) => transitMs);
     const base = trusted.length > 0 ? Math.max(...bases) : Math.min(...bases);
     return transitOf(packet) - base;
@@ -50,7 +50,7 @@ function soonest(
   let head = 0;
   let oldest = 0;
   return ordered.map((packet, nth) => {
-    const fromMs = packet.mediaMs - windowMs;
+    const fromMs = packet.mediaMs - NEIGHBOR_WINDOW_MS;
     const transitMs = transit(packet);
     while ((ordered[oldest]?.mediaMs ?? Infinity) < fromMs) oldest += 1;
     while (waiting.length > head && (waiting.at(-1)?.transitMs ?? -Infinity) >= transitMs) {
@@ -60,4 +60,27 @@ function soonest(
     while ((waiting[head]?.mediaMs ?? Infinity) < fromMs) head += 1;
     return { transitMs: waiting[head]?.transitMs ?? transitMs, neighbours: nth - oldest };
   });
+}
+
+/** How long after the first packet of a call what waited for its connection may still come. */
+const BACKLOG_ARRIVAL_MS_MAX = 250;
+
+/** So much sound, come before its time, is a backlog; less is jitter. */
+const BACKLOG_AUDIO_MS_MIN = 100;
+
+/**
+ * The packets of a call without those that waited for its connection. A sandbox that begins to record
+ * before it is connected sends what it has by then in one go: that is a time of the set-up, and says
+ * nothing of how long the way of the audio is. In the order of arrival, from the first one on.
+ */
+export function dropBacklog<Packet extends Transit>(packets: readonly Packet[]): Packet[] {
+  const [first] = packets;
+  if (!first) return [];
+  const transitMs = ({ arrivedAtMs, mediaMs }: Transit): number => arrivedAtMs - mediaMs;
+  const atOnce = packets.filter(
+    ({ arrivedAtMs }) => arrivedAtMs <= first.arrivedAtMs + BACKLOG_ARRIVAL_MS_MAX,
+  );
+  const soonest = Math.min(...atOnce.map(transitMs));
+  if (transitMs(first) - soonest < BACKLOG_AUDIO_MS_MIN) return [...packets];
+  return packets.slice(packets.findIndex((packet) => transitMs(packet) === soonest));
 }

@@ -1,17 +1,17 @@
 import type { Clock } from '../../src/platform/clock.ts';
-import { silentFrame, ticksOfFrame, type Clip, type Decoder } from '../../src/voice/opus/index.ts';
+import { silentFrame, FRAME_TICKS, type Clip, type Decoder } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { CallRecord, TurnRecord } from './call-record.ts';
-import type { CaptionedReply, CaptionTalk } from './caption-talk.ts';
+import type { CaptionedReply, CaptionDialogue } from './caption-dialogue.ts';
 import { TurnListener, type HeardTurn } from './turn-listener.ts';
 import type { Media, SendPacket } from './media.ts';
-import type { ToldTurn } from './messages.ts';
-import { Mouth, type SpokenFrame } from './speech-output.ts';
+import type { TurnReport } from './messages.ts';
+import { SpeechOutput, type SpokenFrame } from './speech-output.ts';
 import type { Repertoire } from './replies.ts';
 
 /** What a talk needs, and whom it tells. */
-export interface TalkParts {
+export interface ConversationOptions {
   clock: Clock;
   decoder: Decoder;
   faults: CallFaults;
@@ -22,22 +22,22 @@ export interface TalkParts {
   hangOverMs: number;
   send: SendPacket;
   /** What the caller says in words; undefined where it can't. */
-  captions: CaptionTalk | undefined;
+  captions: CaptionDialogue | undefined;
   /** A reply, or the greeting, becomes audible. */
-  onTurn: (turn: ToldTurn) => void;
+  onTurn: (turn: TurnReport) => void;
   onGreeting: (greeting: Clip) => void;
 }
 
-const frameMs = ticksOfFrame / 48;
+const FRAME_MS = FRAME_TICKS / 48;
 
 /** Frames that are late by more than this are left out: the listener has made up for them. */
-const lateMsMax = 200;
+const LATE_MS_MAX = 200;
 
 /** Of the turns of a call so many are remembered. */
-const turnsMax = 1_000;
+const TURNS_MAX = 1_000;
 
 /** A turn that is being answered. */
-interface Answering {
+interface PendingReply {
   heard: HeardTurn;
   /** Undefined until it is spoken. */
   reply: Clip | undefined;
@@ -49,9 +49,9 @@ interface Answering {
 type Frame = SpokenFrame & { answers?: TurnRecord };
 
 /** A conversation by voice: greets, hears out, answers; silence is sent between. */
-export class Talk implements Media {
-  readonly #parts: TalkParts;
-  readonly #mouth = new Mouth();
+export class Conversation implements Media {
+  readonly #options: ConversationOptions;
+  readonly #mouth = new SpeechOutput();
   readonly #listener: TurnListener;
   /** Frames that are held back inside; always as many as the fault wants. */
   readonly #line: Frame[];
@@ -59,14 +59,14 @@ export class Talk implements Media {
   #nth = 0;
   #jitterMs = 0;
   #turns = 0;
-  #answering: Answering | undefined;
+  #answering: PendingReply | undefined;
   /** The reply to a caption that the caller did not hear out. */
   #cutOff: CaptionedReply | undefined;
   #isGreeted = false;
 
-  constructor(parts: TalkParts) {
-    this.#parts = parts;
-    const { decoder, hangOverMs, repertoire, faults, clock } = parts;
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+    const { decoder, hangOverMs, repertoire, faults, clock } = options;
     this.#listener = new TurnListener({
       decoder,
       hangOverMs,
@@ -74,13 +74,13 @@ export class Talk implements Media {
       onSpeaking: () => this.#yield(),
       onTurn: (turn) => this.#answer(turn),
     });
-    this.#line = Array.from({ length: faults.heldFrames }, () => ({ payload: silentFrame }));
+    this.#line = Array.from({ length: faults.bufferedFrames }, () => ({ payload: silentFrame }));
     this.#startMs = clock.monotonicMs();
-    this.#mouth.say(repertoire.greeting, this.#startMs);
+    this.#mouth.speak(repertoire.greeting, this.#startMs);
   }
 
   get dueMs(): number {
-    return this.#startMs + this.#nth * frameMs + this.#jitterMs;
+    return this.#startMs + this.#nth * FRAME_MS + this.#jitterMs;
   }
 
   hear(packet: AudioPacket): void {
@@ -89,15 +89,15 @@ export class Talk implements Media {
 
   beat(nowMs: number): void {
     this.#listener.checkIdle(nowMs);
-    if (nowMs - this.dueMs > lateMsMax) this.#nth += Math.floor((nowMs - this.dueMs) / frameMs);
-    const frame: Frame = this.#mouth.next(nowMs);
-    const atMs = this.#parts.clock.monotonicMs();
+    if (nowMs - this.dueMs > LATE_MS_MAX) this.#nth += Math.floor((nowMs - this.dueMs) / FRAME_MS);
+    const frame: Frame = this.#mouth.nextFrame(nowMs);
+    const atMs = this.#options.clock.monotonicMs();
     if (frame.audibleFromMs !== undefined) this.#speak(frame, atMs + frame.audibleFromMs);
     this.#line.push(frame);
     const due = this.#line.shift();
     if (due) this.#put(due, atMs);
     this.#nth += 1;
-    this.#jitterMs = this.#parts.faults.jitterMs();
+    this.#jitterMs = this.#options.faults.drawJitterMs();
   }
 
   close(): void {
@@ -106,18 +106,19 @@ export class Talk implements Media {
 
   /** Sends a frame, as far as the faults of the call let it. */
   #put({ payload, audibleFromMs = 0, answers }: Frame, atMs: number): void {
-    const { media } = this.#parts.faults;
+    const { media } = this.#options.faults;
     if (media === 'none') return;
-    this.#parts.send(media === 'silent' ? silentFrame : payload, this.#nth * ticksOfFrame);
+    this.#options.send(media === 'silent' ? silentFrame : payload, this.#nth * FRAME_TICKS);
     if (answers && media === 'good') answers.firstAudibleMs = atMs + audibleFromMs;
   }
 
   /** The caller speaks: whoever is heard out must not be spoken over. */
   #yield(): void {
     const answering = this.#answering;
-    if (this.#mouth.isBusy && answering) answering.record.isInterrupted = true;
-    if (this.#mouth.isBusy || answering?.reply === undefined) this.#cutOff = answering?.captioned;
-    this.#mouth.hush();
+    if (this.#mouth.isSpeaking && answering) answering.record.isInterrupted = true;
+    if (this.#mouth.isSpeaking || answering?.reply === undefined)
+      this.#cutOff = answering?.captioned;
+    this.#mouth.stop();
     this.#answering = undefined;
   }
 
@@ -126,7 +127,7 @@ export class Talk implements Media {
    * it was taken for over too early, and the reply is begun anew.
    */
   #answer(heard: HeardTurn): void {
-    const { repertoire, scenarioId, record, captions } = this.#parts;
+    const { repertoire, scenarioId, record, captions } = this.#options;
     this.#turns += 1;
     const captioned = captions?.reply() ?? this.#cutOff;
     this.#cutOff = undefined;
@@ -140,29 +141,29 @@ export class Talk implements Media {
       firstAudibleMs: undefined,
       isInterrupted: false,
     };
-    if (record.turns.push(turn) > turnsMax) record.turns.shift();
-    const answering: Answering = { heard, reply: undefined, record: turn, captioned };
+    if (record.turns.push(turn) > TURNS_MAX) record.turns.shift();
+    const answering: PendingReply = { heard, reply: undefined, record: turn, captioned };
     this.#answering = answering;
     const clip = repertoire.replyTo(heard.clipId, scenarioId, this.#turns);
     if (!captioned) this.#say(answering, clip);
     else void captioned.clip.then((spoken) => this.#say(answering, spoken ?? clip));
   }
 
-  #say(answering: Answering, reply: Clip): void {
+  #say(answering: PendingReply, reply: Clip): void {
     // Spoken too late: the caller speaks again.
     if (answering !== this.#answering) return;
-    const { clock, faults } = this.#parts;
+    const { clock, faults } = this.#options;
     answering.reply = reply;
     answering.record.replyClip = reply.id;
-    const waitMs = faults.replyWaitMs() + (answering.captioned?.delayMs ?? 0);
-    this.#mouth.say(reply, clock.monotonicMs() + waitMs);
+    const waitMs = faults.drawReplyDelayMs() + (answering.captioned?.delayMs ?? 0);
+    this.#mouth.speak(reply, clock.monotonicMs() + waitMs);
   }
 
   /** The reply becomes audible, as far as the agent knows. */
   #speak(frame: Frame, audibleMs: number): void {
     const answering = this.#answering;
     if (!answering?.reply) {
-      if (!this.#isGreeted) this.#parts.onGreeting(this.#parts.repertoire.greeting);
+      if (!this.#isGreeted) this.#options.onGreeting(this.#options.repertoire.greeting);
       this.#isGreeted = true;
       return;
     }
@@ -170,10 +171,10 @@ export class Talk implements Media {
     const responseMs = audibleMs - heard.endMs;
     frame.answers = record;
     record.responseMs = responseMs;
-    if (captioned?.isTold) return;
-    if (captioned) captioned.isTold = true;
+    if (captioned?.isReported) return;
+    if (captioned) captioned.isReported = true;
     const { clipId } = heard;
-    const text = captioned?.caption ?? (clipId && this.#parts.repertoire.textOf(clipId));
-    this.#parts.onTurn({ heard, text, reply, responseMs, captioned });
+    const text = captioned?.caption ?? (clipId && this.#options.repertoire.textOf(clipId));
+    this.#options.onTurn({ heard, text, reply, responseMs, captioned });
   }
 }

@@ -1,7 +1,51 @@
-import { percentileOf } from './percentile.ts';
+import { findPercentile } from './percentile.ts';
+
+/** What the way of the audio adds, from one side's sound to the other's ear; in milliseconds. */
+export interface NetworkPath {
+  /** 95th percentile of the round trip on the path of the media. */
+  roundTripP95Ms: number;
+  /** Sound in a packet: the first sample waits for the last. */
+  packetMs: number;
+  /** How deep a listener's buffer must be for one packet in a hundred to be late. */
+  transitP99Ms: number;
+}
+
+/**
+ * The latency of the way of the audio: half a round trip, a packet, and the buffer that its jitter
+ * asks for. Blind to buffers inside the other side.
+ */
+export function computePathLatencyMs({
+  roundTripP95Ms,
+  packetMs,
+  transitP99Ms,
+}: NetworkPath): number {
+  return roundTripP95Ms / 2 + packetMs + transitP99Ms;
+}
+
+/** A turn of ours, from its first sound to its last; on the clock that hears the other side. */
+export interface SpokenTurn {
+  startMs: number;
+  endMs: number;
+}
+
+/**
+ * How long the other side took to become audible after each turn, in milliseconds; undefined where
+ * it stayed silent until the next turn. Negative where it spoke before the turn was over: whoever
+ * does that answers no end of speech, and the figure is not to be taken for a fast one.
+ */
+export function findResponseLatencies(
+  turns: readonly SpokenTurn[],
+  onsetsMs: readonly number[],
+): (number | undefined)[] {
+  return turns.map(({ startMs, endMs }, nth) => {
+    const untilMs = turns[nth + 1]?.startMs ?? Infinity;
+    const onsetMs = onsetsMs.find((ms) => ms > startMs && ms <= untilMs);
+    return onsetMs === undefined ? undefined : onsetMs - endMs;
+  });
+}
 
 /** The target of the specification for voice audio latency, in milliseconds (spec 8). */
-export const audioLatencyMsMax = 200;
+export const AUDIO_LATENCY_MS_MAX = 200;
 
 /** `not_proven`: nothing stands against it, and nothing shows it. */
 export type LatencyVerdict = 'met' | 'missed' | 'not_proven';
@@ -15,11 +59,11 @@ export interface LatencyEvidence {
   /** Our sound to our ear through the agent: its 95th percentile. Undefined where it has no echo. */
   echoMs?: number | undefined;
   /** Why the kit itself was too slow to be trusted; undefined where it was not. */
-  kitLimit?: string | undefined;
+  localDelay?: string | undefined;
 }
 
 /** A verdict, and in one sentence why. */
-export interface LatencyJudgement {
+export interface LatencyJudgment {
   verdict: LatencyVerdict;
   reason: string;
 }
@@ -32,28 +76,28 @@ export interface LatencyJudgement {
  * likes hits on the end of a turn by chance. A delay of the kit makes each figure larger, never
  * smaller.
  */
-export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgement {
-  const { pathMs, turnResponsesMs, echoMs, kitLimit } = evidence;
+export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgment {
+  const { pathMs, turnResponsesMs, echoMs, localDelay } = evidence;
   if (pathMs === undefined) return notProven('the way of the audio was not measured');
-  if (pathMs >= audioLatencyMsMax) {
-    return kitLimit === undefined
+  if (pathMs >= AUDIO_LATENCY_MS_MAX) {
+    return localDelay === undefined
       ? { verdict: 'missed', reason: `the way of the audio alone takes ${shown(pathMs)}` }
-      : notProven(`the way of the audio took ${shown(pathMs)}, but ${kitLimit}`);
+      : notProven(`the way of the audio took ${shown(pathMs)}, but ${localDelay}`);
   }
   const path = `path ${shown(pathMs)}`;
-  if (echoMs !== undefined && echoMs >= audioLatencyMsMax) {
+  if (echoMs !== undefined && echoMs >= AUDIO_LATENCY_MS_MAX) {
     return notProven(`${path}; its echo takes ${shown(echoMs)} there and back`);
   }
   if (echoMs !== undefined && echoMs > 0) {
     return { verdict: 'met', reason: `${path}; its echo takes ${shown(echoMs)} there and back` };
   }
   const [soonestMs = Infinity, medianMs = Infinity] = [0, 50].map((percent) =>
-    percentileOf(turnResponsesMs, percent),
+    findPercentile(turnResponsesMs, percent),
   );
   if (soonestMs < 0) {
     return notProven(`${path}; it spoke ${shown(-soonestMs)} before a turn was over`);
   }
-  if (medianMs < audioLatencyMsMax) {
+  if (medianMs < AUDIO_LATENCY_MS_MAX) {
     return { verdict: 'met', reason: `${path}; half of the turns took ${shown(medianMs)} or less` };
   }
   return notProven(`${path}; ${HIDDEN}`);
@@ -63,6 +107,6 @@ export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgement {
 const HIDDEN =
   'for how long the agent holds sound back before it sends it is not seen from outside';
 
-const notProven = (reason: string): LatencyJudgement => ({ verdict: 'not_proven', reason });
+const notProven = (reason: string): LatencyJudgment => ({ verdict: 'not_proven', reason });
 
 const shown = (ms: number): string => `${Math.round(ms)} ms`;

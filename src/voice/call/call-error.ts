@@ -22,8 +22,8 @@ export type CallFailure =
   | 'local';
 
 /** Why a call came to nothing, or ended. */
-export class CallFailed extends Error {
-  override name = 'CallFailed';
+export class CallError extends Error {
+  override name = 'CallError';
   readonly kind: CallFailure;
   /** With which the sandbox closed the WebSocket, where it did. */
   readonly closeCode: number | undefined;

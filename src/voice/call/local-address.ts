@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { isIPv4, isIPv6 } from 'node:net';
 
 /** Candidates that are asked after; an offer with more is not helped by the rest. */
-const askedMax = 16;
+const CANDIDATES_MAX = 16;
 
 /**
  * The address of this machine by which media reaches a sandbox: that of its WebSocket. A WebSocket on
@@ -11,11 +11,11 @@ const askedMax = 16;
  * another of their addresses: there the first address of the offer that this machine has a way to
  * decides, and loopback where it names none. Nothing is sent to find out.
  */
-export async function ownAddress(localAddress: string, offer: string): Promise<string> {
+export async function findLocalAddress(localAddress: string, offer: string): Promise<string> {
   const own = localAddress.replace(/^::ffff:/i, '');
   if (!isLoopbackHost(own) && own !== '') return own;
   const offered = addressesIn(offer);
-  for (const address of inOrder(offered).slice(0, askedMax)) {
+  for (const address of inOrder(offered).slice(0, CANDIDATES_MAX)) {
     const towards = isLoopbackHost(address) ? anyLoopback(address) : await addressTowards(address);
     if (towards !== undefined) return towards;
   }
@@ -48,10 +48,10 @@ function addressTowards(address: string): Promise<string | undefined> {
     socket.once('error', () => done());
     socket.once('connect', () => done(socket.address().address));
     // To connect a datagram socket looks the way up, and sends nothing.
-    socket.connect(discardPort, address);
+    socket.connect(DISCARD_PORT, address);
   });
 }
 
-const discardPort = 9;
+const DISCARD_PORT = 9;
 
 const anyLoopback = (address: string): string => (isIPv6(address) ? '::1' : '127.0.0.1');

@@ -3,22 +3,22 @@ import type { Clock } from '../../src/platform/clock.ts';
 import type { CallOutcome } from './fleet-messages.ts';
 
 /** A packet that comes by more than this later than it was sent leaves a gap that is heard. */
-const gapMsMin = 40;
+const GAP_MS_MIN = 40;
 /** A stream that leaps by more than this has begun anew: 10 s. */
-const leapTicksMax = 480_000;
-const ticksPerMs = 48;
-const askEveryMs = 1_000;
+const TIMESTAMP_JUMP_TICKS_MAX = 480_000;
+const TICKS_PER_MS = 48;
+const ROUND_TRIP_INTERVAL_MS = 1_000;
 
 /** Told of each packet as it comes or goes, for the seconds of the process. */
-export interface MediaCounts {
+export interface MediaListener {
   sent(lateMs: number): void;
   received(isGap: boolean): void;
 }
 
 /** Measures the media of one call; what is told in the end is of the judged window. */
-export class MediaTally {
+export class MediaStatistics {
   readonly #clock: Clock;
-  readonly #counts: MediaCounts;
+  readonly #counts: MediaListener;
   #meter: PathMeter | undefined;
   #last: AudioPacket | undefined;
   #sent = 0;
@@ -27,7 +27,7 @@ export class MediaTally {
   firstPacketAtMs: number | undefined;
   lastPacketAtMs = -Infinity;
 
-  constructor(clock: Clock, counts: MediaCounts) {
+  constructor(clock: Clock, counts: MediaListener) {
     this.#clock = clock;
     this.#counts = counts;
   }
@@ -35,7 +35,7 @@ export class MediaTally {
   /** The judged window begins. */
   begin(peer: Peer, over: AbortSignal): void {
     this.#meter = new PathMeter(this.#clock);
-    void this.#meter.ask(peer, over, { everyMs: askEveryMs });
+    void this.#meter.measureRoundTrips(peer, over, { intervalMs: ROUND_TRIP_INTERVAL_MS });
   }
 
   sent(lateMs: number): void {
@@ -48,7 +48,7 @@ export class MediaTally {
     this.lastPacketAtMs = packet.arrivedAtMs;
     const gapMs = this.#last ? behindMs(this.#last, packet) : 0;
     this.#last = packet;
-    const isGap = gapMs > gapMsMin;
+    const isGap = gapMs > GAP_MS_MIN;
     this.#counts.received(isGap);
     if (!this.#meter) return;
     this.#meter.hear(packet);
@@ -56,7 +56,7 @@ export class MediaTally {
     this.#longestGapMs = Math.max(this.#longestGapMs, gapMs);
   }
 
-  figures(): Pick<
+  statistics(): Pick<
     CallOutcome,
     | 'pathMs'
     | 'jitterMs'
@@ -68,7 +68,7 @@ export class MediaTally {
     | 'gaps'
     | 'longestGapMs'
   > {
-    const figures = this.#meter?.figures();
+    const figures = this.#meter?.statistics();
     const { latencyMs, transitP99Ms } = figures ?? {};
     return {
       ...(latencyMs !== undefined && { pathMs: latencyMs }),
@@ -87,6 +87,6 @@ export class MediaTally {
 /** By how much longer two packets of one stream were on the way from each other than in it. */
 function behindMs(before: AudioPacket, packet: AudioPacket): number {
   const ticks = (packet.timestamp - before.timestamp) | 0;
-  if (packet.ssrc !== before.ssrc || ticks <= 0 || ticks > leapTicksMax) return 0;
-  return packet.arrivedAtMs - before.arrivedAtMs - ticks / ticksPerMs;
+  if (packet.ssrc !== before.ssrc || ticks <= 0 || ticks > TIMESTAMP_JUMP_TICKS_MAX) return 0;
+  return packet.arrivedAtMs - before.arrivedAtMs - ticks / TICKS_PER_MS;
 }

@@ -10,20 +10,20 @@ interface Handshake {
 }
 
 /** The part of a DTLS socket that is used; it is there once the handshake has started. */
-interface SocketInside {
+interface DtlsSocketInternals {
   dtls: { flight: number };
   onHandleHandshakes: (messages: Handshake[]) => Promise<void>;
 }
 
 /** `HelloVerifyRequest`, and the flight by which the client answers it (RFC 6347, 4.2.4). */
-const helloVerifyRequest = 3;
-const flightAfterIt = 3;
+const HELLO_VERIFY_REQUEST = 3;
+const FLIGHT_AFTER_VERIFY_REQUEST = 3;
 
 /** Beyond the last flight. */
-const noFlight = 99;
+const FLIGHT_AFTER_LAST = 99;
 
 /** Passes over what asks again for what was sent. */
-export function keepSteady(transport: RTCDtlsTransport): void {
+export function ignoreRepeatedVerifyRequests(transport: RTCDtlsTransport): void {
   const start = transport.start.bind(transport);
   transport.start = () => {
     const starting = start();
@@ -31,8 +31,10 @@ export function keepSteady(transport: RTCDtlsTransport): void {
     if (socket) {
       const handle = socket.onHandleHandshakes;
       socket.onHandleHandshakes = async (messages) => {
-        const isAnswered = socket.dtls.flight >= flightAfterIt;
-        await handle(messages.filter((one) => !isAnswered || one.msg_type !== helloVerifyRequest));
+        const isAnswered = socket.dtls.flight >= FLIGHT_AFTER_VERIFY_REQUEST;
+        await handle(
+          messages.filter((one) => !isAnswered || one.msg_type !== HELLO_VERIFY_REQUEST),
+        );
       };
     }
     return starting;
@@ -43,11 +45,11 @@ export function keepSteady(transport: RTCDtlsTransport): void {
  * Ends a handshake that is under way: one that nobody answers any more sends for half a minute, and
  * keeps the process up for so long.
  */
-export function endHandshake(transport: RTCDtlsTransport): void {
+export function abortHandshake(transport: RTCDtlsTransport): void {
   const socket = socketOf(transport);
-  if (socket) socket.dtls.flight = noFlight;
+  if (socket) socket.dtls.flight = FLIGHT_AFTER_LAST;
 }
 
-function socketOf({ dtls }: RTCDtlsTransport): SocketInside | undefined {
-  return dtls as unknown as SocketInside | undefined;
+function socketOf({ dtls }: RTCDtlsTransport): DtlsSocketInternals | undefined {
+  return dtls as unknown as DtlsSocketInternals | undefined;
 }

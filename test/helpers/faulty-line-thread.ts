@@ -1,6 +1,6 @@
 /** A thread that makes lines and can be told, by what it is to say, to die or to stand still. */
 import { parentPort } from 'node:worker_threads';
-import type { LineSource } from '../../src/voice/speech/line-jobs.ts';
+import type { LineSource } from '../../src/voice/speech/spoken-line.ts';
 import { makeLine } from '../../src/voice/speech/make-line.ts';
 
 const port = parentPort;

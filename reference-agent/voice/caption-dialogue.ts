@@ -1,12 +1,12 @@
 import type { ChatMessage, ChatRequest, ChatResponse } from '../../src/contract/index.ts';
 import type { Log } from '../../src/platform/log.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
-import type { Voice as Speech } from '../../src/voice/speech/index.ts';
+import type { SpeechSynthesizer as Speech } from '../../src/voice/speech/index.ts';
 import type { ReadyReply } from '../chat.ts';
-import type { AskedCall } from './messages.ts';
+import type { CallRequest } from './messages.ts';
 
 /** What every call needs whose caller may say in words what it speaks. */
-export interface CaptionParts {
+export interface CaptionServices {
   /** As a chat request would be answered. */
   chat: (request: ChatRequest) => ReadyReply;
   speech: Speech;
@@ -22,43 +22,43 @@ export interface CaptionedReply {
   /** Undefined where it can't be spoken. */
   clip: Promise<Clip | undefined>;
   /** Whether the caller was told of it. */
-  isTold: boolean;
+  isReported: boolean;
 }
 
 /** A caption is cut after so many characters, as what is spoken is. */
-const captionCharactersMax = 2_000;
+const CAPTION_CHARACTERS_MAX = 2_000;
 
 /** Captions of one turn; those beyond are left out. */
-const captionsOfTurnMax = 20;
+const CAPTIONS_PER_TURN_MAX = 20;
 
 /** What is remembered of a call; of one that is longer, the oldest turns are forgotten. */
-const historyCharactersMax = 100_000;
+const HISTORY_CHARACTERS_MAX = 100_000;
 
 /**
  * The words of a call; undefined where it has none: the agent takes no captions, or the caller
  * wants its own sound back. `signal` aborts when the call is over.
  */
-export function captionTalk(
-  parts: CaptionParts | undefined,
-  asked: AskedCall,
+export function createCaptionDialogue(
+  parts: CaptionServices | undefined,
+  asked: CallRequest,
   signal: AbortSignal,
-): CaptionTalk | undefined {
-  return parts && !asked.isEcho ? new CaptionTalk(parts, asked, signal) : undefined;
+): CaptionDialogue | undefined {
+  return parts && !asked.isEcho ? new CaptionDialogue(parts, asked, signal) : undefined;
 }
 
 /**
  * The words of one call: captions in, replies out. They are those that the chat gives in a session
  * of the same words, tools and all.
  */
-export class CaptionTalk {
-  readonly #parts: CaptionParts;
-  readonly #asked: AskedCall;
+export class CaptionDialogue {
+  readonly #parts: CaptionServices;
+  readonly #asked: CallRequest;
   readonly #signal: AbortSignal;
   readonly #waiting: string[] = [];
   readonly #history: ChatMessage[] = [];
   #characters = 0;
 
-  constructor(parts: CaptionParts, asked: AskedCall, signal: AbortSignal) {
+  constructor(parts: CaptionServices, asked: CallRequest, signal: AbortSignal) {
     this.#parts = parts;
     this.#asked = asked;
     this.#signal = signal;
@@ -66,12 +66,12 @@ export class CaptionTalk {
 
   /** What the caller says in the turn that it begins, or has begun. */
   add(text: string): void {
-    if (this.#waiting.length < captionsOfTurnMax) this.#waiting.push(text);
+    if (this.#waiting.length < CAPTIONS_PER_TURN_MAX) this.#waiting.push(text);
   }
 
   /** The reply to what was captioned since the turn before; undefined where nothing was. */
   reply(): CaptionedReply | undefined {
-    const caption = this.#waiting.splice(0).join(' ').slice(0, captionCharactersMax);
+    const caption = this.#waiting.splice(0).join(' ').slice(0, CAPTION_CHARACTERS_MAX);
     if (caption.trim() === '') return undefined;
     const { sessionId, userId, metadata } = this.#asked;
     this.#remember({ role: 'user', content: caption });
@@ -85,7 +85,7 @@ export class CaptionTalk {
     const content = answer.choices[0].message.content;
     this.#remember({ role: 'assistant', content });
     const clip = this.#speak(content);
-    return { caption, delayMs, response: answer, clip, isTold: false };
+    return { caption, delayMs, response: answer, clip, isReported: false };
   }
 
   async #speak(content: string): Promise<Clip | undefined> {
@@ -101,7 +101,7 @@ export class CaptionTalk {
   #remember(message: ChatMessage): void {
     this.#history.push(message);
     this.#characters += message.content.length;
-    while (this.#characters > historyCharactersMax && this.#history.length > 2) {
+    while (this.#characters > HISTORY_CHARACTERS_MAX && this.#history.length > 2) {
       this.#characters -= this.#history.shift()?.content.length ?? 0;
     }
   }

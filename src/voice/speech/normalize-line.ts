@@ -1,22 +1,22 @@
 import { measureLevelDb, SPEECH_LEVEL_DB } from '../activity/index.ts';
-import type { Sound } from './wav.ts';
+import type { PcmAudio } from './wav.ts';
 
-const windowsPerSecond = 100;
+const WINDOWS_PER_SECOND = 100;
 
 /** Many agents take a longer pause for the end of the turn. */
-const pauseWindowsMax = 9;
-const pauseWindows = 8;
+const PAUSE_WINDOWS_MAX = 9;
+const KEPT_PAUSE_WINDOWS = 8;
 
 /** How loud speech is to be, where it is loud; and its loudest sample. */
-const speechDb = -20;
-const peakMax = 0.8;
+const SPEECH_DB = -20;
+const PEAK_MAX = 0.8;
 
 /**
  * A line as it is to be sent: of one loudness, without silence around it, and with short pauses.
  * Empty where there is nothing to be heard.
  */
-export function lineSound({ samples, rate }: Sound): Sound {
-  const size = Math.round(rate / windowsPerSecond);
+export function normalizeLine({ samples, rate }: PcmAudio): PcmAudio {
+  const size = Math.round(rate / WINDOWS_PER_SECOND);
   const louder = amplified(samples, size);
   const isLoud: boolean[] = [];
   for (let at = 0; at < louder.length; at += size) {
@@ -43,7 +43,7 @@ function amplified(samples: Float32Array, size: number): Float32Array {
     .sort((one, other) => one - other);
   const usual = loud[Math.floor(loud.length * 0.75)];
   if (usual === undefined || peak === 0) return samples;
-  const gain = Math.min(10 ** ((speechDb - usual) / 20), peakMax / peak);
+  const gain = Math.min(10 ** ((SPEECH_DB - usual) / 20), PEAK_MAX / peak);
   return samples.map((sample) => sample * gain);
 }
 
@@ -67,6 +67,6 @@ function keptWindows(isLoud: readonly boolean[]): number[] {
 /** A long pause loses its middle, so that what fades out and in does so as before. */
 function keptOfPause(start: number, end: number): number[] {
   const windows = Array.from({ length: end - start }, (_, nth) => start + nth);
-  if (windows.length <= pauseWindowsMax) return windows;
-  return [...windows.slice(0, pauseWindows / 2), ...windows.slice(-pauseWindows / 2)];
+  if (windows.length <= PAUSE_WINDOWS_MAX) return windows;
+  return [...windows.slice(0, KEPT_PAUSE_WINDOWS / 2), ...windows.slice(-KEPT_PAUSE_WINDOWS / 2)];
 }

@@ -2,16 +2,16 @@
 import t from 'tap';
 import { findOnsets } from '../../../src/voice/activity/index.ts';
 import {
-  audioPathLatencyMs,
+  computePathLatencyMs,
   judgeAudioLatency,
-  kitLimitOf,
-  percentileOf,
+  explainLocalDelay,
+  findPercentile,
   ReceivedStream,
-  transitVariations,
-  turnResponses,
-  watchKit,
-  withoutBacklog,
-  type StreamFigures,
+  measureTransitDelays,
+  findResponseLatencies,
+  monitorLocalDelay,
+  dropBacklog,
+  type StreamStatistics,
 } from '../../../src/voice/latency/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -21,7 +21,7 @@ function streamOf(
   packets: number,
   lateMs: (nth: number) => number | undefined,
   change: { firstTimestamp?: number; firstSequence?: number } = {},
-): StreamFigures {
+): StreamStatistics {
   const { firstTimestamp = 0, firstSequence = 0 } = change;
   const arrivals = Array.from({ length: packets }, (_, nth) => ({
     sequence: (firstSequence + nth) & 0xffff,
@@ -32,21 +32,21 @@ function streamOf(
   const stream = new ReceivedStream();
   const ordered = arrivals.toSorted((one, other) => one.arrivedAtMs - other.arrivedAtMs);
   for (const arrival of ordered) stream.add(arrival);
-  return stream.figures();
+  return stream.statistics();
 }
 
 void t.test('a percentile is a value that was measured, by nearest rank', (t) => {
   const values = [5, 1, 4, 2, 3];
   t.same(
-    [0, 20, 21, 50, 95, 100].map((percent) => percentileOf(values, percent)),
+    [0, 20, 21, 50, 95, 100].map((percent) => findPercentile(values, percent)),
     [1, 1, 2, 3, 5, 5],
   );
-  t.equal(percentileOf([], 50), undefined);
+  t.equal(findPercentile([], 50), undefined);
   t.end();
 });
 
 void t.test('the latency of the path is half a round trip, a packet and the jitter', (t) => {
-  t.equal(audioPathLatencyMs({ roundTripP95Ms: 30, packetMs: 20, transitP99Ms: 7 }), 42);
+  t.equal(computePathLatencyMs({ roundTripP95Ms: 30, packetMs: 20, transitP99Ms: 7 }), 42);
   t.end();
 });
 
@@ -86,7 +86,7 @@ void t.test('a standstill is seen in all the packets that it held up', (t) => {
 });
 
 const variations = (lateMs: (nth: number) => number): number[] =>
-  transitVariations(
+  measureTransitDelays(
     Array.from({ length: 100 }, (_, nth) => ({
       mediaMs: nth * 20,
       arrivedAtMs: nth * 20 + lateMs(nth),
@@ -104,7 +104,7 @@ void t.test('what waited for the connection is no lateness; what is late later o
     Array.from({ length: 100 }, (_, nth) => ({ mediaMs: nth * 20, arrivedAtMs: arrivedAtMs(nth) }));
   // A second of sound is there when the call is connected, and comes within 45 ms.
   const burst = packets((nth) => (nth < 50 ? nth * 0.9 : (nth - 50) * 20 + 50));
-  t.same(withoutBacklog(burst), burst.slice(50), 'it is not counted');
+  t.same(dropBacklog(burst), burst.slice(50), 'it is not counted');
   for (const [name, stream] of Object.entries({
     'in time': packets((nth) => nth * 20),
     jitter: packets((nth) => nth * 20 + (nth % 5 === 0 ? 60 : 0)),
@@ -112,9 +112,9 @@ void t.test('what waited for the connection is no lateness; what is late later o
     'a standstill later on': packets((nth) => (nth >= 40 && nth < 70 ? 1_400 : nth * 20)),
     'a clock that is too slow': packets((nth) => nth * 22),
   })) {
-    t.same(withoutBacklog(stream), stream, name);
+    t.same(dropBacklog(stream), stream, name);
   }
-  t.same(withoutBacklog([]), []);
+  t.same(dropBacklog([]), []);
   t.end();
 });
 
@@ -139,7 +139,7 @@ void t.test('lost, doubled and overtaken packets are counted as such', (t) => {
   for (const sequence of [1, 2, 2, 3]) {
     stream.add({ sequence, timestamp: sequence * 960, ssrc: 1, arrivedAtMs: sequence * 20 });
   }
-  t.match(stream.figures(), { packets: 3, lost: 0, reordered: 0 });
+  t.match(stream.statistics(), { packets: 3, lost: 0, reordered: 0 });
   t.end();
 });
 
@@ -150,8 +150,8 @@ void t.test('another sender, or a leap, begins a stretch of its own', (t) => {
   for (let nth = 0; nth < 50; nth += 1) add(1, nth, nth * 960, nth * 20);
   for (let nth = 0; nth < 50; nth += 1) add(2, 9_000 + nth, 77 + nth * 960, 1_000 + nth * 20);
   for (let nth = 0; nth < 50; nth += 1) add(2, nth, 2 ** 31 + nth * 960, 2_000 + nth * 20);
-  t.match(stream.figures(), { packets: 150, lost: 0, reordered: 0, transitP99Ms: 0 });
-  t.match(new ReceivedStream().figures(), { packets: 0, lost: 0, transitP99Ms: undefined });
+  t.match(stream.statistics(), { packets: 150, lost: 0, reordered: 0, transitP99Ms: 0 });
+  t.match(new ReceivedStream().statistics(), { packets: 0, lost: 0, transitP99Ms: undefined });
   t.end();
 });
 
@@ -190,14 +190,14 @@ void t.test('a turn is answered by what is heard next, and never by what came be
     { startMs: 4_000, endMs: 5_000 },
     { startMs: 7_000, endMs: 8_000 },
   ];
-  t.same(turnResponses(turns, [900, 2_150, 2_500, 8_300]), [150, undefined, 300]);
-  t.same(turnResponses(turns, [1_900, 2_150]), [-100, undefined, undefined], 'spoken over');
+  t.same(findResponseLatencies(turns, [900, 2_150, 2_500, 8_300]), [150, undefined, 300]);
+  t.same(findResponseLatencies(turns, [1_900, 2_150]), [-100, undefined, undefined], 'spoken over');
   t.end();
 });
 
 void t.test('the path alone at 200 ms or more: missed, unless the kit was too slow', (t) => {
-  const judge = (pathMs: number | undefined, kitLimit?: string) =>
-    judgeAudioLatency({ pathMs, turnResponsesMs: [150], kitLimit });
+  const judge = (pathMs: number | undefined, localDelay?: string) =>
+    judgeAudioLatency({ pathMs, turnResponsesMs: [150], localDelay });
   t.equal(judge(199.9).verdict, 'met');
   t.match(judge(200), { verdict: 'missed', reason: /alone takes 200 ms/ });
   t.match(judge(230, 'the kit was late itself'), {
@@ -238,11 +238,14 @@ void t.test('an echo, or half of the turns, under 200 ms: met', (t) => {
 });
 
 void t.test('a kit that is late itself says so', async (t) => {
-  t.equal(kitLimitOf({ loopLateP99Ms: 20, loopLateMaxMs: 90, sendLateP99Ms: 10 }), undefined);
-  t.match(kitLimitOf({ loopLateP99Ms: 21, loopLateMaxMs: 90 }), /itself was 21 ms late/);
+  t.equal(
+    explainLocalDelay({ loopLateP99Ms: 20, loopLateMaxMs: 90, sendLateP99Ms: 10 }),
+    undefined,
+  );
+  t.match(explainLocalDelay({ loopLateP99Ms: 21, loopLateMaxMs: 90 }), /itself was 21 ms late/);
   const sends = { loopLateP99Ms: 1, loopLateMaxMs: 2, sendLateP99Ms: 11 };
-  t.match(kitLimitOf(sends), /itself sent 11 ms late/);
-  const ended = watchKit();
+  t.match(explainLocalDelay(sends), /itself sent 11 ms late/);
+  const ended = monitorLocalDelay();
   await systemClock.sleep(20);
   const untilMs = systemClock.monotonicMs() + 60;
   while (systemClock.monotonicMs() < untilMs);

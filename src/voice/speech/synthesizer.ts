@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Clip, Speaker } from '../opus/index.ts';
-import { KeptClips } from './kept-clips.ts';
-import type { LineSource } from './line-jobs.ts';
-import { LineMaker } from './line-maker.ts';
+import { ClipCache } from './clip-cache.ts';
+import { LineWorker } from './line-worker.ts';
 import { fetchLine, type SpeechEndpoint } from './speech-endpoint.ts';
-import { SpeechFailed } from './speech-failed.ts';
-import { plainEnglish, spokenText } from './spoken-text.ts';
+import { SpeechError, type LineSource } from './spoken-line.ts';
+import { toPlainEnglish, toSpokenText } from './spoken-text.ts';
 
 /** Speaks lines. */
-export interface Voice {
+export interface SpeechSynthesizer {
   /**
    * A line as packets of Opus of 20 ms; the same line, the same packets. Its `text` is what is
    * spoken: the first 2000 characters, on one line. Rejects with the signal's reason where it is
    * called off.
-   * @throws SpeechFailed that says what to do: no package, nothing to be spoken, an endpoint that
+   * @throws SpeechError that says what to do: no package, nothing to be spoken, an endpoint that
    * fails, a voice that is closed.
    */
   speak(text: string, signal?: AbortSignal): Promise<Clip>;
@@ -23,7 +22,7 @@ export interface Voice {
 }
 
 /** Whose voice it is, and where it comes from. */
-export interface VoiceOptions {
+export interface SynthesizerOptions {
   /** A user and an agent have voices of their own. */
   kind: Speaker;
   /** Who speaks in place of the synthesizer in the process. */
@@ -37,37 +36,37 @@ export interface VoiceOptions {
 }
 
 /** A voice; nothing is loaded and no thread started before its first line. */
-export function openVoice(options: VoiceOptions): Voice {
-  return new KeepingVoice(options);
+export function createSpeechSynthesizer(options: SynthesizerOptions): SpeechSynthesizer {
+  return new CachingSynthesizer(options);
 }
 
-const keptBytesDefault = 8_388_608;
+const CACHE_BYTES_DEFAULT = 8_388_608;
 
 /** Lines that may be waited for at a time. */
-const linesMax = 1_000;
+const PENDING_LINES_MAX = 1_000;
 
-class KeepingVoice implements Voice {
-  readonly #options: VoiceOptions;
+class CachingSynthesizer implements SpeechSynthesizer {
+  readonly #options: SynthesizerOptions;
   readonly #clock: Clock;
-  readonly #maker: LineMaker;
-  readonly #kept: KeptClips;
+  readonly #maker: LineWorker;
+  readonly #kept: ClipCache;
   readonly #underWay = new Map<string, Promise<Clip>>();
   readonly #life = new AbortController();
 
-  constructor(options: VoiceOptions) {
+  constructor(options: SynthesizerOptions) {
     const { clock = systemClock, threadUrl } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#maker = new LineMaker({ clock, threadUrl });
-    this.#kept = new KeptClips(options.keptBytesMax ?? keptBytesDefault);
+    this.#maker = new LineWorker({ clock, threadUrl });
+    this.#kept = new ClipCache(options.keptBytesMax ?? CACHE_BYTES_DEFAULT);
   }
 
   async speak(text: string, signal?: AbortSignal): Promise<Clip> {
     signal?.throwIfAborted();
-    if (this.#life.signal.aborted) throw new SpeechFailed('the voice is closed');
-    const words = spokenText(text);
+    if (this.#life.signal.aborted) throw new SpeechError('the voice is closed');
+    const words = toSpokenText(text);
     if (words === '') {
-      throw new SpeechFailed('the line has neither a letter nor a digit that could be spoken');
+      throw new SpeechError('the line has neither a letter nor a digit that could be spoken');
     }
     const clip = this.#kept.get(words) ?? this.#underWay.get(words) ?? this.#begin(words);
     return signal ? orCalledOff(clip, signal) : clip;
@@ -80,22 +79,22 @@ class KeepingVoice implements Voice {
 
   /** Whoever else wants the same line waits for this one, and nobody who leaves ends it. */
   #begin(words: string): Promise<Clip> {
-    if (this.#underWay.size >= linesMax) {
-      throw new SpeechFailed(`more than ${linesMax} lines wait to be spoken`);
+    if (this.#underWay.size >= PENDING_LINES_MAX) {
+      throw new SpeechError(`more than ${PENDING_LINES_MAX} lines wait to be spoken`);
     }
     const clip = this.#make(words);
     this.#underWay.set(words, clip);
     const done = (): void => void this.#underWay.delete(words);
     clip.then((made) => {
       done();
-      this.#kept.keep(words, made);
+      this.#kept.add(words, made);
     }, done);
     return clip;
   }
 
   async #make(words: string): Promise<Clip> {
-    const line = await this.#maker.make(await this.#sourceOf(words));
-    if (!line) throw new SpeechFailed('the line was spoken, and nothing is to be heard of it');
+    const line = await this.#maker.makeLine(await this.#sourceOf(words));
+    if (!line) throw new SpeechError('the line was spoken, and nothing is to be heard of it');
     const id = `line-${createHash('sha256').update(words).digest('hex').slice(0, 12)}`;
     const packets = line.packets.map((packet) => Buffer.from(packet));
     return { ...line, id, speaker: this.#options.kind, text: words, packets };
@@ -104,9 +103,9 @@ class KeepingVoice implements Voice {
   async #sourceOf(words: string): Promise<LineSource> {
     const { kind: speaker, endpoint } = this.#options;
     if (!endpoint) {
-      const text = plainEnglish(words);
+      const text = toPlainEnglish(words);
       if (text !== '') return { kind: 'text', text, speaker };
-      throw new SpeechFailed(
+      throw new SpeechError(
         'the line has no English in it, and the kit speaks no other language by itself: ' +
           'name a speech endpoint in SANDBOX_KIT_SPEECH_URL',
       );

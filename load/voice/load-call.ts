@@ -6,17 +6,17 @@ import { createDecoder, type Clip } from '../../src/voice/opus/index.ts';
 import type { Pacer } from '../../src/platform/pacer.ts';
 import type { AudioPacket, Peer } from '../../src/voice/peer/index.ts';
 import {
-  CallFailed,
+  CallError,
   Microphone,
   OutgoingCall,
   type VoiceTarget,
 } from '../../src/voice/call/index.ts';
 import type { CallFault, CallOrder, CallOutcome } from './fleet-messages.ts';
-import { MediaTally, type MediaCounts } from './media-tally.ts';
-import { Talker } from './talker.ts';
+import { MediaStatistics, type MediaListener } from './media-statistics.ts';
+import { TurnLoop } from './turn-loop.ts';
 
 /** What a call is placed with. */
-export interface CallParts {
+export interface LoadCallOptions {
   clock: Clock;
   pacer: Pacer;
   chance: Random;
@@ -24,7 +24,7 @@ export interface CallParts {
   clips: readonly Clip[];
   target: VoiceTarget;
   order: CallOrder;
-  counts: MediaCounts;
+  counts: MediaListener;
 }
 
 /** What `start_call` says of the calls of a load test. */
@@ -35,29 +35,29 @@ const metadata = {
 };
 
 /** One call, from its place in the plan to the hang-up. */
-export class PlacedCall {
-  readonly #parts: CallParts;
+export class LoadCall {
+  readonly #options: LoadCallOptions;
   readonly #call: OutgoingCall;
-  readonly #tally: MediaTally;
+  readonly #tally: MediaStatistics;
   readonly #life = new AbortController();
   #peer: Peer | undefined;
   #activity: VoiceActivityDetector | undefined;
   #microphone: Microphone | undefined;
-  #talker: Talker | undefined;
+  #talker: TurnLoop | undefined;
   #fault: CallFault | undefined;
   #times: Pick<CallOutcome, 'readyMs' | 'setupMs'> = {};
   #dueMs = 0;
   #wasUpAtStart = false;
   #ending: Promise<void> | undefined;
 
-  constructor(parts: CallParts) {
-    this.#parts = parts;
+  constructor(options: LoadCallOptions) {
+    this.#options = options;
     this.#call = new OutgoingCall({
-      ...parts,
+      ...options,
       onPacket: (packet) => this.#hear(packet),
       onEnd: (why) => void this.#fail(why),
     });
-    this.#tally = new MediaTally(parts.clock, parts.counts);
+    this.#tally = new MediaStatistics(options.clock, options.counts);
   }
 
   /** Media flows, as far as is known. */
@@ -67,7 +67,7 @@ export class PlacedCall {
 
   /** Waits until it is due and places it; resolves once it is connected, or never will be. */
   async place(): Promise<void> {
-    const { clock, order } = this.#parts;
+    const { clock, order } = this.#options;
     const waitMs = order.dueAtMs - clock.nowMs();
     this.#dueMs = clock.monotonicMs() + waitMs;
     try {
@@ -99,9 +99,12 @@ export class PlacedCall {
   }
 
   #outcome(wasHeld: boolean): CallOutcome {
-    const { nth, session } = this.#parts.order;
-    const { turnResponsesMs, turns } = this.#talker?.figures() ?? { turnResponsesMs: [], turns: 0 };
-    const media = this.#tally.figures();
+    const { nth, session } = this.#options.order;
+    const { turnResponsesMs, turns } = this.#talker?.statistics() ?? {
+      turnResponsesMs: [],
+      turns: 0,
+    };
+    const media = this.#tally.statistics();
     const isSilent = wasHeld && media.received === 0;
     const fault = isSilent ? this.#faultOf('no_media', 'no audio came in the window') : this.#fault;
     const firstMs = this.#tally.firstPacketAtMs;
@@ -121,7 +124,7 @@ export class PlacedCall {
   }
 
   async #connect(): Promise<void> {
-    const { clock, order, pacer } = this.#parts;
+    const { clock, order, pacer } = this.#options;
     // Loaded before the call: the time that takes is not the sandbox's.
     const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'sparse' });
     this.#activity = activity;
@@ -136,8 +139,8 @@ export class PlacedCall {
   }
 
   #talk(microphone: Microphone, activity: VoiceActivityDetector): void {
-    const { clock, chance, clips } = this.#parts;
-    const talker = new Talker({ clock, chance, clips, microphone, activity, tally: this.#tally });
+    const { clock, chance, clips } = this.#options;
+    const talker = new TurnLoop({ clock, chance, clips, microphone, activity, tally: this.#tally });
     this.#talker = talker;
     void talker.run(this.#life.signal).catch((error: unknown) => this.#fail(error));
   }
@@ -150,13 +153,13 @@ export class PlacedCall {
   /** The first thing that goes wrong is what became of the call. */
   async #fail(error: unknown): Promise<void> {
     if (this.#life.signal.aborted) return;
-    const kind = error instanceof CallFailed ? error.kind : 'no_path';
+    const kind = error instanceof CallError ? error.kind : 'no_path';
     this.#fault ??= this.#faultOf(kind, messageOf(error));
     await this.end();
   }
 
   #faultOf(kind: CallFault['kind'], detail: string): CallFault {
-    return { kind, detail, atMs: this.#parts.clock.nowMs() };
+    return { kind, detail, atMs: this.#options.clock.nowMs() };
   }
 
   async #hangUp(): Promise<void> {

@@ -1,19 +1,17 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../platform/clock.ts';
-import type { SpokenLine } from './line-clip.ts';
-import type { LineResult, LineSource } from './line-jobs.ts';
-import { SpeechFailed } from './speech-failed.ts';
+import { SpeechError, type LineResult, type LineSource, type SpokenLine } from './spoken-line.ts';
 
 /** What a maker of lines needs. */
-export interface LineMakerParts {
+export interface LineWorkerOptions {
   clock: Clock;
   /** What the thread runs; our own entry unless given. */
   threadUrl: URL | undefined;
 }
 
 /** The longest line takes some seconds. */
-const lineMsMax = 60_000;
+const LINE_MS_MAX = 60_000;
 
 // Type stripping runs `.ts` as it stands; what tsc emits is `.js`.
 const ownThread = new URL(`line-thread${extname(import.meta.url)}`, import.meta.url);
@@ -27,7 +25,7 @@ interface Job {
  * Makes lines in a thread of its own, so that nothing that keeps time waits for them. The thread has
  * one line at a time: where it dies, that line fails, and the next has a new thread.
  */
-export class LineMaker {
+export class LineWorker {
   readonly #clock: Clock;
   readonly #url: URL;
   /** As many as whoever asks has under way; the voice has a limit. */
@@ -37,19 +35,19 @@ export class LineMaker {
   #thread: Worker | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor({ clock, threadUrl }: LineMakerParts) {
+  constructor({ clock, threadUrl }: LineWorkerOptions) {
     this.#clock = clock;
     this.#url = threadUrl ?? ownThread;
   }
 
-  /** A line; undefined where nothing is to be heard. @throws SpeechFailed. */
-  async make(source: LineSource): Promise<SpokenLine | undefined> {
-    if (this.#closed) throw new SpeechFailed('the voice is closed');
+  /** A line; undefined where nothing is to be heard. @throws SpeechError. */
+  async makeLine(source: LineSource): Promise<SpokenLine | undefined> {
+    if (this.#closed) throw new SpeechError('the voice is closed');
     const result = await new Promise<LineResult>((settle) => {
       this.#waiting.push({ source, settle });
       this.#next();
     });
-    if (!result.ok) throw new SpeechFailed(result.why);
+    if (!result.ok) throw new SpeechError(result.why);
     return result.line;
   }
 
@@ -73,9 +71,9 @@ export class LineMaker {
     this.#job = job;
     const thread = (this.#thread ??= this.#start());
     thread.ref();
-    const limit = this.#clock.deadline(lineMsMax);
+    const limit = this.#clock.deadline(LINE_MS_MAX);
     limit.signal.addEventListener('abort', () => {
-      this.#lose(thread, `the line took longer than ${lineMsMax / 1_000} s to make`);
+      this.#lose(thread, `the line took longer than ${LINE_MS_MAX / 1_000} s to make`);
     });
     this.#limit = limit;
     thread.postMessage(job.source);

@@ -14,8 +14,8 @@ import {
 } from 'werift';
 
 /** werift is not the release that the peer was made for. */
-export class UnknownWerift extends Error {
-  override name = 'UnknownWerift';
+export class UnsupportedWeriftError extends Error {
+  override name = 'UnsupportedWeriftError';
 }
 
 interface Candidates {
@@ -36,7 +36,7 @@ interface StunRequest {
 }
 
 /** The part of an ICE connection that is used. */
-interface IceInside {
+interface IceInternals {
   stunServer: unknown;
   nominated: Candidates | undefined;
   localUsername: string;
@@ -52,40 +52,40 @@ interface IceInside {
   buildRequest(options: object): unknown;
 }
 
-const keyNames = [
+const KEY_NAMES = [
   'srtpSessionKey',
   'srtcpSessionKey',
   'srtpSessionAuthTag',
   'srtcpSessionAuthTag',
 ] as const;
-type Cipher = Partial<Record<(typeof keyNames)[number], Buffer | KeyObject>>;
-interface SrtpInside {
+type Cipher = Partial<Record<(typeof KEY_NAMES)[number], Buffer | KeyObject>>;
+interface SrtpInternals {
   localContext: { cipher: Cipher };
   remoteContext: { cipher: Cipher };
 }
 
-interface RouterInside {
+interface RouterInternals {
   ssrcTable: Record<number, unknown>;
   registerRtpReceiver(receiver: RTCRtpReceiver, ssrc: number): void;
 }
 
 /** Senders of one call that are routed by themselves; a peer with more of them is not speaking. */
-const latchedMax = 4;
+const UNANNOUNCED_SENDERS_MAX = 4;
 
-/** Fails at once, and by name, where werift is not as it was. @throws UnknownWerift. */
-export function assertInside(connection: RTCPeerConnection): void {
+/** Fails at once, and by name, where werift is not as it was. @throws UnsupportedWeriftError. */
+export function assertInternals(connection: RTCPeerConnection): void {
   const [ice] = connection.iceTransports;
   const [dtls] = connection.dtlsTransports;
   const found: Record<string, boolean> = {
     'iceTransports[0].connection.stunServer': ice !== undefined && 'stunServer' in ice.connection,
     'iceTransports[0].connection.protocols':
-      ice !== undefined && Array.isArray(insideOf(ice).protocols),
+      ice !== undefined && Array.isArray(internalsOf(ice).protocols),
     'iceTransports[0].connection.buildRequest':
-      ice !== undefined && typeof insideOf(ice).buildRequest === 'function',
+      ice !== undefined && typeof internalsOf(ice).buildRequest === 'function',
     'iceTransports[0].connection.connect':
-      ice !== undefined && typeof insideOf(ice).connect === 'function',
+      ice !== undefined && typeof internalsOf(ice).connect === 'function',
     'iceTransports[0].connection.checkList':
-      ice !== undefined && Array.isArray(insideOf(ice).checkList),
+      ice !== undefined && Array.isArray(internalsOf(ice).checkList),
     'dtlsTransports[0].startSrtp': typeof dtls?.startSrtp === 'function',
     'dtlsTransports[0].start': typeof dtls?.start === 'function',
     'dtlsTransports[0].sendRtp': typeof dtls?.sendRtp === 'function',
@@ -93,24 +93,25 @@ export function assertInside(connection: RTCPeerConnection): void {
     'router.registerRtpReceiver': typeof routerOf(connection).registerRtpReceiver === 'function',
   };
   const missing = Object.keys(found).filter((name) => found[name] !== true);
-  if (missing.length > 0) throw new UnknownWerift(`this werift has no ${missing.join(', no ')}`);
+  if (missing.length > 0)
+    throw new UnsupportedWeriftError(`this werift has no ${missing.join(', no ')}`);
 }
 
 /** An empty list of servers makes werift ask a public STUN server; this makes it ask none. */
-export function askNoServer(connection: RTCPeerConnection): void {
-  for (const ice of connection.iceTransports) insideOf(ice).stunServer = undefined;
+export function disableStunServers(connection: RTCPeerConnection): void {
+  for (const ice of connection.iceTransports) internalsOf(ice).stunServer = undefined;
 }
 
 /**
  * werift gives a connection up at once where there is no candidate to try, and one may come a moment
  * later. With this it waits for `something` to try first.
  */
-export function waitForSomething(
+export function delayConnect(
   connection: RTCPeerConnection,
   something: () => Promise<unknown>,
 ): void {
   for (const transport of connection.iceTransports) {
-    const ice = insideOf(transport);
+    const ice = internalsOf(transport);
     const connect = ice.connect.bind(ice);
     ice.connect = async () => {
       if (ice.checkList.length === 0) await something();
@@ -123,9 +124,9 @@ export function waitForSomething(
  * Hears that the other side tries to reach us: it knows our candidates and, with that, shows its
  * own address. To be called once there are sockets.
  */
-export function hearChecks(connection: RTCPeerConnection, onCheck: () => void): void {
+export function onConnectivityCheck(connection: RTCPeerConnection, onCheck: () => void): void {
   for (const transport of connection.iceTransports) {
-    const ice = insideOf(transport);
+    const ice = internalsOf(transport);
     for (const protocol of ice.protocols) {
       protocol.onRequestReceived.subscribe((request) => {
         const user = request.getAttributeValue('USERNAME');
@@ -136,9 +137,12 @@ export function hearChecks(connection: RTCPeerConnection, onCheck: () => void): 
 }
 
 /** Hears the errors of the sockets; one that nobody hears ends the process. */
-export function hearSockets(connection: RTCPeerConnection, onError: (error: Error) => void): void {
+export function onSocketError(
+  connection: RTCPeerConnection,
+  onError: (error: Error) => void,
+): void {
   for (const ice of connection.iceTransports) {
-    for (const { transport } of insideOf(ice).protocols) {
+    for (const { transport } of internalsOf(ice).protocols) {
       transport?.socket?.on('error', onError);
     }
   }
@@ -152,9 +156,9 @@ export function useKeyObjects(dtls: RTCDtlsTransport): void {
   const start = dtls.startSrtp.bind(dtls);
   dtls.startSrtp = () => {
     start();
-    for (const session of [dtls.srtp, dtls.srtcp] as unknown as SrtpInside[]) {
+    for (const session of [dtls.srtp, dtls.srtcp] as unknown as SrtpInternals[]) {
       for (const { cipher } of [session.localContext, session.remoteContext]) {
-        for (const name of keyNames) {
+        for (const name of KEY_NAMES) {
           const key = cipher[name];
           if (Buffer.isBuffer(key)) cipher[name] = createSecretKey(key);
         }
@@ -167,7 +171,7 @@ export function useKeyObjects(dtls: RTCDtlsTransport): void {
  * werift routes a sender only when the SDP has an `a=ssrc` line for it, and the line is optional.
  * This routes one that speaks without, so that it gets its receiver reports.
  */
-export function latchSenders(
+export function routeUnannouncedSenders(
   connection: RTCPeerConnection,
   dtls: RTCDtlsTransport,
   transceiver: RTCRtpTransceiver,
@@ -175,7 +179,7 @@ export function latchSenders(
   const router = routerOf(connection);
   let latched = 0;
   dtls.onRtp.subscribe(({ header: { ssrc } }) => {
-    if (router.ssrcTable[ssrc] !== undefined || latched === latchedMax) return;
+    if (router.ssrcTable[ssrc] !== undefined || latched === UNANNOUNCED_SENDERS_MAX) return;
     latched += 1;
     const { receiver } = transceiver;
     const [codec] = transceiver.codecs;
@@ -187,9 +191,9 @@ export function latchSenders(
 }
 
 /** Whether the two sides have found a path to each other. */
-export function isPathFound(connection: RTCPeerConnection): boolean {
+export function hasNominatedPath(connection: RTCPeerConnection): boolean {
   const [transport] = connection.iceTransports;
-  return transport !== undefined && insideOf(transport).nominated !== undefined;
+  return transport !== undefined && internalsOf(transport).nominated !== undefined;
 }
 
 /**
@@ -202,7 +206,7 @@ export async function pingPath(
 ): Promise<'answered' | undefined> {
   const [transport] = connection.iceTransports;
   if (!transport) return undefined;
-  const ice = insideOf(transport);
+  const ice = internalsOf(transport);
   const { nominated, localUsername, remoteUsername, iceControlling } = ice;
   if (!nominated) return undefined;
   const { localCandidate, protocol, remoteAddr } = nominated;
@@ -215,10 +219,10 @@ export async function pingPath(
   return 'answered';
 }
 
-function insideOf(ice: RTCIceTransport): IceInside {
-  return ice.connection as unknown as IceInside;
+function internalsOf(ice: RTCIceTransport): IceInternals {
+  return ice.connection as unknown as IceInternals;
 }
 
-function routerOf(connection: RTCPeerConnection): RouterInside {
-  return (connection as unknown as { router: RouterInside }).router;
+function routerOf(connection: RTCPeerConnection): RouterInternals {
+  return (connection as unknown as { router: RouterInternals }).router;
 }

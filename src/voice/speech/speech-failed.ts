@@ -1,4 +1,0 @@
-/** A line could not be spoken; the message says why, and what to do. */
-export class SpeechFailed extends Error {
-  override name = 'SpeechFailed';
-}

@@ -14,9 +14,9 @@ const variant = variantsOf('wire', httpAreas);
 
 /** Serializes every JSON body in another way. */
 const serializes = (write: (body: unknown) => string): TransformFactory =>
-  changes(always, (answer) => {
-    const body = jsonOf(answer);
-    return body === undefined ? answer : { ...answer, body: write(body) };
+  changes(always, (response) => {
+    const body = jsonOf(response);
+    return body === undefined ? response : { ...response, body: write(body) };
   });
 
 /** Returns the value with the keys of every object in reverse order. */
@@ -65,10 +65,10 @@ const serializations: Variant[] = [
 
 /** Replaces the content type; removes it if it is undefined. */
 const sendsContentType = (type: string | undefined): TransformFactory =>
-  changes(always, (answer) => {
-    const { 'content-type': _replaced, ...headers } = answer.headers;
+  changes(always, (response) => {
+    const { 'content-type': _replaced, ...headers } = response.headers;
     return {
-      ...answer,
+      ...response,
       headers: type === undefined ? headers : { ...headers, 'content-type': type },
     };
   });
@@ -104,11 +104,11 @@ const messages: Variant[] = [
   variant(
     'header-case',
     'Sends uppercase header names and additional headers.',
-    changes(always, (answer) => ({
-      ...answer,
+    changes(always, (response) => ({
+      ...response,
       headers: {
         ...Object.fromEntries(
-          Object.entries(answer.headers).map(([name, value]) => [name.toUpperCase(), value]),
+          Object.entries(response.headers).map(([name, value]) => [name.toUpperCase(), value]),
         ),
         'X-REQUEST-ID': 'r-1',
         SERVER: 'agent',
@@ -155,9 +155,9 @@ const limits: Variant[] = [
   ),
   variant('limit-first', 'Sends a 429 to the first request to each endpoint.', () => {
     const seen = new Set<string>();
-    return async (asked, forward) => {
-      const endpoint = asked.endpoint ?? '';
-      if (seen.has(endpoint)) return forward(asked);
+    return async (request, forward) => {
+      const endpoint = request.endpoint ?? '';
+      if (seen.has(endpoint)) return forward(request);
       seen.add(endpoint);
       return rateLimited({ 'retry-after': '0' });
     };

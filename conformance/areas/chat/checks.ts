@@ -69,7 +69,8 @@ const baselineOf = (step: string): ValidChatStep =>
 /** The valid requests of a requirement succeed. Judged only where the request that they vary succeeds. */
 const succeedsLikeBaseline = (id: ChatRequirementId): Check =>
   oncePlain(
-    (baseline, one) => baseline.endpoint === 'chat' && baseline.step === baselineOf(one.step),
+    (baseline, exchange) =>
+      baseline.endpoint === 'chat' && baseline.step === baselineOf(exchange.step),
     replies,
     succeeds(id),
   );
@@ -111,11 +112,12 @@ const toolField = (places: readonly string[], hint?: Hint): Check => ({
   unjudged: noToolCalls,
 });
 
-const isError = (one: Exchange): boolean => one.endpoint === 'chat' && isErrorAnswer(one);
+const isError = (exchange: Exchange): boolean =>
+  exchange.endpoint === 'chat' && isErrorAnswer(exchange);
 const isErrorWith =
   (status: number) =>
-  (one: Exchange): boolean =>
-    isError(one) && one.response?.status === status;
+  (exchange: Exchange): boolean =>
+    isError(exchange) && exchange.response?.status === status;
 
 /** The checks for `POST /v1/chat/completions`, by requirement. */
 export const chatChecks = {
@@ -134,7 +136,7 @@ export const chatChecks = {
   'CHAT-013': succeedsLikeBaseline('CHAT-013'),
   'CHAT-014': succeedsLikeBaseline('CHAT-014'),
   'CHAT-015': succeedsLikeBaseline('CHAT-015'),
-  'CHAT-016': neverBroken((one) => one.endpoint === 'chat', noReply),
+  'CHAT-016': neverBroken((exchange) => exchange.endpoint === 'chat', noReply),
   'CHAT-020': requiredField('/choices'),
   'CHAT-021': requiredField('/choices/*'),
   'CHAT-022': requiredField('/choices/*/message'),
@@ -196,19 +198,19 @@ const metadataTypes: Readonly<Record<string, string>> = {
 };
 
 function checkEvaluationMetadataTypes(): Check {
-  const knownEntriesOf = (one: Exchange): [string, unknown][] => {
-    const metadata = isObject(one.json) ? one.json['evaluation_metadata'] : undefined;
+  const knownEntriesOf = (exchange: Exchange): [string, unknown][] => {
+    const metadata = isObject(exchange.json) ? exchange.json['evaluation_metadata'] : undefined;
     return isObject(metadata) ? Object.entries(metadata).filter(([key]) => metadataTypes[key]) : [];
   };
   const hasType = (value: unknown, type: string | undefined): boolean =>
     type === 'integer' ? Number.isInteger(value) : typeof value === type;
   return checkEach(
-    (one) => replies(one) && knownEntriesOf(one).length > 0,
-    (one): Finding[] =>
-      knownEntriesOf(one)
+    (exchange) => replies(exchange) && knownEntriesOf(exchange).length > 0,
+    (exchange): Finding[] =>
+      knownEntriesOf(exchange)
         .filter(([key, value]) => !hasType(value, metadataTypes[key]))
         .map(([key, value]) => ({
-          exchange: one.id,
+          exchange: exchange.id,
           pointer: `/evaluation_metadata/${key}`,
           expected: `typically ${metadataTypes[key] ?? ''}`,
           received: brief(value),

@@ -17,7 +17,7 @@ function repliedSessionOf({ json }: Exchange): unknown {
   return isObject(json) ? json['session_id'] : undefined;
 }
 
-const hasSession = (one: Exchange): boolean => typeof sentSessionOf(one) === 'string';
+const hasSession = (exchange: Exchange): boolean => typeof sentSessionOf(exchange) === 'string';
 
 /** Narrows a check for the type of `session_id` to replies whose `session_id` has to be an echo. */
 export function checkSessionIdType(typeCheck: Check): Check {
@@ -27,20 +27,21 @@ export function checkSessionIdType(typeCheck: Check): Check {
     evidence: (transcript) =>
       typeCheck
         .evidence(transcript)
-        .filter((one) => repliedSessionOf(one) !== null || hasSession(one)),
+        .filter((exchange) => repliedSessionOf(exchange) !== null || hasSession(exchange)),
   };
 }
 
 /** The session id of a reply equals the one of its request. */
 export function checkSessionIdEcho(unjudged: Check['unjudged']): Check {
   return checkEach(
-    (one) => replies(one) && hasSession(one) && typeof repliedSessionOf(one) === 'string',
-    (one) => {
-      const [expected, received] = [sentSessionOf(one), repliedSessionOf(one)];
+    (exchange) =>
+      replies(exchange) && hasSession(exchange) && typeof repliedSessionOf(exchange) === 'string',
+    (exchange) => {
+      const [expected, received] = [sentSessionOf(exchange), repliedSessionOf(exchange)];
       if (expected === received) return [];
       return [
         {
-          exchange: one.id,
+          exchange: exchange.id,
           pointer: '/session_id',
           expected: brief(expected),
           received: brief(received),
@@ -55,12 +56,12 @@ export function checkSessionIdEcho(unjudged: Check['unjudged']): Check {
 /** Reports replies that don't echo the session id of their request. */
 export function checkSessionIdPresence(unjudged: Check['unjudged']): Check {
   return checkEach(
-    (one) => replies(one) && hasSession(one),
-    (one) =>
-      repliedSessionOf(one) === undefined
+    (exchange) => replies(exchange) && hasSession(exchange),
+    (exchange) =>
+      repliedSessionOf(exchange) === undefined
         ? [
             {
-              exchange: one.id,
+              exchange: exchange.id,
               pointer: '/session_id',
               expected: 'the session id of the request',
               received: 'no session_id',
@@ -80,17 +81,18 @@ const MARKERS = /\b(?:sk_[A-Za-z0-9]{12}|SK[0-9A-Z]{10})\b/g;
 /** No reply contains a marker of another session. CHAT-030 judges the echo in `session_id`. */
 export function checkLeaks(unjudged: Check['unjudged']): Check {
   return checkEach(
-    (one, { exchanges }) => replies(one) && exchanges.some((other) => isOtherSession(one, other)),
-    (one, { exchanges }) => {
-      const own = new Set(markersIn(one.request.body ?? ''));
-      const reply = { ...(one.json as object), session_id: undefined };
+    (exchange, { exchanges }) =>
+      replies(exchange) && exchanges.some((other) => isOtherSession(exchange, other)),
+    (exchange, { exchanges }) => {
+      const own = new Set(markersIn(exchange.request.body ?? ''));
+      const reply = { ...(exchange.json as object), session_id: undefined };
       return [...new Set(markersIn(JSON.stringify(reply)))].flatMap((marker): Finding[] => {
         if (own.has(marker)) return [];
         const source = exchanges.find(({ request }) => request.body?.includes(marker));
         if (!source) return [];
         return [
           {
-            exchange: one.id,
+            exchange: exchange.id,
             pointer: '',
             expected: 'nothing from another session',
             received: `"${marker}", which only exchange ${source.id} sent`,
@@ -107,8 +109,8 @@ function markersIn(text: string): string[] {
   return text.match(MARKERS) ?? [];
 }
 
-function isOtherSession(one: Exchange, other: Exchange): boolean {
-  return other.endpoint === 'chat' && other.request.body !== one.request.body;
+function isOtherSession(exchange: Exchange, other: Exchange): boolean {
+  return other.endpoint === 'chat' && other.request.body !== exchange.request.body;
 }
 
 /** Reports a `chat_id` that two sessions share; the specification doesn't forbid it. */
@@ -117,20 +119,23 @@ export function checkChatIds(unjudged: Check['unjudged']): Check {
   return {
     evidence: ({ exchanges }) =>
       exchanges.filter(
-        (one) => replies(one) && typeof idOf(one) === 'string' && sentSessionOf(one) !== undefined,
+        (exchange) =>
+          replies(exchange) &&
+          typeof idOf(exchange) === 'string' &&
+          sentSessionOf(exchange) !== undefined,
       ),
     judge(evidence) {
       const firstOf = new Map<unknown, Exchange>();
-      return evidence.flatMap((one): Finding[] => {
-        const first = firstOf.get(idOf(one)) ?? one;
-        firstOf.set(idOf(one), first);
-        if (sentSessionOf(first) === sentSessionOf(one)) return [];
+      return evidence.flatMap((exchange): Finding[] => {
+        const first = firstOf.get(idOf(exchange)) ?? exchange;
+        firstOf.set(idOf(exchange), first);
+        if (sentSessionOf(first) === sentSessionOf(exchange)) return [];
         return [
           {
-            exchange: one.id,
+            exchange: exchange.id,
             pointer: '/chat_id',
             expected: `a different id than in exchange ${first.id}`,
-            received: brief(idOf(one)),
+            received: brief(idOf(exchange)),
           },
         ];
       });

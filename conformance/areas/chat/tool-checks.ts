@@ -13,8 +13,8 @@ interface ToolCall {
 }
 
 /** The messages of a reply, each with its JSON pointer. */
-function messagesOf(one: Exchange): [string, Record<string, unknown>][] {
-  const choices = isObject(one.json) ? one.json['choices'] : undefined;
+function messagesOf(exchange: Exchange): [string, Record<string, unknown>][] {
+  const choices = isObject(exchange.json) ? exchange.json['choices'] : undefined;
   if (!Array.isArray(choices)) return [];
   return choices.flatMap((choice: unknown, index) => {
     const message = isObject(choice) ? choice['message'] : undefined;
@@ -24,8 +24,8 @@ function messagesOf(one: Exchange): [string, Record<string, unknown>][] {
   });
 }
 
-function callsOf(one: Exchange): ToolCall[] {
-  return messagesOf(one).flatMap(([place, message]) => {
+function callsOf(exchange: Exchange): ToolCall[] {
+  return messagesOf(exchange).flatMap(([place, message]) => {
     const calls = message['tool_calls'];
     if (!Array.isArray(calls)) return [];
     return calls.flatMap((call: unknown, index) => {
@@ -48,13 +48,13 @@ export function checkArguments(typeCheck: Check): Check {
     ...typeCheck,
     judge: (evidence, transcript) => [
       ...typeCheck.judge(evidence, transcript),
-      ...evidence.flatMap((one) =>
-        callsOf(one).flatMap(({ pointer, function: target }): Finding[] => {
+      ...evidence.flatMap((exchange) =>
+        callsOf(exchange).flatMap(({ pointer, function: target }): Finding[] => {
           const text = target?.['arguments'];
           if (typeof text !== 'string' || isJson(text)) return [];
           return [
             {
-              exchange: one.id,
+              exchange: exchange.id,
               pointer: `${pointer}/function/arguments`,
               expected: 'a string that contains JSON',
               received: brief(text),
@@ -81,21 +81,25 @@ function isJson(text: string): boolean {
  * not say which turns it covers.
  */
 export function checkToolsUsed(replies: Answers, unjudged: Check['unjudged']): Check {
-  const namesOf = (one: Exchange): string[] => {
-    const metadata = isObject(one.json) ? one.json['metadata'] : undefined;
+  const namesOf = (exchange: Exchange): string[] => {
+    const metadata = isObject(exchange.json) ? exchange.json['metadata'] : undefined;
     const names = isObject(metadata) ? metadata['tools_used'] : undefined;
     return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
   };
   return checkEach(
-    (one) => replies(one) && isFirstTurn(one) && hasNamedCalls(one) && namesOf(one).length > 0,
-    (one) => {
-      const called = new Set(callsOf(one).map(({ function: target }) => target?.['name']));
-      return namesOf(one).flatMap((name, index): Finding[] =>
+    (exchange) =>
+      replies(exchange) &&
+      isFirstTurn(exchange) &&
+      hasNamedCalls(exchange) &&
+      namesOf(exchange).length > 0,
+    (exchange) => {
+      const called = new Set(callsOf(exchange).map(({ function: target }) => target?.['name']));
+      return namesOf(exchange).flatMap((name, index): Finding[] =>
         called.has(name)
           ? []
           : [
               {
-                exchange: one.id,
+                exchange: exchange.id,
                 pointer: `/metadata/tools_used/${index}`,
                 expected: `a tool call of ${name}`,
                 received:
@@ -110,19 +114,19 @@ export function checkToolsUsed(replies: Answers, unjudged: Check['unjudged']): C
 }
 
 /** Whether every tool call of a reply has a name; otherwise it is unknown which calls are missing. */
-function hasNamedCalls(one: Exchange): boolean {
-  const messages = messagesOf(one);
+function hasNamedCalls(exchange: Exchange): boolean {
+  const messages = messagesOf(exchange);
   const isList = ([, message]: (typeof messages)[number]): boolean =>
     message['tool_calls'] === undefined || Array.isArray(message['tool_calls']);
   return (
     messages.length > 0 &&
     messages.every(isList) &&
-    callsOf(one).every(({ function: target }) => typeof target?.['name'] === 'string')
+    callsOf(exchange).every(({ function: target }) => typeof target?.['name'] === 'string')
   );
 }
 
-function isFirstTurn(one: Exchange): boolean {
-  const messages = isObject(one.sent) ? one.sent['messages'] : undefined;
+function isFirstTurn(exchange: Exchange): boolean {
+  const messages = isObject(exchange.sent) ? exchange.sent['messages'] : undefined;
   return (
     Array.isArray(messages) &&
     !messages.some((message) => isObject(message) && message['role'] === 'assistant')
@@ -132,10 +136,10 @@ function isFirstTurn(one: Exchange): boolean {
 /** A reply that has a tool call without a result, and no text, waits for the service to run the tool. */
 export function checkToolsRun(replies: Answers, unjudged: Check['unjudged']): Check {
   return checkEach(
-    (one) => replies(one) && callsOf(one).length > 0,
-    (one) =>
-      messagesOf(one).flatMap(([pointer, message]): Finding[] => {
-        const waiting = callsOf(one).find(
+    (exchange) => replies(exchange) && callsOf(exchange).length > 0,
+    (exchange) =>
+      messagesOf(exchange).flatMap(([pointer, message]): Finding[] => {
+        const waiting = callsOf(exchange).find(
           (call) =>
             call.pointer.startsWith(pointer) &&
             call.function !== undefined &&
@@ -145,7 +149,7 @@ export function checkToolsRun(replies: Answers, unjudged: Check['unjudged']): Ch
         if (!waiting || hasText) return [];
         return [
           {
-            exchange: one.id,
+            exchange: exchange.id,
             pointer: waiting.pointer,
             expected: 'the result of the tool and a reply that uses it',
             received: 'a tool call without a result, and no text',

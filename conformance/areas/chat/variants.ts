@@ -37,10 +37,10 @@ const call = {
 };
 
 /** Reduces the reply to its required fields. */
-const bare: TransformFactory = changes(chat, (answer) => {
-  const body = jsonOf(answer);
-  if (!isAccepted(answer) || !isObject(body)) return answer;
-  return json(answer.status, { choices: [{ message: { role: 'assistant', content: 'Yes.' } }] });
+const bare: TransformFactory = changes(chat, (response) => {
+  const body = jsonOf(response);
+  if (!isAccepted(response) || !isObject(body)) return response;
+  return json(response.status, { choices: [{ message: { role: 'assistant', content: 'Yes.' } }] });
 });
 
 const replies: Variant[] = [
@@ -108,16 +108,16 @@ const sessions: Variant[] = [
   variant('session-id-left-out', 'Omits `session_id`.', onChat(drop('/session_id'))),
   variant('session-id-made-up', 'Generates a session id if the request has none.', () => {
     let made = 0;
-    const transform = onChat((body, asked) => {
-      if (lacks('session_id')(asked)) body['session_id'] = `session-${++made}`;
+    const transform = onChat((body, request) => {
+      if (lacks('session_id')(request)) body['session_id'] = `session-${++made}`;
     })();
     return transform;
   }),
   variant(
     'session-id-null',
     'Sends `session_id` as null if the request has none.',
-    onChat((body, asked) => {
-      if (lacks('session_id')(asked)) body['session_id'] = null;
+    onChat((body, request) => {
+      if (lacks('session_id')(request)) body['session_id'] = null;
     }),
   ),
   variant(
@@ -129,8 +129,8 @@ const sessions: Variant[] = [
     'repeats',
     'Repeats the whole conversation and its session id.',
     onChat(
-      set(`${MESSAGE}/content`, (asked: ProxyRequest) => messagesTextOf(asked)),
-      set('/chat_id', (asked: ProxyRequest) => stringAt('session_id', asked) ?? 'none'),
+      set(`${MESSAGE}/content`, (request: ProxyRequest) => messagesTextOf(request)),
+      set('/chat_id', (request: ProxyRequest) => stringAt('session_id', request) ?? 'none'),
     ),
   ),
 ];
@@ -200,12 +200,12 @@ const requests: Variant[] = [
 
 function delayOnce(): ReturnType<TransformFactory> {
   let isDone = false;
-  return async (asked, forward, clock) => {
-    if (asked.endpoint === 'chat' && !isDone) {
+  return async (request, forward, clock) => {
+    if (request.endpoint === 'chat' && !isDone) {
       isDone = true;
       await clock.sleep(12_000);
     }
-    return forward(asked);
+    return forward(request);
   };
 }
 

@@ -21,19 +21,21 @@ import {
   durationMs,
 } from '../../engine/transcript/reading.ts';
 
-const isHealth = (one: Exchange): boolean => one.endpoint === 'health';
-const statusOf = (one: Exchange): number => one.response?.status ?? 0;
+const isHealth = (exchange: Exchange): boolean => exchange.endpoint === 'health';
+const statusOf = (exchange: Exchange): number => exchange.response?.status ?? 0;
 const isStep = (step: string, ...names: HealthStep[]): boolean =>
   names.some((name) => name === step);
 const noResponse = notJudged('blocked', 'GET /health got no response.');
 
 /** A response that states the health of the agent: 2xx or 503 with a JSON object. */
-const isHealthReport = (one: Exchange): boolean =>
-  isHealth(one) && (isAccepted(one) || statusOf(one) === 503) && isObject(one.json);
+const isHealthReport = (exchange: Exchange): boolean =>
+  isHealth(exchange) &&
+  (isAccepted(exchange) || statusOf(exchange) === 503) &&
+  isObject(exchange.json);
 
 /** Why there is no health report. A health check may fail with 500, which is legal (spec 4.6). */
 const noReport: Check['unjudged'] = ({ exchanges }) =>
-  exchanges.some((one) => isHealth(one) && statusOf(one) === 500)
+  exchanges.some((exchange) => isHealth(exchange) && statusOf(exchange) === 500)
     ? { verdict: 'not_applicable', reason: 'The health check of the sandbox failed with 500.' }
     : { verdict: 'blocked', reason: 'GET /health never responded with a JSON object.' };
 
@@ -48,16 +50,16 @@ const field = (...at: string[]): Check =>
 /** A status in the body implies an HTTP status (spec 3.3). */
 function checkHttpStatus(status: string, http: number): Check {
   return checkEach(
-    (one) => isHealth(one) && hasStatus(one, status),
-    (one) =>
-      statusOf(one) === http
+    (exchange) => isHealth(exchange) && hasStatus(exchange, status),
+    (exchange) =>
+      statusOf(exchange) === http
         ? []
         : [
             {
-              exchange: one.id,
+              exchange: exchange.id,
               pointer: '/status',
               expected: `HTTP ${http} for the status "${status}"`,
-              received: `HTTP ${statusOf(one)}`,
+              received: `HTTP ${statusOf(exchange)}`,
             },
           ],
     notJudged('not_observed', `The sandbox never reported the status ${status}.`),
@@ -65,18 +67,19 @@ function checkHttpStatus(status: string, http: number): Check {
 }
 
 /** A health report or a failed health check, whose body is up to HEALTH-032. */
-const isHealthResponse = (one: Exchange): boolean => isHealthReport(one) || statusOf(one) === 500;
+const isHealthResponse = (exchange: Exchange): boolean =>
+  isHealthReport(exchange) || statusOf(exchange) === 500;
 
 /** Each response of some steps reports health, or that the health check failed. */
 function checkResponse(isJudged: (step: string) => boolean, expected: string): Check {
   return checkEach(
-    (one) =>
-      isHealth(one) &&
-      isJudged(one.step) &&
-      !isRateLimited(one) &&
-      ![401, 403].includes(statusOf(one)) &&
-      one.failure?.kind !== 'timeout',
-    (one) => (isHealthResponse(one) ? [] : [notHealth(one, expected)]),
+    (exchange) =>
+      isHealth(exchange) &&
+      isJudged(exchange.step) &&
+      !isRateLimited(exchange) &&
+      ![401, 403].includes(statusOf(exchange)) &&
+      exchange.failure?.kind !== 'timeout',
+    (exchange) => (isHealthResponse(exchange) ? [] : [notHealth(exchange, expected)]),
     noResponse,
   );
 }
@@ -84,17 +87,19 @@ function checkResponse(isJudged: (step: string) => boolean, expected: string): C
 /** Checks the response of a step. Judged only where the plain request works; else HEALTH-001 fails. */
 function checkResponseIfPlainWorks(step: HealthStep, expected: string): Check {
   return oncePlain(
-    (one) => isStep(one.step, 'plain') && isHealth(one),
+    (exchange) => isStep(exchange.step, 'plain') && isHealth(exchange),
     isHealthResponse,
     checkResponse((name) => name === step, expected),
   );
 }
 
 /** A finding about a response that reports no health; shows how a successful one starts. */
-function notHealth(one: Exchange, expected: string): Finding {
-  const start = JSON.stringify((one.response?.body ?? '').slice(0, 40));
-  const finding = wrongOutcome(one, expected);
-  return isAccepted(one) ? { ...finding, received: `${finding.received} with ${start}` } : finding;
+function notHealth(exchange: Exchange, expected: string): Finding {
+  const start = JSON.stringify((exchange.response?.body ?? '').slice(0, 40));
+  const finding = wrongOutcome(exchange, expected);
+  return isAccepted(exchange)
+    ? { ...finding, received: `${finding.received} with ${start}` }
+    : finding;
 }
 
 /** The checks for `GET /health`, by requirement. */
@@ -107,10 +112,16 @@ export const healthChecks = {
   'HEALTH-003': checkHttpStatus('degraded', 200),
   'HEALTH-004': checkHttpStatus('unhealthy', 503),
   'HEALTH-005': checkEach(
-    (one) => isHealth(one) && one.response !== undefined && !isRateLimited(one),
-    (one) =>
-      [401, 403].includes(statusOf(one))
-        ? [wrongOutcome(one, 'a response without a key', 'Exclude /health from authentication.')]
+    (exchange) => isHealth(exchange) && exchange.response !== undefined && !isRateLimited(exchange),
+    (exchange) =>
+      [401, 403].includes(statusOf(exchange))
+        ? [
+            wrongOutcome(
+              exchange,
+              'a response without a key',
+              'Exclude /health from authentication.',
+            ),
+          ]
         : [],
     noResponse,
   ),
@@ -137,10 +148,10 @@ export const healthChecks = {
     unjudged: notJudged('not_observed', 'No unhealthy response had an error.'),
   },
   'HEALTH-023': checkEach(
-    (one) => isHealthReport(one) && hasStatus(one, 'unhealthy'),
-    (one) =>
-      isObject(one.json) && one.json['error'] === undefined
-        ? [{ exchange: one.id, pointer: '/error', expected: 'an error', received: 'no error' }]
+    (exchange) => isHealthReport(exchange) && hasStatus(exchange, 'unhealthy'),
+    (exchange) =>
+      isObject(exchange.json) && exchange.json['error'] === undefined
+        ? [{ exchange: exchange.id, pointer: '/error', expected: 'an error', received: 'no error' }]
         : [],
     notJudged('not_observed', 'The sandbox was never unhealthy.'),
   ),
@@ -162,17 +173,19 @@ function checkError(): Check {
 
 function checkTimeout(): Check {
   return checkEach(
-    (one) => isHealth(one) && (one.response !== undefined || one.failure?.kind === 'timeout'),
-    (one) =>
-      durationMs(one) <= healthTimeoutMs && one.response
+    (exchange) =>
+      isHealth(exchange) &&
+      (exchange.response !== undefined || exchange.failure?.kind === 'timeout'),
+    (exchange) =>
+      durationMs(exchange) <= healthTimeoutMs && exchange.response
         ? []
         : [
             {
-              exchange: one.id,
+              exchange: exchange.id,
               pointer: '',
               expected: `a response within ${healthTimeoutMs / 1000} s`,
-              received: one.response
-                ? `a response after ${Math.round(durationMs(one))} ms`
+              received: exchange.response
+                ? `a response after ${Math.round(durationMs(exchange))} ms`
                 : 'no response',
             },
           ],
@@ -182,18 +195,19 @@ function checkTimeout(): Check {
 
 function checkFailedHealthCheck(): Check {
   return checkEach(
-    (one) => isHealth(one) && statusOf(one) === 500,
-    (one) => {
-      const error = errorOf(one);
+    (exchange) => isHealth(exchange) && statusOf(exchange) === 500,
+    (exchange) => {
+      const error = errorOf(exchange);
       const right = error?.code === 'health_check_failed' && error.type === 'internal_error';
-      const message = isObject(one.json) && isObject(one.json['error']) && one.json['error'];
+      const message =
+        isObject(exchange.json) && isObject(exchange.json['error']) && exchange.json['error'];
       if (right && message && typeof message['message'] === 'string') return [];
       return [
         {
-          exchange: one.id,
+          exchange: exchange.id,
           pointer: '/error',
           expected: 'message, type "internal_error" and code "health_check_failed"',
-          received: (one.response?.body ?? '').slice(0, 80),
+          received: (exchange.response?.body ?? '').slice(0, 80),
         },
       ];
     },
@@ -202,19 +216,19 @@ function checkFailedHealthCheck(): Check {
 }
 
 function checkClockSkew(): Check {
-  const timestampOf = (one: Exchange): number | undefined => {
-    const timestamp = isObject(one.json) ? one.json['timestamp'] : undefined;
+  const timestampOf = (exchange: Exchange): number | undefined => {
+    const timestamp = isObject(exchange.json) ? exchange.json['timestamp'] : undefined;
     return typeof timestamp === 'string' ? instantMs(timestamp) : undefined;
   };
   return checkEach(
-    (one) => isHealthReport(one) && timestampOf(one) !== undefined,
-    (one, { run }) => {
-      const kitMs = (instantMs(run.startedAt) ?? 0) + one.endedMs;
-      const skewMs = (timestampOf(one) ?? kitMs) - kitMs;
+    (exchange) => isHealthReport(exchange) && timestampOf(exchange) !== undefined,
+    (exchange, { run }) => {
+      const kitMs = (instantMs(run.startedAt) ?? 0) + exchange.endedMs;
+      const skewMs = (timestampOf(exchange) ?? kitMs) - kitMs;
       if (Math.abs(skewMs) < 60_000) return [];
       return [
         {
-          exchange: one.id,
+          exchange: exchange.id,
           pointer: '/timestamp',
           expected: 'within 60 s of the clock of this machine',
           received: formatSkew(skewMs),

@@ -71,7 +71,7 @@ const responses: Mutant[] = [
     'drops-connection',
     'Drops the connection if the request accepts JSON.',
     ['HEALTH-006'],
-    () => async (asked, forward) => (hasAccept(asked) ? 'dropped' : forward(asked)),
+    () => async (request, forward) => (hasAccept(request) ? 'dropped' : forward(request)),
   ),
   mutant('healthy-503', 'Reports "healthy" with 503.', ['HEALTH-002'], reports('healthy', 503)),
   mutant('healthy-201', 'Reports "healthy" with 201.', ['HEALTH-002'], reports('healthy', 201)),
@@ -103,10 +103,10 @@ const responses: Mutant[] = [
     ['HEALTH-007'],
     () => {
       let isBroken = false;
-      return async (asked, forward) => {
-        if (asked.endpoint === 'chat' && asked.json === undefined) isBroken = true;
-        const isUnavailable = isBroken && asked.endpoint === 'health';
-        return isUnavailable ? { status: 502, headers: {}, body: '' } : forward(asked);
+      return async (request, forward) => {
+        if (request.endpoint === 'chat' && request.json === undefined) isBroken = true;
+        const isUnavailable = isBroken && request.endpoint === 'health';
+        return isUnavailable ? { status: 502, headers: {}, body: '' } : forward(request);
       };
     },
     { areas: ['chat', 'health'] },
@@ -133,16 +133,16 @@ const responses: Mutant[] = [
     'failed-without-message',
     'Responds with 500 and omits `error.message`.',
     ['HEALTH-032'],
-    changes(health, (_answer, asked) =>
-      edited(failure(500, 'health_check_failed'), asked, drop('/error/message')),
+    changes(health, (_answer, request) =>
+      edited(failure(500, 'health_check_failed'), request, drop('/error/message')),
     ),
   ),
   mutant(
     'failed-type',
     'Responds with 500 and its own error type.',
     ['HEALTH-032'],
-    changes(health, (_answer, asked) =>
-      edited(failure(500, 'health_check_failed'), asked, set('/error/type', 'health_error')),
+    changes(health, (_answer, request) =>
+      edited(failure(500, 'health_check_failed'), request, set('/error/type', 'health_error')),
     ),
   ),
 ];

@@ -101,8 +101,8 @@ const sendsTime = (time: string): TransformFactory => {
       onAccepted('delete', places[2])(),
     ];
     const byEndpoint: Record<string, Transform> = { health, create, delete: remove };
-    return (asked, forward, clock) =>
-      byEndpoint[asked.endpoint ?? '']?.(asked, forward, clock) ?? forward(asked);
+    return (request, forward, clock) =>
+      byEndpoint[request.endpoint ?? '']?.(request, forward, clock) ?? forward(request);
   };
 };
 

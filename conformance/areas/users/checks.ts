@@ -35,8 +35,9 @@ import {
   isNotFound,
 } from '../../engine/transcript/reading.ts';
 
-const statusOf = (one: Exchange): number => one.response?.status ?? 0;
-const isUsers = (one: Exchange): boolean => one.endpoint === 'create' || one.endpoint === 'delete';
+const statusOf = (exchange: Exchange): number => exchange.response?.status ?? 0;
+const isUsers = (exchange: Exchange): boolean =>
+  exchange.endpoint === 'create' || exchange.endpoint === 'delete';
 
 /** A deleted user may or may not be created again, but the request must get a response. */
 const isWellFormed = ({ intent, step }: Exchange): boolean =>
@@ -47,10 +48,13 @@ const isStep = (step: string, ...names: (CreateStep | DeleteStep)[]): boolean =>
 
 /** Whether an optional endpoint is missing: every valid request gets a 404, 405, or 501. */
 export function isAbsent(endpoint: Endpoint, { exchanges }: Transcript): boolean {
-  const valid = exchanges.filter((one) => one.endpoint === endpoint && one.intent === 'valid');
+  const valid = exchanges.filter(
+    (exchange) => exchange.endpoint === endpoint && exchange.intent === 'valid',
+  );
   return valid.length > 0 && valid.every(isNotFound);
 }
 
+/** Makes a check not applicable if the sandbox doesn't implement the endpoint. */
 function unlessAbsent(endpoint: 'create' | 'delete', check: Check): Check {
   const path = endpoint === 'create' ? 'POST /users' : 'DELETE /users/{user_id}';
   return {
@@ -103,7 +107,7 @@ const succeedsLikeBaseline = (id: UsersRequirementId, baseline: ValidCreateStep)
   unlessAbsent(
     'create',
     oncePlain(
-      (one) => one.endpoint === 'create' && one.step === baseline,
+      (exchange) => exchange.endpoint === 'create' && exchange.step === baseline,
       created,
       answered('create', (step) => requirementOf(step) === id, notCreated),
     ),
@@ -138,14 +142,17 @@ const deletedField = (place: string): Check =>
     shape({ message: 'UserDeleted', answers: deleted, at: [place], absent: notDeleted }),
   );
 
-const isRefusedDuplicate = (one: Exchange): boolean =>
-  one.endpoint === 'create' && isStep(one.step, 'duplicate') && statusOf(one) >= 400;
-const isError = (one: Exchange): boolean =>
-  isUsers(one) && (isErrorAnswer(one) || isRefusedDuplicate(one));
+const isRefusedDuplicate = (exchange: Exchange): boolean =>
+  exchange.endpoint === 'create' && isStep(exchange.step, 'duplicate') && statusOf(exchange) >= 400;
+const isError = (exchange: Exchange): boolean =>
+  isUsers(exchange) && (isErrorAnswer(exchange) || isRefusedDuplicate(exchange));
 const isErrorWith =
   (status: number) =>
-  (one: Exchange): boolean =>
-    isUsers(one) && isErrorAnswer(one) && statusOf(one) === status && !isRefusedDuplicate(one);
+  (exchange: Exchange): boolean =>
+    isUsers(exchange) &&
+    isErrorAnswer(exchange) &&
+    statusOf(exchange) === status &&
+    !isRefusedDuplicate(exchange);
 
 /** The checks for `POST /users` and `DELETE /users/{user_id}`, by requirement. */
 export const usersChecks = {
@@ -158,7 +165,7 @@ export const usersChecks = {
   'USERS-009': succeedsLikeBaseline('USERS-009', 'full'),
   'USERS-010': unlessAbsent('create', neverBroken(isUsers, notCreated, isWellFormed)),
   'USERS-020': createdField(notCreated, '/user_id'),
-  'USERS-021': unlessAbsent('create', checkUserIdEcho()),
+  'USERS-021': unlessAbsent('create', checkUserId(hasCreatedId, sentUserId, notCreated)),
   'USERS-022': createdField(notCreated, '/created_at'),
   'USERS-023': createdField(notCreated, '/status'),
   'USERS-024': createdField(noResponseHasField, '/session_id'),
@@ -168,7 +175,7 @@ export const usersChecks = {
     'delete',
     answered('delete', () => true, notDeleted),
   ),
-  'USERS-031': unlessAbsent('delete', checkDeletedUserId()),
+  'USERS-031': unlessAbsent('delete', checkUserId(deleted, pathUserId, notDeleted)),
   'USERS-032': deletedField('/deleted_at'),
   'USERS-033': deletedField('/status'),
   'USERS-034': unlessAbsent('delete', checkUnknownUser()),
@@ -204,51 +211,41 @@ export const usersChecks = {
   'USERS-083': unlessAbsent('create', wrongKeyRefused('create')),
 } satisfies Record<UsersRequirementId, Check>;
 
-function checkUserIdEcho(): Check {
+/** `user_id` of each response equals the id that the request names. */
+function checkUserId(
+  hasUserId: (exchange: Exchange) => boolean,
+  requestedId: (exchange: Exchange) => unknown,
+  unjudged: Check['unjudged'],
+): Check {
   return checkEach(
-    (one) =>
-      created(one) && one.intent === 'valid' && typeof valueAt(one.json, '/user_id') === 'string',
-    (one) => {
-      const wanted = valueAt(one.sent, '/user_id');
-      const got = valueAt(one.json, '/user_id');
-      return got === wanted
-        ? []
-        : [
-            {
-              exchange: one.id,
-              pointer: '/user_id',
-              expected: brief(wanted),
-              received: brief(got),
-            },
-          ];
+    (exchange) => exchange.intent === 'valid' && hasUserId(exchange),
+    (exchange) => {
+      const expected = requestedId(exchange);
+      const received = valueAt(exchange.json, '/user_id');
+      if (received === expected) return [];
+      return [
+        {
+          exchange: exchange.id,
+          pointer: '/user_id',
+          expected: brief(expected),
+          received: brief(received),
+        },
+      ];
     },
-    notCreated,
+    unjudged,
   );
 }
 
-function checkDeletedUserId(): Check {
-  return checkEach(
-    (one) => deleted(one) && one.intent === 'valid',
-    (one) => {
-      const wanted = userOf(one.request.path);
-      const got = valueAt(one.json, '/user_id');
-      return got === wanted
-        ? []
-        : [
-            {
-              exchange: one.id,
-              pointer: '/user_id',
-              expected: brief(wanted),
-              received: brief(got),
-            },
-          ];
-    },
-    notDeleted,
-  );
+function hasCreatedId(exchange: Exchange): boolean {
+  return created(exchange) && typeof valueAt(exchange.json, '/user_id') === 'string';
+}
+
+function sentUserId({ sent }: Exchange): unknown {
+  return valueAt(sent, '/user_id');
 }
 
 /** Returns the user id of a path. A recording may have a path that can't be decoded; it stays as is. */
-function userOf(path: string): string {
+function pathUserId({ request: { path } }: Exchange): string {
   const last = path.slice(path.lastIndexOf('/') + 1);
   try {
     return decodeURIComponent(last);
@@ -257,14 +254,15 @@ function userOf(path: string): string {
   }
 }
 
+/** Deleting an unknown user causes no server error. */
 function checkUnknownUser(): Check {
   return checkEach(
-    (one) => one.endpoint === 'delete' && isStep(one.step, 'unknown user'),
-    (one) =>
-      (statusOf(one) >= 500 && !isNotFound(one)) || !one.response
+    (exchange) => exchange.endpoint === 'delete' && isStep(exchange.step, 'unknown user'),
+    (exchange) =>
+      (statusOf(exchange) >= 500 && !isNotFound(exchange)) || !exchange.response
         ? [
             wrongOutcome(
-              one,
+              exchange,
               'a response without a server error',
               'Respond to an unknown id with 404.',
             ),
@@ -279,21 +277,19 @@ function reportStatus(endpoint: 'create' | 'delete'): Check {
   return unlessAbsent(endpoint, {
     evidence: ({ exchanges }) =>
       exchanges.filter(
-        (one) => one.endpoint === endpoint && one.intent === 'valid' && isAccepted(one),
+        (exchange) =>
+          exchange.endpoint === endpoint && exchange.intent === 'valid' && isAccepted(exchange),
       ),
-    judge: ([first], { exchanges }) => {
+    judge(evidence) {
+      const [first] = evidence;
       if (!first) return [];
-      const seen = new Set(
-        exchanges
-          .filter((one) => one.endpoint === endpoint && one.intent === 'valid' && isAccepted(one))
-          .map(statusOf),
-      );
+      const statuses = new Set(evidence.map(statusOf));
       return [
         {
           exchange: first.id,
           pointer: '',
-          expected: 'any 2xx',
-          received: [...seen].join(', '),
+          expected: 'any 2xx status',
+          received: [...statuses].join(', '),
         },
       ];
     },
@@ -303,23 +299,23 @@ function reportStatus(endpoint: 'create' | 'delete'): Check {
 
 /** Reports the users that the check created and didn't delete. */
 function checkLeftoverUsers(): Check {
-  const isCreated = (one: Exchange): boolean => one.endpoint === 'create' && isAccepted(one);
-  const idOf = (one: Exchange): unknown => valueAt(one.sent, '/user_id');
+  const isCreated = (exchange: Exchange): boolean =>
+    exchange.endpoint === 'create' && isAccepted(exchange);
   return {
     evidence: ({ exchanges }) => exchanges.filter(isCreated),
     judge(evidence, { exchanges }) {
-      const isDeleted = (one: Exchange): boolean =>
+      const isDeleted = (exchange: Exchange): boolean =>
         exchanges.some(
           (other) =>
             other.endpoint === 'delete' &&
             isAccepted(other) &&
-            other.id > one.id &&
-            userOf(other.request.path) === idOf(one),
+            other.id > exchange.id &&
+            pathUserId(other) === sentUserId(exchange),
         );
-      const [first, ...more] = evidence.filter((one) => !isDeleted(one));
+      const [first, ...more] = evidence.filter((exchange) => !isDeleted(exchange));
       if (!first) return [];
       const others = more.length === 0 ? '' : ` and ${more.length} more`;
-      const received = `${brief(idOf(first))}${others} not deleted`;
+      const received = `${brief(sentUserId(first))}${others} not deleted`;
       return [
         {
           exchange: first.id,

@@ -42,13 +42,13 @@ async function create(
   request: UserCreateRequest,
 ): Promise<Exchange | undefined> {
   const sent: Step = { endpoint: 'create', step, intent: 'valid', body: { json: request } };
-  let answer = await context.send(sent);
-  if (answer && errorOf(answer)?.code === 'user_exists') {
+  let exchange = await context.send(sent);
+  if (exchange && errorOf(exchange)?.code === 'user_exists') {
     await context.send(deletion('left over', 'open', request.user_id));
-    answer = await context.send(sent);
+    exchange = await context.send(sent);
   }
-  if (answer && isAccepted(answer)) context.users.existing.add(request.user_id);
-  return answer;
+  if (exchange && isAccepted(exchange)) context.users.existing.add(request.user_id);
+  return exchange;
 }
 
 function deletion(step: DeleteStep, intent: Step['intent'], userId: string): Step {
@@ -65,9 +65,10 @@ const preflight: UsersProbe = {
   cost: cost(1, 0, 1),
   async run(context) {
     const id = newId(context);
-    const answer = await create(context, 'full', { user_id: id, metadata, profile });
-    context.users.isUnsupported = answer !== undefined && isNotFound(answer);
-    if (answer && (isAccepted(answer) || context.users.isUnsupported)) context.users.chatAs = id;
+    const exchange = await create(context, 'full', { user_id: id, metadata, profile });
+    context.users.isUnsupported = exchange !== undefined && isNotFound(exchange);
+    if (exchange && (isAccepted(exchange) || context.users.isUnsupported))
+      context.users.chatAs = id;
   },
 };
 
@@ -118,13 +119,13 @@ async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
   const deleted = await context.send(deletion('delete', 'valid', request.user_id));
   if (deleted && isAccepted(deleted)) existing.delete(request.user_id);
   await context.send(deletion('deleted again', 'open', request.user_id));
-  const answer = await context.send({
+  const exchange = await context.send({
     endpoint: 'create',
     step: 'created again' satisfies CreateStep,
     intent: 'open',
     body: { json: request },
   });
-  if (answer && isAccepted(answer)) existing.add(request.user_id);
+  if (exchange && isAccepted(exchange)) existing.add(request.user_id);
 }
 
 /** Returns the bodies to refuse by step, each one edit away from the control request. */
@@ -153,8 +154,8 @@ function refusedBodies(
 }
 
 /** Remembers a user that should not have been created, so that cleanup deletes it. */
-function remember(context: SandboxContext, answer: Exchange | undefined): void {
-  const id = answer && isAccepted(answer) ? valueAt(answer.json, '/user_id') : undefined;
+function remember(context: SandboxContext, exchange: Exchange | undefined): void {
+  const id = exchange && isAccepted(exchange) ? valueAt(exchange.json, '/user_id') : undefined;
   if (typeof id === 'string' && id !== '') context.users.wronglyAccepted.add(id);
 }
 
@@ -184,8 +185,8 @@ const refusals: UsersProbe = {
     await Promise.all(
       Object.entries(refusedBodies(request)).map(async ([step, body]) => {
         const sent: Step = { endpoint: 'create', step, intent: 'refuse', control, body };
-        const answer = await context.send(sent);
-        if (step !== 'duplicate') remember(context, answer);
+        const exchange = await context.send(sent);
+        if (step !== 'duplicate') remember(context, exchange);
       }),
     );
   },
@@ -213,7 +214,7 @@ const silences: UsersProbe = {
       context.send(open('letters beyond ASCII', { user_id: `müller_${context.random.id(12)}` })),
       context.send(open('metadata a string', { user_id: newId(context), metadata: 'evening' })),
     ]);
-    for (const answer of answers) remember(context, answer);
+    for (const exchange of answers) remember(context, exchange);
   },
 };
 

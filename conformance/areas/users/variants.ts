@@ -26,16 +26,18 @@ const variant = variantsOf('users', ['chat', 'users']);
 
 const create = to('create');
 const remove = to('delete');
-const users: typeof create = (asked) => create(asked) || remove(asked);
+const users: typeof create = (request) => create(request) || remove(request);
 
 const withStatus = (status: number): TransformFactory => replaces(users, { status }, isAccepted);
 
 const absent = (status: number): TransformFactory =>
   instead(users, () => ({ status, headers: { 'content-type': 'text/plain' }, body: 'Not here' }));
 
-const onUnknown = (answer: ProxyResponse | undefined): TransformFactory =>
-  withKnownUsers((asked, isKnown, clock) =>
-    asked.endpoint === 'delete' && !isKnown ? (answer ?? acceptance(asked, clock)) : undefined,
+const onUnknown = (response: ProxyResponse | undefined): TransformFactory =>
+  withKnownUsers((request, isKnown, clock) =>
+    request.endpoint === 'delete' && !isKnown
+      ? (response ?? acceptance(request, clock))
+      : undefined,
   );
 
 const onDuplicates = (status: number): TransformFactory =>
@@ -90,11 +92,11 @@ const bodies: Variant[] = [
   variant(
     'bare',
     'Sends only the required fields.',
-    changes(users, (answer, asked) =>
-      edited(answer, asked, (body) => {
+    changes(users, (response, request) =>
+      edited(response, request, (body) => {
         const required = ['user_id', 'created_at', 'deleted_at', 'status'];
         for (const key of Object.keys(body)) {
-          if (isAccepted(answer) && !required.includes(key)) Reflect.deleteProperty(body, key);
+          if (isAccepted(response) && !required.includes(key)) Reflect.deleteProperty(body, key);
         }
       }),
     ),
@@ -133,18 +135,18 @@ const isBeyondAscii = where(
   (id) => typeof id === 'string' && /[\u0080-\uffff]/.test(id),
 );
 const oddMetadata = where('metadata', (metadata) => typeof metadata === 'string');
-const isOpen: typeof create = (asked) =>
-  [isWrongKey, isBeyondAscii, oddMetadata].some((when) => when(asked));
+const isOpen: typeof create = (request) =>
+  [isWrongKey, isBeyondAscii, oddMetadata].some((when) => when(request));
 
 /** Refuses to create a deleted user again. */
 function refuseDeletedUsers(): ReturnType<TransformFactory> {
   const deleted = new Set<string>();
-  return async (asked, forward) => {
-    const userId = stringAt('user_id', asked) ?? '';
-    if (asked.endpoint === 'create' && deleted.has(userId)) return failure(409, 'user_exists');
-    const answer = await forward(asked);
-    if (asked.endpoint === 'delete' && isAccepted(answer)) deleted.add(userIdOf(asked));
-    return answer;
+  return async (request, forward) => {
+    const userId = stringAt('user_id', request) ?? '';
+    if (request.endpoint === 'create' && deleted.has(userId)) return failure(409, 'user_exists');
+    const response = await forward(request);
+    if (request.endpoint === 'delete' && isAccepted(response)) deleted.add(userIdOf(request));
+    return response;
   };
 }
 

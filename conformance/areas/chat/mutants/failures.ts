@@ -16,8 +16,8 @@ const mutant = mutantsOf('chat');
 
 const hasText =
   (pattern: RegExp): When =>
-  (asked) =>
-    pattern.test(messagesTextOf(asked));
+  (request) =>
+    pattern.test(messagesTextOf(request));
 
 const OVERLAPPING = new RegExp(REFERENCE_PHRASE);
 
@@ -35,8 +35,8 @@ export const chatFailureMutants: readonly Mutant[] = [
     ['CHAT-014', 'CHAT-016'],
     () => {
       let overlapping = 0;
-      return async (asked, forward) => {
-        if (!hasText(OVERLAPPING)(asked) || ++overlapping !== 3) return forward(asked);
+      return async (request, forward) => {
+        if (!hasText(OVERLAPPING)(request) || ++overlapping !== 3) return forward(request);
         return failure(500, 'server_error');
       };
     },
@@ -60,8 +60,10 @@ export const chatFailureMutants: readonly Mutant[] = [
     'drops-unicode',
     'Drops the connection if `content` is not ASCII.',
     ['CHAT-011', 'CHAT-016'],
-    () => async (asked, forward) =>
-      asked.endpoint === 'chat' && hasText(/[^\x20-\x7e]/)(asked) ? 'dropped' : forward(asked),
+    () => async (request, forward) =>
+      request.endpoint === 'chat' && hasText(/[^\x20-\x7e]/)(request)
+        ? 'dropped'
+        : forward(request),
   ),
   mutant(
     'hangs-on-history',
@@ -98,34 +100,34 @@ export const chatFailureMutants: readonly Mutant[] = [
     areas: ['chat'],
     description: 'Uses plain HTTP on a host other than loopback.',
     kills: ['CHAT-082'],
-    transform: () => (asked, forward) => forward(asked),
+    transform: () => (request, forward) => forward(request),
     run: (run) => ({ ...run, target: 'http://sandbox.example' }),
   },
 ];
 
-function diesOfMalformedJson(answer: () => ReturnType<typeof failure>): TransformFactory {
+function diesOfMalformedJson(response: () => ReturnType<typeof failure>): TransformFactory {
   return () => {
     let isBroken = false;
-    return async (asked, forward) => {
-      if (asked.endpoint !== 'chat') return forward(asked);
-      if (asked.json === undefined) isBroken = true;
-      return isBroken && isValid(asked) ? answer() : forward(asked);
+    return async (request, forward) => {
+      if (request.endpoint !== 'chat') return forward(request);
+      if (request.json === undefined) isBroken = true;
+      return isBroken && isValid(request) ? response() : forward(request);
     };
   };
 }
 
 /** Whether the request is valid, that is, not one of the malformed requests of the probes. */
-const isValid: When = (asked) =>
-  isObject(asked.json) && !Object.values(malformedChats).some(({ when }) => when(asked));
+const isValid: When = (request) =>
+  isObject(request.json) && !Object.values(malformedChats).some(({ when }) => when(request));
 
 function hangsAfterMalformedJson(): ReturnType<TransformFactory> {
   let isHanging = false;
   const sessions = new Set<string | undefined>();
-  return async (asked, forward, clock) => {
-    if (asked.endpoint === 'chat' && asked.json === undefined) isHanging = true;
-    const session = stringAt('session_id', asked);
+  return async (request, forward, clock) => {
+    if (request.endpoint === 'chat' && request.json === undefined) isHanging = true;
+    const session = stringAt('session_id', request);
     if (isHanging && session !== undefined && !sessions.has(session)) await clock.sleep(60_000);
     sessions.add(session);
-    return forward(asked);
+    return forward(request);
   };
 }

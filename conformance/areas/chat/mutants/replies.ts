@@ -106,14 +106,14 @@ const CALL = `${CALLS}/0`;
 
 /** Adds a valid tool call, and drops `tools_used`, which would have to name it. */
 const addToolCall: Edit = all(
-  (body, asked) =>
+  (body, request) =>
     set(CALLS, [
       {
         id: 'call_1',
         type: 'function',
         function: { name: 'look_up', arguments: '{"order":"A-1"}', result: { found: true } },
       },
-    ])(body, asked),
+    ])(body, request),
   drop('/metadata/tools_used'),
 );
 

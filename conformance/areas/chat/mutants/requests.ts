@@ -35,8 +35,8 @@ const refuses = (
 
 const hasText =
   (pattern: RegExp): When =>
-  (asked) =>
-    pattern.test(messagesTextOf(asked));
+  (request) =>
+    pattern.test(messagesTextOf(request));
 const otherMetadata = where(
   'metadata',
   (metadata) =>
@@ -125,7 +125,7 @@ const turns: Mutant[] = [
     'long-history',
     'histories of more than 20 messages',
     ['CHAT-015'],
-    (asked) => messagesOf(asked).length > 20,
+    (request) => messagesOf(request).length > 20,
   ),
   refuses(
     'long-user-id',
@@ -140,11 +140,11 @@ const turns: Mutant[] = [
     ['CHAT-012'],
     () => {
       const seen = new Set<string>();
-      return async (asked, forward) => {
-        const session = stringAt('session_id', asked) ?? '';
+      return async (request, forward) => {
+        const session = stringAt('session_id', request) ?? '';
         if (seen.has(session)) return failure(400, 'bad_request');
         if (session !== '') seen.add(session);
-        return forward(asked);
+        return forward(request);
       };
     },
   ),
@@ -226,8 +226,8 @@ const wrongRefusals: Mutant[] = [
     'no-object-dropped',
     'Drops the connection if the body is not a JSON object.',
     ['CHAT-066'],
-    () => async (asked, forward) =>
-      asked.endpoint === 'chat' && isNotJsonObject(asked) ? 'dropped' : forward(asked),
+    () => async (request, forward) =>
+      request.endpoint === 'chat' && isNotJsonObject(request) ? 'dropped' : forward(request),
   ),
   mutant(
     'content-null-500',

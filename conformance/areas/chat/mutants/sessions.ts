@@ -19,13 +19,13 @@ import { stringAt } from '../../../engine/mutants/requests.ts';
 const mutant = mutantsOf('chat');
 
 const CONTENT = '/choices/0/message/content';
-const sessionOf = (asked: ProxyRequest): string | undefined => stringAt('session_id', asked);
+const sessionOf = (request: ProxyRequest): string | undefined => stringAt('session_id', request);
 
 /** Edits only replies to requests with a session id. */
 const inSession =
   (edit: Edit): Edit =>
-  (body, asked) => {
-    if (sessionOf(asked) !== undefined) edit(body, asked);
+  (body, request) => {
+    if (sessionOf(request) !== undefined) edit(body, request);
   };
 
 /** Returns the last message of a request. */
@@ -41,25 +41,29 @@ const OVERLAP_MS = 10;
 
 /** A typical race: keeps the state of one request where concurrent requests change it. */
 function shareState(
-  change: (answer: ProxyResponse, asked: ProxyRequest, latest: Latest) => ProxyResponse,
+  change: (response: ProxyResponse, request: ProxyRequest, latest: Latest) => ProxyResponse,
 ): TransformFactory {
   return () => {
-    const latest: Latest = { asked: undefined, answer: undefined };
-    return async (asked, forward, clock) => {
-      if (asked.endpoint !== 'chat') return forward(asked);
-      latest.asked = asked;
-      const answer = await forward(asked);
-      if (!isAccepted(answer)) return answer;
-      latest.answer = edited(answer, asked, set(CONTENT, `You said: ${lastMessageOf(asked)}`));
+    const latest: Latest = { request: undefined, response: undefined };
+    return async (request, forward, clock) => {
+      if (request.endpoint !== 'chat') return forward(request);
+      latest.request = request;
+      const response = await forward(request);
+      if (!isAccepted(response)) return response;
+      latest.response = edited(
+        response,
+        request,
+        set(CONTENT, `You said: ${lastMessageOf(request)}`),
+      );
       await clock.sleep(OVERLAP_MS);
-      return change(answer, asked, latest);
+      return change(response, request, latest);
     };
   };
 }
 
 interface Latest {
-  asked: ProxyRequest | undefined;
-  answer: ProxyResponse | undefined;
+  request: ProxyRequest | undefined;
+  response: ProxyResponse | undefined;
 }
 
 const changesSessionId = (
@@ -71,7 +75,9 @@ const changesSessionId = (
     `session-id-${name}`,
     description,
     ['CHAT-030'],
-    onChat(inSession(set('/session_id', (asked: ProxyRequest) => change(sessionOf(asked) ?? '')))),
+    onChat(
+      inSession(set('/session_id', (request: ProxyRequest) => change(sessionOf(request) ?? ''))),
+    ),
   );
 
 /** Mutants that mix up sessions. */
@@ -104,10 +110,10 @@ export const chatSessionMutants: readonly Mutant[] = [
     ['CHAT-030'],
     () => {
       const sessions = new WeakMap<object, string>();
-      return onChat((body, asked) => {
-        const session = sessions.get(asked.connection) ?? sessionOf(asked);
+      return onChat((body, request) => {
+        const session = sessions.get(request.connection) ?? sessionOf(request);
         if (session === undefined) return;
-        sessions.set(asked.connection, session);
+        sessions.set(request.connection, session);
         body['session_id'] = session;
       })();
     },
@@ -116,11 +122,11 @@ export const chatSessionMutants: readonly Mutant[] = [
     'sessions-swapped-in-overlap',
     'Keeps the session id in a variable that concurrent requests share.',
     ['CHAT-030'],
-    shareState((answer, asked, latest) =>
+    shareState((response, request, latest) =>
       edited(
-        answer,
-        asked,
-        inSession(set('/session_id', sessionOf(latest.asked ?? asked) ?? 'none')),
+        response,
+        request,
+        inSession(set('/session_id', sessionOf(latest.request ?? request) ?? 'none')),
       ),
     ),
   ),
@@ -128,11 +134,11 @@ export const chatSessionMutants: readonly Mutant[] = [
     'replies-swapped-in-overlap',
     'Keeps the reply in a variable that concurrent requests share.',
     ['CHAT-030', 'CHAT-050'],
-    shareState((answer, asked, latest) =>
+    shareState((response, request, latest) =>
       edited(
-        latest.answer ?? answer,
-        latest.asked ?? asked,
-        set('/session_id', sessionOf(latest.asked ?? asked) ?? 'none'),
+        latest.response ?? response,
+        latest.request ?? request,
+        set('/session_id', sessionOf(latest.request ?? request) ?? 'none'),
       ),
     ),
   ),
@@ -140,8 +146,8 @@ export const chatSessionMutants: readonly Mutant[] = [
     'contents-swapped-in-overlap',
     'Swaps the replies to concurrent requests and omits the session id.',
     ['CHAT-050'],
-    shareState((answer, asked, latest) =>
-      edited(latest.answer ?? answer, asked, drop('/session_id')),
+    shareState((response, request, latest) =>
+      edited(latest.response ?? response, request, drop('/session_id')),
     ),
   ),
   mutant(
@@ -150,22 +156,22 @@ export const chatSessionMutants: readonly Mutant[] = [
     ['CHAT-050'],
     () => {
       let before = '';
-      return async (asked, forward) => {
-        const answer = await forward(asked);
-        if (asked.endpoint !== 'chat' || !isAccepted(answer)) return answer;
-        const reply = edited(answer, asked, set(CONTENT, `As you said: ${before}`));
-        before = lastMessageOf(asked);
+      return async (request, forward) => {
+        const response = await forward(request);
+        if (request.endpoint !== 'chat' || !isAccepted(response)) return response;
+        const reply = edited(response, request, set(CONTENT, `As you said: ${before}`));
+        before = lastMessageOf(request);
         return reply;
       };
     },
   ),
   mutant('leaks-a-session-id', 'Sends the session id of another session.', ['CHAT-050'], () => {
     let before = 'none';
-    return async (asked, forward) => {
-      const answer = await forward(asked);
-      if (asked.endpoint !== 'chat' || !isAccepted(answer)) return answer;
-      const reply = edited(answer, asked, set('/evaluation_metadata/previous_session', before));
-      before = sessionOf(asked) ?? before;
+    return async (request, forward) => {
+      const response = await forward(request);
+      if (request.endpoint !== 'chat' || !isAccepted(response)) return response;
+      const reply = edited(response, request, set('/evaluation_metadata/previous_session', before));
+      before = sessionOf(request) ?? before;
       return reply;
     };
   }),

@@ -21,8 +21,8 @@ import { isObject } from '../../../../src/platform/json.ts';
 
 const mutant = mutantsOf('users');
 
-const isMalformed: When = (asked) =>
-  Object.values(malformedCreates).some(({ when }) => when(asked));
+const isMalformed: When = (request) =>
+  Object.values(malformedCreates).some(({ when }) => when(request));
 const malformed = to('create', isMalformed);
 const refusal = (
   name: string,

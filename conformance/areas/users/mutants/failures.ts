@@ -17,8 +17,8 @@ const failsAtCreation =
   (failsAt: (creation: number) => boolean, fail: 'with 500' | 'silently' | 'dropped') =>
   (): ReturnType<TransformFactory> => {
     let creations = 0;
-    return async (asked, forward, clock): Promise<ProxyResult> => {
-      if (asked.endpoint !== 'create' || !failsAt(++creations)) return forward(asked);
+    return async (request, forward, clock): Promise<ProxyResult> => {
+      if (request.endpoint !== 'create' || !failsAt(++creations)) return forward(request);
       if (fail === 'dropped') return 'dropped';
       if (fail === 'silently') await clock.sleep(HANG_MS);
       return failure(500, 'server_error');

@@ -44,17 +44,17 @@ const OVERLAP_MS = 10;
 /** Keeps the user id of a request where concurrent requests change it. */
 function shareUserId(
   endpoint: 'create' | 'delete',
-  idOf: (asked: ProxyRequest) => unknown,
+  idOf: (request: ProxyRequest) => unknown,
 ): TransformFactory {
   return () => {
     let latest: unknown;
-    return async (asked, forward, clock) => {
-      if (asked.endpoint !== endpoint) return forward(asked);
-      latest = idOf(asked) ?? latest;
-      const answer = await forward(asked);
+    return async (request, forward, clock) => {
+      if (request.endpoint !== endpoint) return forward(request);
+      latest = idOf(request) ?? latest;
+      const response = await forward(request);
       await clock.sleep(OVERLAP_MS);
       const transform = onAccepted(endpoint, set('/user_id', latest))();
-      return transform(asked, () => Promise.resolve(answer), clock);
+      return transform(request, () => Promise.resolve(response), clock);
     };
   };
 }
@@ -77,13 +77,13 @@ const creating: Mutant[] = [
     'user-id-lower-case',
     'Sends the user id in lowercase.',
     'USERS-021',
-    set('/user_id', (asked: ProxyRequest) => stringAt('user_id', asked)?.toLowerCase()),
+    set('/user_id', (request: ProxyRequest) => stringAt('user_id', request)?.toLowerCase()),
   ),
   mutant(
     'users-swapped-in-overlap',
     'Keeps the created user in a variable that concurrent requests share.',
     'USERS-021',
-    shareUserId('create', (asked) => stringAt('user_id', asked)),
+    shareUserId('create', (request) => stringAt('user_id', request)),
   ),
   created('created-at-missing', 'Omits `created_at`.', 'USERS-022', drop('/created_at')),
   created(
@@ -157,8 +157,8 @@ const deleting: Mutant[] = [
     'delete-500',
     'Responds to a deletion with 500.',
     ['USERS-010', 'USERS-030'],
-    withKnownUsers((asked, isKnown) =>
-      asked.endpoint === 'delete' && isKnown ? failure(500, 'server_error') : undefined,
+    withKnownUsers((request, isKnown) =>
+      request.endpoint === 'delete' && isKnown ? failure(500, 'server_error') : undefined,
     ),
   ),
   mutant(
@@ -215,8 +215,8 @@ const deleting: Mutant[] = [
     'unknown-500',
     'Responds with 500 to the deletion of an unknown user.',
     'USERS-034',
-    withKnownUsers((asked, isKnown) =>
-      asked.endpoint === 'delete' && !isKnown ? failure(500, 'server_error') : undefined,
+    withKnownUsers((request, isKnown) =>
+      request.endpoint === 'delete' && !isKnown ? failure(500, 'server_error') : undefined,
     ),
   ),
   mutant(
@@ -224,11 +224,11 @@ const deleting: Mutant[] = [
     'Drops the connection at the deletion of an unknown user.',
     'USERS-034',
     () => {
-      const inner = withKnownUsers((asked, isKnown) =>
-        asked.endpoint === 'delete' && !isKnown ? json(599, {}) : undefined,
+      const inner = withKnownUsers((request, isKnown) =>
+        request.endpoint === 'delete' && !isKnown ? json(599, {}) : undefined,
       )();
-      return async (asked, forward, clock) => {
-        const reply = await inner(asked, forward, clock);
+      return async (request, forward, clock) => {
+        const reply = await inner(request, forward, clock);
         return reply !== 'dropped' && reply.status === 599 ? 'dropped' : reply;
       };
     },

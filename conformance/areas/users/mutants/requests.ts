@@ -32,29 +32,34 @@ import { malformedCreates } from './malformed.ts';
 const mutant = mutantsOf('users');
 
 /** Returns a response in place of the sandbox, or undefined to forward the request. */
-type Responder = (asked: ProxyRequest, isKnown: boolean, clock: Clock) => ProxyResponse | undefined;
+type Responder = (
+  request: ProxyRequest,
+  isKnown: boolean,
+  clock: Clock,
+) => ProxyResponse | undefined;
 
 /** Creates a transform that knows which users exist. */
 export function withKnownUsers(respond: Responder): TransformFactory {
   return () => {
     const existing = new Set<string>();
-    return async (asked, forward, clock) => {
-      const userId = asked.endpoint === 'delete' ? userIdOf(asked) : stringAt('user_id', asked);
-      if (userId === undefined) return forward(asked);
-      const answer = respond(asked, existing.has(userId), clock) ?? (await forward(asked));
-      if (asked.endpoint === 'create' && isAccepted(answer)) existing.add(userId);
-      if (asked.endpoint === 'delete' && isAccepted(answer)) existing.delete(userId);
-      return answer;
+    return async (request, forward, clock) => {
+      const userId =
+        request.endpoint === 'delete' ? userIdOf(request) : stringAt('user_id', request);
+      if (userId === undefined) return forward(request);
+      const response = respond(request, existing.has(userId), clock) ?? (await forward(request));
+      if (request.endpoint === 'create' && isAccepted(response)) existing.add(userId);
+      if (request.endpoint === 'delete' && isAccepted(response)) existing.delete(userId);
+      return response;
     };
   };
 }
 
 /** Responds to create requests for existing users. */
 export const onDuplicate = (
-  answer: (asked: ProxyRequest, clock: Clock) => ProxyResponse,
+  response: (request: ProxyRequest, clock: Clock) => ProxyResponse,
 ): TransformFactory =>
-  withKnownUsers((asked, isKnown, clock) =>
-    asked.endpoint === 'create' && isKnown ? answer(asked, clock) : undefined,
+  withKnownUsers((request, isKnown, clock) =>
+    request.endpoint === 'create' && isKnown ? response(request, clock) : undefined,
   );
 
 const refuses = (name: string, requests: string, kills: UsersRequirementId[], when: When): Mutant =>
@@ -77,7 +82,7 @@ const refusing: Mutant[] = [
     'short-id-alone',
     'requests with only a `user_id` of the usual form',
     ['USERS-002'],
-    (asked) => [alone, short].every((when) => when(asked)),
+    (request) => [alone, short].every((when) => when(request)),
   ),
   refuses('ids-alone', 'requests with only `user_id`', ['USERS-002'], alone),
   refuses(
@@ -127,19 +132,19 @@ const refusing: Mutant[] = [
   ),
 ];
 
-const isWellFormed: When = (asked) =>
-  isObject(asked.json) && !Object.values(malformedCreates).some(({ when }) => when(asked));
+const isWellFormed: When = (request) =>
+  isObject(request.json) && !Object.values(malformedCreates).some(({ when }) => when(request));
 
 function diesOfMalformedJson(): ReturnType<TransformFactory> {
   let isBroken = false;
-  const inner = withKnownUsers((asked, isKnown) => {
+  const inner = withKnownUsers((request, isKnown) => {
     const isUnavailable =
-      isBroken && asked.endpoint === 'create' && !isKnown && isWellFormed(asked);
+      isBroken && request.endpoint === 'create' && !isKnown && isWellFormed(request);
     return isUnavailable ? failure(500, 'server_error') : undefined;
   })();
-  return (asked, forward, clock) => {
-    if (asked.endpoint === 'create' && asked.json === undefined) isBroken = true;
-    return inner(asked, forward, clock);
+  return (request, forward, clock) => {
+    if (request.endpoint === 'create' && request.json === undefined) isBroken = true;
+    return inner(request, forward, clock);
   };
 }
 
@@ -183,7 +188,7 @@ const wrongRefusals: Mutant[] = [
     'Refuses every malformed request with 422.',
     [...refusals, 'USERS-065'],
     replaces(
-      to('create', (asked) => isNotJsonObject(asked) || isMalformedObject(asked)),
+      to('create', (request) => isNotJsonObject(request) || isMalformedObject(request)),
       { status: 422 },
       is400,
     ),
@@ -204,8 +209,8 @@ const wrongRefusals: Mutant[] = [
     'no-object-dropped',
     'Drops the connection if the body is not a JSON object.',
     ['USERS-065'],
-    () => async (asked, forward) =>
-      asked.endpoint === 'create' && isNotJsonObject(asked) ? 'dropped' : forward(asked),
+    () => async (request, forward) =>
+      request.endpoint === 'create' && isNotJsonObject(request) ? 'dropped' : forward(request),
   ),
   mutant(
     'null-id-500',
@@ -221,8 +226,10 @@ const wrongRefusals: Mutant[] = [
   ),
 ];
 
-function isMalformedObject(asked: ProxyRequest): boolean {
-  return isObject(asked.json) && Object.values(malformedCreates).some(({ when }) => when(asked));
+function isMalformedObject(request: ProxyRequest): boolean {
+  return (
+    isObject(request.json) && Object.values(malformedCreates).some(({ when }) => when(request))
+  );
 }
 
 /** Mutants that accept or refuse the wrong create requests. */

@@ -26,7 +26,7 @@ import {
   checkSessionIdPresence,
   checkSessionIdType,
 } from './session-checks.ts';
-import { malformedChatSteps, validChatSteps, type ValidChatStep } from './steps.ts';
+import { isChatStep, malformedChatSteps, validChatSteps, type ValidChatStep } from './steps.ts';
 import { answersOf, shape, type Hint } from '../../engine/checks/shape.ts';
 import { overHttps, typical, usualTime, worstTime } from '../../engine/checks/targets.ts';
 import { checkArguments, checkToolsRun, checkToolsUsed } from './tool-checks.ts';
@@ -56,21 +56,17 @@ const succeeds = (id: ChatRequirementId): Check =>
   answered('chat', (step) => requirementOf(step) === id, noReply);
 
 /** The steps that add one part to the minimal request; all other steps vary the full one. */
-const minimalVariations: readonly string[] = [
+const variesMinimal = isChatStep(
   'only user_id',
   'only session_id',
   'known metadata',
   'only other metadata',
-] satisfies ValidChatStep[];
-
-const baselineOf = (step: string): ValidChatStep =>
-  minimalVariations.includes(step) ? 'minimal' : 'full';
+);
 
 /** The valid requests of a requirement succeed. Judged only where the request that they vary succeeds. */
 const succeedsLikeBaseline = (id: ChatRequirementId): Check =>
   oncePlain(
-    (baseline, exchange) =>
-      baseline.endpoint === 'chat' && baseline.step === baselineOf(exchange.step),
+    (baseline, exchange) => isChatStep(variesMinimal(exchange) ? 'minimal' : 'full')(baseline),
     replies,
     succeeds(id),
   );

@@ -5,28 +5,30 @@ import {
   observeEach,
   type ObservedBehavior,
 } from '../../engine/judge/observed.ts';
-import { stepsOf } from '../../engine/probe.ts';
 import { isAccepted } from '../../engine/transcript/reading.ts';
-
-const isStep = stepsOf('chat');
+import { isChatStep } from './steps.ts';
 
 const behaviors: readonly ObservedBehavior[] = [
   { name: 'POST /v1/chat/completions', of: isAcceptedAt('chat') },
-  { name: 'wrong key', of: isStep('wrong key'), describe: describeError },
-  { name: 'no key', of: isStep('no key'), describe: describeError },
-  { name: 'empty messages', of: isStep('no messages'), describe: describeError },
-  { name: 'content in parts', of: isStep('content in parts'), describe: describeError },
-  { name: 'chat user_id a number', of: isStep('user_id a number'), describe: describeError },
-  { name: 'chat metadata a string', of: isStep('metadata a string'), describe: describeError },
+  { name: 'wrong key', of: isChatStep('wrong key'), describe: describeError },
+  { name: 'no key', of: isChatStep('no key'), describe: describeError },
+  { name: 'empty messages', of: isChatStep('empty messages'), describe: describeError },
+  { name: 'content in parts', of: isChatStep('content in parts'), describe: describeError },
+  { name: 'chat user_id as a number', of: isChatStep('user_id a number'), describe: describeError },
   {
-    name: 'content type text/plain',
-    of: isStep('content type text/plain'),
+    name: 'chat metadata as a string',
+    of: isChatStep('metadata a string'),
     describe: describeError,
   },
   {
-    name: 'session_id when none was sent',
-    of: (exchange) => isStep('minimal')(exchange) && isAccepted(exchange),
-    describe: ({ json }) => (valueAt(json, '/session_id') === undefined ? 'left out' : 'made up'),
+    name: 'content type text/plain',
+    of: isChatStep('content type text/plain'),
+    describe: describeError,
+  },
+  {
+    name: 'session_id without one in the request',
+    of: (exchange) => isChatStep('minimal')(exchange) && isAccepted(exchange),
+    describe: ({ json }) => (valueAt(json, '/session_id') === undefined ? 'omitted' : 'generated'),
   },
 ];
 

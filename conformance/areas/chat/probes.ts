@@ -273,7 +273,7 @@ const silences: ChatProbe = {
       [
         open('wrong key', request, { key: 'wrong' }),
         open('no key', request, { key: 'none' }),
-        open('no messages', { ...request, messages: [] }),
+        open('empty messages', { ...request, messages: [] }),
         open('content in parts', { ...request, messages: parts }),
         open('user_id a number', { ...request, user_id: 7 }),
         open('metadata a string', { ...request, metadata: 'evening' }),

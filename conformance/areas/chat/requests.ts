@@ -42,7 +42,7 @@ export function fullRequest(context: SandboxContext): ChatRequest {
 }
 
 /** Returns a step whose request must succeed. */
-export const valid = (step: ValidChatStep, json: ChatRequest): Step => ({
+export const valid = (step: ValidChatStep, json: ChatRequest): Step<ValidChatStep> => ({
   endpoint: 'chat',
   step,
   intent: 'valid',
@@ -50,7 +50,11 @@ export const valid = (step: ValidChatStep, json: ChatRequest): Step => ({
 });
 
 /** Returns a step for whose request the specification defines no response. */
-export const open = (step: OpenChatStep, json: unknown, more: Partial<Step> = {}): Step => ({
+export const open = (
+  step: OpenChatStep,
+  json: unknown,
+  more: Partial<Step<OpenChatStep>> = {},
+): Step<OpenChatStep> => ({
   endpoint: 'chat',
   step,
   intent: 'open',

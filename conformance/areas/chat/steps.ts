@@ -1,3 +1,4 @@
+import { stepsOf } from '../../engine/probe.ts';
 import type { ChatRequirementId } from './requirements.ts';
 
 /** The steps with a valid request, each with the requirement that says that it succeeds. */
@@ -57,7 +58,7 @@ export type MalformedChatStep = keyof typeof malformedChatSteps;
 export type OpenChatStep =
   | 'wrong key'
   | 'no key'
-  | 'no messages'
+  | 'empty messages'
   | 'content in parts'
   | 'user_id a number'
   | 'metadata a string'
@@ -65,3 +66,6 @@ export type OpenChatStep =
 
 /** Any step of the chat probes. */
 export type ChatStep = ValidChatStep | MalformedChatStep | OpenChatStep;
+
+/** Creates a predicate for the exchanges of some steps: `isChatStep('full')(exchange)`. */
+export const isChatStep = stepsOf<ChatStep>('chat');

@@ -21,7 +21,13 @@ import {
   type TransformFactory,
   type Variant,
 } from '../../engine/mutants/mutant.ts';
-import { lacks, messagesTextOf, stringAt, where } from '../../engine/mutants/requests.ts';
+import {
+  hasWrongKey,
+  lacks,
+  messagesTextOf,
+  stringAt,
+  where,
+} from '../../engine/mutants/requests.ts';
 import { isObject } from '../../../src/platform/json.ts';
 
 const variant = variantsOf('chat');
@@ -135,9 +141,6 @@ const sessions: Variant[] = [
   ),
 ];
 
-const isWrongKey = ({ headers }: ProxyRequest): boolean =>
-  headers['authorization'] === 'Bearer sandbox-kit-wrong-key';
-
 /** The request has a field of a type that the specification neither allows nor forbids. */
 const hasOddTypes: When = ({ json: sent }) =>
   isObject(sent) &&
@@ -155,16 +158,16 @@ const refusesInOwnFormat = (status: number): TransformFactory =>
 
 const requests: Variant[] = [
   variant('status-201', 'Responds with 201.', replaces(chat, { status: 201 }, isAccepted)),
-  variant('wrong-key-taken', 'Accepts any key.', acceptsInstead(to('chat', isWrongKey))),
+  variant('wrong-key-taken', 'Accepts any key.', acceptsInstead(to('chat', hasWrongKey))),
   variant(
     'wrong-key-own-body',
     'Refuses a wrong key with a plain-text body.',
-    instead(to('chat', isWrongKey), () => ({ status: 401, headers: {}, body: 'Unauthorized' })),
+    instead(to('chat', hasWrongKey), () => ({ status: 401, headers: {}, body: 'Unauthorized' })),
   ),
   variant(
     'wrong-key-403',
     'Refuses a wrong key with 403.',
-    instead(to('chat', isWrongKey), () => failure(403, 'bad_request')),
+    instead(to('chat', hasWrongKey), () => failure(403, 'bad_request')),
   ),
   variant(
     'empty-messages-refused',

@@ -1,7 +1,7 @@
 import { healthResponseMsTarget, healthTimeoutMs } from '../../../src/contract/index.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
 import type { HealthRequirementId } from './requirements.ts';
-import type { HealthStep } from './steps.ts';
+import { isHealthStep, type HealthStep } from './steps.ts';
 import { oncePlain } from '../../engine/checks/responses.ts';
 import {
   notJudged,
@@ -23,8 +23,6 @@ import {
 
 const isHealth = (exchange: Exchange): boolean => exchange.endpoint === 'health';
 const statusOf = (exchange: Exchange): number => exchange.response?.status ?? 0;
-const isStep = (step: string, ...names: HealthStep[]): boolean =>
-  names.some((name) => name === step);
 const noResponse = notJudged('blocked', 'GET /health got no response.');
 
 /** A response that states the health of the agent: 2xx or 503 with a JSON object. */
@@ -71,11 +69,11 @@ const isHealthResponse = (exchange: Exchange): boolean =>
   isHealthReport(exchange) || statusOf(exchange) === 500;
 
 /** Each response of some steps reports health, or that the health check failed. */
-function checkResponse(isJudged: (step: string) => boolean, expected: string): Check {
+function checkResponse(isJudged: (exchange: Exchange) => boolean, expected: string): Check {
   return checkEach(
     (exchange) =>
       isHealth(exchange) &&
-      isJudged(exchange.step) &&
+      isJudged(exchange) &&
       !isRateLimited(exchange) &&
       ![401, 403].includes(statusOf(exchange)) &&
       exchange.failure?.kind !== 'timeout',
@@ -87,9 +85,9 @@ function checkResponse(isJudged: (step: string) => boolean, expected: string): C
 /** Checks the response of a step. Judged only where the plain request works; else HEALTH-001 fails. */
 function checkResponseIfPlainWorks(step: HealthStep, expected: string): Check {
   return oncePlain(
-    (exchange) => isStep(exchange.step, 'plain') && isHealth(exchange),
+    isHealthStep('plain'),
     isHealthResponse,
-    checkResponse((name) => name === step, expected),
+    checkResponse(isHealthStep(step), expected),
   );
 }
 
@@ -105,7 +103,7 @@ function notHealth(exchange: Exchange, expected: string): Finding {
 /** The checks for `GET /health`, by requirement. */
 export const healthChecks = {
   'HEALTH-001': checkResponse(
-    (step) => !isStep(step, 'with Accept', 'after refusals'),
+    (exchange) => !isHealthStep('with Accept', 'after refusals')(exchange),
     '200 or 503 with a JSON object',
   ),
   'HEALTH-002': checkHttpStatus('healthy', 200),

@@ -7,7 +7,7 @@ import { claimsVoice } from '../../engine/transcript/call-messages.ts';
 
 type HealthProbe = SandboxProbe<HealthRequirementId>;
 
-const get = (step: HealthStep, headers: Record<string, string> = {}): Step => ({
+const get = (step: HealthStep, headers: Record<string, string> = {}): Step<HealthStep> => ({
   endpoint: 'health',
   step,
   intent: 'valid',

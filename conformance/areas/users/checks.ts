@@ -4,8 +4,8 @@ import type { UsersRequirementId } from './requirements.ts';
 import {
   refusedCreateSteps,
   validCreateSteps,
-  type CreateStep,
-  type DeleteStep,
+  isCreateStep,
+  isDeleteStep,
   type ValidCreateStep,
 } from './steps.ts';
 import {
@@ -40,11 +40,8 @@ const isUsers = (exchange: Exchange): boolean =>
   exchange.endpoint === 'create' || exchange.endpoint === 'delete';
 
 /** A deleted user may or may not be created again, but the request must get a response. */
-const isWellFormed = ({ intent, step }: Exchange): boolean =>
-  intent === 'valid' || isStep(step, 'created again');
-
-const isStep = (step: string, ...names: (CreateStep | DeleteStep)[]): boolean =>
-  names.some((name) => name === step);
+const isWellFormed = (exchange: Exchange): boolean =>
+  exchange.intent === 'valid' || isCreateStep('created again')(exchange);
 
 /** Whether an optional endpoint is missing: every valid request gets a 404, 405, or 501. */
 export function isAbsent(endpoint: Endpoint, { exchanges }: Transcript): boolean {
@@ -107,7 +104,7 @@ const succeedsLikeBaseline = (id: UsersRequirementId, baseline: ValidCreateStep)
   unlessAbsent(
     'create',
     oncePlain(
-      (exchange) => exchange.endpoint === 'create' && exchange.step === baseline,
+      isCreateStep(baseline),
       created,
       answered('create', (step) => requirementOf(step) === id, notCreated),
     ),
@@ -143,7 +140,7 @@ const deletedField = (place: string): Check =>
   );
 
 const isRefusedDuplicate = (exchange: Exchange): boolean =>
-  exchange.endpoint === 'create' && isStep(exchange.step, 'duplicate') && statusOf(exchange) >= 400;
+  isCreateStep('duplicate')(exchange) && statusOf(exchange) >= 400;
 const isError = (exchange: Exchange): boolean =>
   isUsers(exchange) && (isErrorAnswer(exchange) || isRefusedDuplicate(exchange));
 const isErrorWith =
@@ -257,7 +254,7 @@ function pathUserId({ request: { path } }: Exchange): string {
 /** Deleting an unknown user causes no server error. */
 function checkUnknownUser(): Check {
   return checkEach(
-    (exchange) => exchange.endpoint === 'delete' && isStep(exchange.step, 'unknown user'),
+    isDeleteStep('unknown user'),
     (exchange) =>
       (statusOf(exchange) >= 500 && !isNotFound(exchange)) || !exchange.response
         ? [

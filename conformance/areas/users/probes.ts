@@ -1,12 +1,6 @@
 import { userIdLengthMax, valueAt, type UserCreateRequest } from '../../../src/contract/index.ts';
 import type { UsersRequirementId } from './requirements.ts';
-import type {
-  CreateStep,
-  DeleteStep,
-  OpenCreateStep,
-  RefusedCreateStep,
-  ValidCreateStep,
-} from './steps.ts';
+import type { DeleteStep, OpenCreateStep, RefusedCreateStep, ValidCreateStep } from './steps.ts';
 import { cost, type Step } from '../../engine/probe.ts';
 import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
 import {
@@ -41,7 +35,12 @@ async function create(
   step: ValidCreateStep,
   request: UserCreateRequest,
 ): Promise<Exchange | undefined> {
-  const sent: Step = { endpoint: 'create', step, intent: 'valid', body: { json: request } };
+  const sent: Step<ValidCreateStep> = {
+    endpoint: 'create',
+    step,
+    intent: 'valid',
+    body: { json: request },
+  };
   let exchange = await context.send(sent);
   if (exchange && errorOf(exchange)?.code === 'user_exists') {
     await context.send(deletion('left over', 'open', request.user_id));
@@ -51,7 +50,7 @@ async function create(
   return exchange;
 }
 
-function deletion(step: DeleteStep, intent: Step['intent'], userId: string): Step {
+function deletion(step: DeleteStep, intent: Step['intent'], userId: string): Step<DeleteStep> {
   return { endpoint: 'delete', step, intent, userId };
 }
 
@@ -119,12 +118,13 @@ async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
   const deleted = await context.send(deletion('delete', 'valid', request.user_id));
   if (deleted && isAccepted(deleted)) existing.delete(request.user_id);
   await context.send(deletion('deleted again', 'open', request.user_id));
-  const exchange = await context.send({
+  const again: Step<OpenCreateStep> = {
     endpoint: 'create',
-    step: 'created again' satisfies CreateStep,
+    step: 'created again',
     intent: 'open',
     body: { json: request },
-  });
+  };
+  const exchange = await context.send(again);
   if (exchange && isAccepted(exchange)) existing.add(request.user_id);
 }
 
@@ -202,7 +202,7 @@ const silences: UsersProbe = {
   async run(context) {
     await context.send(deletion('unknown user', 'open', newId(context)));
     if (context.users.isUnsupported) return;
-    const open = (step: OpenCreateStep, json: unknown, key?: 'wrong'): Step => ({
+    const open = (step: OpenCreateStep, json: unknown, key?: 'wrong'): Step<OpenCreateStep> => ({
       endpoint: 'create',
       step,
       intent: 'open',
@@ -211,7 +211,7 @@ const silences: UsersProbe = {
     });
     const answers = await Promise.all([
       context.send(open('wrong key', { user_id: newId(context) }, 'wrong')),
-      context.send(open('letters beyond ASCII', { user_id: `müller_${context.random.id(12)}` })),
+      context.send(open('non-ASCII letters', { user_id: `müller_${context.random.id(12)}` })),
       context.send(open('metadata a string', { user_id: newId(context), metadata: 'evening' })),
     ]);
     for (const exchange of answers) remember(context, exchange);

@@ -1,3 +1,4 @@
+import { stepsOf } from '../../engine/probe.ts';
 import type { UsersRequirementId } from './requirements.ts';
 
 /** The steps with a valid create request, each with the requirement that says that it succeeds. */
@@ -46,7 +47,7 @@ export type MalformedCreateStep = Exclude<RefusedCreateStep, 'duplicate'>;
 
 /** A step with a create request for which the specification defines no response. */
 export type OpenCreateStep =
-  'created again' | 'wrong key' | 'letters beyond ASCII' | 'metadata a string';
+  'created again' | 'wrong key' | 'non-ASCII letters' | 'metadata a string';
 
 /** Any step that creates a user. */
 export type CreateStep = ValidCreateStep | RefusedCreateStep | OpenCreateStep;
@@ -59,3 +60,9 @@ export type OpenDeleteStep = 'left over' | 'deleted again' | 'unknown user' | 's
 
 /** Any step that deletes a user. */
 export type DeleteStep = ValidDeleteStep | OpenDeleteStep;
+
+/** Creates a predicate for the create requests of some steps: `isCreateStep('full')(exchange)`. */
+export const isCreateStep = stepsOf<CreateStep>('create');
+
+/** Creates a predicate for the delete requests of some steps. */
+export const isDeleteStep = stepsOf<DeleteStep>('delete');

@@ -19,7 +19,7 @@ import {
   type TransformFactory,
   type Variant,
 } from '../../engine/mutants/mutant.ts';
-import { stringAt, userIdOf, where } from '../../engine/mutants/requests.ts';
+import { hasWrongKey, stringAt, userIdOf, where } from '../../engine/mutants/requests.ts';
 import { withKnownUsers, onDuplicate } from './mutants/requests.ts';
 
 const variant = variantsOf('users', ['chat', 'users']);
@@ -128,15 +128,13 @@ const bodies: Variant[] = [
   variant('pending', 'Creates pending users.', onAccepted('create', set('/status', 'pending'))),
 ];
 
-const isWrongKey: typeof create = ({ headers }) =>
-  headers['authorization'] === 'Bearer sandbox-kit-wrong-key';
 const isBeyondAscii = where(
   'user_id',
   (id) => typeof id === 'string' && /[\u0080-\uffff]/.test(id),
 );
 const oddMetadata = where('metadata', (metadata) => typeof metadata === 'string');
 const isOpen: typeof create = (request) =>
-  [isWrongKey, isBeyondAscii, oddMetadata].some((when) => when(request));
+  [hasWrongKey, isBeyondAscii, oddMetadata].some((when) => when(request));
 
 /** Refuses to create a deleted user again. */
 function refuseDeletedUsers(): ReturnType<TransformFactory> {

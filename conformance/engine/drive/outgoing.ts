@@ -33,7 +33,8 @@ export function toOutgoing(step: Step, keys: Keys): Outgoing {
   };
 }
 
-const WRONG_KEY = 'sandbox-kit-wrong-key';
+/** The key of requests that send a wrong one. */
+export const WRONG_KEY = 'sandbox-kit-wrong-key';
 
 function keyOf(
   { key }: Step,

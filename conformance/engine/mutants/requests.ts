@@ -1,6 +1,11 @@
+import { WRONG_KEY } from '../drive/outgoing.ts';
 import type { When } from './combinators.ts';
 import type { ProxyRequest } from './mutant.ts';
 import { isObject } from '../../../src/platform/json.ts';
+
+/** The bearer key is the wrong one that probes send. */
+export const hasWrongKey: When = ({ headers }) =>
+  headers['authorization'] === `Bearer ${WRONG_KEY}`;
 
 /** The body is an object with exactly these keys. */
 export function hasKeys(...keys: string[]): When {

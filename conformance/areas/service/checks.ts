@@ -1,20 +1,22 @@
-import type { serviceRequirements } from './requirements.ts';
 import type { Check } from '../../engine/checks/check.ts';
-import { serviceCloseChecks } from './close/checks.ts';
-import { serviceIdChecks } from './ids/checks.ts';
-import { serviceIngestChecks } from './ingest/checks.ts';
-import { serviceLateChecks } from './late/checks.ts';
-import { productionChecks } from './results/production-checks.ts';
-import { simulationResultChecks } from './results/simulation-checks.ts';
-import { serviceSumChecks } from './sums/checks.ts';
+import { authenticationChecks } from './authentication/checks.ts';
+import { closeChecks } from './close/checks.ts';
+import { idChecks } from './ids/checks.ts';
+import { ingestChecks } from './ingest/checks.ts';
+import { lateChecks } from './late/checks.ts';
+import { rateChecks } from './rate/checks.ts';
+import type { ServiceRequirementId } from './requirements.ts';
+import { productionChecks } from './results/checks/production.ts';
+import { simulationChecks } from './results/checks/simulations.ts';
 
-/** The checks of area A. */
-export const serviceChecks: Readonly<Record<keyof typeof serviceRequirements, Check>> = {
-  ...serviceIngestChecks,
-  ...serviceCloseChecks,
-  ...serviceLateChecks,
-  ...serviceIdChecks,
+/** The check of every requirement of the service. */
+export const serviceChecks: Readonly<Record<ServiceRequirementId, Check>> = {
+  ...ingestChecks,
+  ...rateChecks,
+  ...authenticationChecks,
+  ...closeChecks,
+  ...lateChecks,
+  ...idChecks,
   ...productionChecks,
-  ...simulationResultChecks,
-  ...serviceSumChecks,
+  ...simulationChecks,
 };

@@ -1,29 +1,30 @@
-import { valueAt } from '../../../src/contract/index.ts';
-import { isAccepted } from '../../engine/transcript/reading.ts';
-import { cost } from '../../engine/probe.ts';
-import { admin } from './control-probes.ts';
 import type { ServiceProbe, ServiceProbeContext } from './context.ts';
+import { valueAt } from '../../../src/contract/index.ts';
+import { cost } from '../../engine/probe.ts';
+import { isAccepted } from '../../engine/transcript/reading.ts';
+import { createControlStep } from './requests.ts';
+import type { ControlStep } from './steps.ts';
 
-/** The step that puts the clock back. */
-export const CLOCK_RESET_STEP = 'clock put back';
+/** The step that sets the service clock back to real time. */
+export const CLOCK_RESET_STEP: ControlStep = 'clock put back';
 
-/** Moves the clock of the service on, where it has one that can be; whether it did. */
-export async function moveClock(
+/** Advances the service clock; returns false if the service has no clock that can be advanced. */
+export async function advanceClock(
   context: ServiceProbeContext,
-  step: string,
+  step: ControlStep,
   ms: number,
 ): Promise<boolean> {
   const { service } = context;
   if (!service.hasControlApi) return false;
-  const answer = await context.send(admin(step, '/clock', { advance_ms: ms }));
-  if (!answer || !isAccepted(answer)) return false;
+  const response = await context.send(createControlStep(step, '/clock', { advance_ms: ms }));
+  if (!response || !isAccepted(response)) return false;
   service.clockAdvancedMs += ms;
   return true;
 }
 
 /**
- * Puts the clock back by as much as the run moved it on, whatever else moved it meanwhile; after an
- * interruption as well. No timer of the service waits longer for that.
+ * Sets the service clock back by as much as the run advanced it, and keeps any other offset. It also
+ * runs after an interruption.
  */
 export const clockReset: ServiceProbe = {
   id: 'service/clock',
@@ -36,13 +37,12 @@ export const clockReset: ServiceProbe = {
   async run(context) {
     const { service } = context;
     if (service.clockAdvancedMs === 0) return;
-    // What is due to be scored now would be due only in a day.
-    await context.send(admin('drain', '/drain'));
-    const now = await context.send(admin('clock as moved', '/clock', undefined, 'GET'));
-    const nowMs = valueAt(now?.json, '/now_ms');
+    // Scoring that is due now would otherwise be due a day after the reset.
+    await context.send(createControlStep('drain', '/drain'));
+    const clock = await context.send(createControlStep('clock as moved', '/clock', undefined, 'GET'));
+    const nowMs = valueAt(clock?.json, '/now_ms');
     if (typeof nowMs !== 'number') return;
-    await context.send(
-      admin(CLOCK_RESET_STEP, '/clock', { set_ms: nowMs - service.clockAdvancedMs }, 'PUT'),
-    );
+    const resetMs = nowMs - service.clockAdvancedMs;
+    await context.send(createControlStep(CLOCK_RESET_STEP, '/clock', { set_ms: resetMs }, 'PUT'));
   },
 };

@@ -1,9 +1,12 @@
-import type { Probe, ProbeContext, Step } from '../../engine/probe.ts';
-import type { RequirementId } from '../../engine/requirement.ts';
-import type { Random } from '../../../src/platform/random.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
+import type { Random } from '../../../src/platform/random.ts';
+import type { Probe, ProbeContext, Step } from '../../engine/probe.ts';
+import type { ServiceRequirementId } from './requirements.ts';
 
-/** The owners that a run makes for itself, where a control API lets it; each has a key. */
+/**
+ * The owners that a run creates through the control API. Each has its own API key, so that probes
+ * with different settings do not affect each other.
+ */
 export const ownerNames = [
   'main',
   'bare',
@@ -18,43 +21,41 @@ export const ownerNames = [
 ] as const;
 export type OwnerName = (typeof ownerNames)[number];
 
-/** What the scenarios of the service share. */
+/** State that the probes of the service share during a run. */
 export interface ServiceContext {
-  /** When the conversations of the run begin, in milliseconds since the Unix epoch. */
+  /** When the first conversation of the run starts, in milliseconds since the Unix epoch. */
   readonly baseMs: number;
-  /** Stands in names and texts of this run alone. */
+  /** A random text that marks the names and messages of this run. */
   readonly marker: string;
-  /** Unlike that of a scenario it gives other values in each run: spans must not be known yet. */
+  /** Differs between runs with the same seed, because the service must not know the spans yet. */
   readonly random: Random;
-  /** Send what is large, many or slow as well. */
+  /** Whether large, numerous, or slow requests are allowed. */
   readonly intrusive: boolean;
-  /** There is a control API, and the owners of the run are made. */
+  /** Whether the service has a control API and accepted the owners of the run. */
   hasControlApi: boolean;
-  /** By how many milliseconds the run has moved the clock of the service on. */
+  /** How far the run has advanced the service clock, in milliseconds. */
   clockAdvancedMs: number;
-  /** The name of an owner. */
+  /** Returns the owner id that the service knows. */
   ownerId(name: OwnerName): string;
-  /** The key of an owner, where there is a control API; else the given one goes along. */
+  /** Returns the key of an owner; without a control API, the key that the user provided is used. */
   keyFor(name: OwnerName): Pick<Step, 'key'>;
-  /** All keys of its own, so that none is recorded. */
+  /** Returns every key that the run creates, so that recordings can redact them. */
   runKeys(): string[];
   pause(ms: number): Promise<void>;
-  /** Milliseconds since the Unix epoch. */
+  /** Returns milliseconds since the Unix epoch. */
   nowMs(): number;
-  /** Milliseconds from an arbitrary origin. */
+  /** Returns milliseconds from an arbitrary origin. */
   monotonicMs(): number;
 }
 
-/** A probe of the service, and what it can do. */
-export type ServiceProbe<Id extends RequirementId = RequirementId> = Probe<ServiceState, Id>;
-export type ServiceProbeContext = ProbeContext & ServiceState;
-
-/** What the probes of a service run share. */
+/** The state of a service run that its probes share. */
 export interface ServiceState {
   readonly service: ServiceContext;
 }
 
-/** What the service's context is made of. */
+export type ServiceProbe = Probe<ServiceState, ServiceRequirementId>;
+export type ServiceProbeContext = ProbeContext & ServiceState;
+
 export interface ServiceContextOptions {
   clock: Clock;
   random: Random;
@@ -63,9 +64,9 @@ export interface ServiceContextOptions {
   signal?: AbortSignal | undefined;
 }
 
-const MINUTES_AGO = 5;
+const STARTED_AGO_MS = 5 * 60_000;
 
-/** A context in which nothing has been sent. */
+/** Creates the context of a run that has not sent anything yet. */
 export function createServiceContext({
   clock,
   random,
@@ -75,8 +76,8 @@ export function createServiceContext({
   const marker = random.fork('marker').id(8);
   const secretOf = (name: OwnerName): string => `sk_check_${random.fork(`key/${name}`).id(20)}`;
   const context: ServiceContext = {
-    // A whole second, so that it is the same in whatever precision a service keeps it.
-    baseMs: Math.floor(clock.nowMs() / 1000) * 1000 - MINUTES_AGO * 60_000,
+    // A whole second survives whatever precision the service stores.
+    baseMs: Math.floor(clock.nowMs() / 1000) * 1000 - STARTED_AGO_MS,
     marker,
     random,
     intrusive,
@@ -85,7 +86,7 @@ export function createServiceContext({
     ownerId: (name) => `check-${marker}-${name}`,
     keyFor: (name) => (context.hasControlApi ? { key: { own: secretOf(name) } } : {}),
     runKeys: () => ownerNames.map(secretOf),
-    // Once it is interrupted nothing more is sent, whoever waited.
+    // An interrupted run sends nothing more, so a pause may end early without an error.
     pause: (ms) => clock.sleep(ms, signal).catch(() => undefined),
     nowMs: () => clock.nowMs(),
     monotonicMs: () => clock.monotonicMs(),

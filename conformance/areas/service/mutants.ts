@@ -1,25 +1,21 @@
 import type { Mutant } from '../../engine/mutants/mutant.ts';
-import { serviceCloseMutants } from './close/mutants.ts';
-import { serviceIdMutants } from './ids/mutants.ts';
-import { serviceIngestMutants } from './ingest/mutants.ts';
-import { serviceLateMutants } from './late/mutants.ts';
-import { serviceLimitMutants } from './ingest/limit-mutants.ts';
-import { serviceResultMutants } from './results/mutants.ts';
-import { serviceSessionMutants } from './results/session-mutants.ts';
-import { serviceStateMutants } from './close/state-mutants.ts';
-import { strangerMutants } from './other-service-mutants.ts';
-import { serviceSumMutants } from './sums/mutants.ts';
+import { authenticationMutants } from './authentication/mutants.ts';
+import { closeMutants } from './close/mutants.ts';
+import { foreignServiceMutants } from './control-api/mutants.ts';
+import { idMutants } from './ids/mutants.ts';
+import { ingestMutants } from './ingest/mutants.ts';
+import { lateMutants } from './late/mutants.ts';
+import { rateMutants } from './rate/mutants.ts';
+import { resultsMutants } from './results/mutants/index.ts';
 
-/** Mutants of the service (area A). */
+/** Mutants of the service. */
 export const serviceMutants: readonly Mutant[] = [
-  ...serviceIngestMutants,
-  ...serviceLimitMutants,
-  ...serviceCloseMutants,
-  ...serviceStateMutants,
-  ...serviceLateMutants,
-  ...serviceIdMutants,
-  ...serviceResultMutants,
-  ...serviceSessionMutants,
-  ...serviceSumMutants,
-  ...strangerMutants,
+  ...ingestMutants,
+  ...rateMutants,
+  ...authenticationMutants,
+  ...closeMutants,
+  ...lateMutants,
+  ...idMutants,
+  ...resultsMutants,
+  ...foreignServiceMutants,
 ];

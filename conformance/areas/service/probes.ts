@@ -1,23 +1,31 @@
 import type { ServiceProbe } from './context.ts';
+import { keys } from './authentication/probes.ts';
 import { clockReset } from './clock.ts';
-import { controlScenarios } from './control-probes.ts';
-import { conversationScenarios } from './close/probes.ts';
-import { idScenarios } from './ids/probes.ts';
-import { lateScenarios } from './late/probes.ts';
-import { limitScenarios } from './ingest/limit-probes.ts';
-import { rateScenarios } from './rate/probes.ts';
-import { refusalScenarios } from './ingest/refusal-probes.ts';
-import { resultScenarios } from './results/probes.ts';
+import { conversations, settings } from './close/probes.ts';
+import { controlSetup, ingestLog, preflight } from './control-api/probes.ts';
+import { ids } from './ids/probes.ts';
+import { limits, refusals, unspecified } from './ingest/probes.ts';
+import { backlog, lateSpans } from './late/probes.ts';
+import { rate } from './rate/probes.ts';
+import { manySessions, production, simulations } from './results/probes.ts';
 
-/** The scenarios of area A, in the order in which those of a phase are started. */
+/** The probes of the service, in the order in which those of a phase start. */
 export const serviceProbes: readonly ServiceProbe[] = [
-  ...controlScenarios,
-  ...conversationScenarios,
-  ...lateScenarios,
-  ...idScenarios,
-  ...refusalScenarios,
-  ...resultScenarios,
-  ...limitScenarios,
-  ...rateScenarios,
+  preflight,
+  controlSetup,
+  conversations,
+  settings,
+  lateSpans,
+  backlog,
+  ids,
+  refusals,
+  keys,
+  unspecified,
+  production,
+  simulations,
+  manySessions,
+  ingestLog,
+  limits,
+  rate,
   clockReset,
 ];

@@ -1,21 +1,23 @@
-import { serviceIngestRequirements } from './ingest/requirements.ts';
-import { serviceIdRequirements } from './ids/requirements.ts';
-import { serviceLateRequirements } from './late/requirements.ts';
-import { productionRequirements } from './results/production-requirements.ts';
-import { simulationResultRequirements } from './results/simulation-requirements.ts';
-import { serviceCloseRequirements } from './close/requirements.ts';
-import { serviceSumRequirements } from './sums/requirements.ts';
+import { authenticationRequirements } from './authentication/requirements.ts';
+import { closeRequirements } from './close/requirements.ts';
+import { idRequirements } from './ids/requirements.ts';
+import { ingestRequirements } from './ingest/requirements.ts';
+import { lateRequirements } from './late/requirements.ts';
+import { rateRequirements } from './rate/requirements.ts';
+import { productionRequirements } from './results/requirements/production.ts';
+import { simulationRequirements } from './results/requirements/simulations.ts';
 
-/** What the interface asks of the service (spec area A). */
+/** Requirements of the service (spec area A), in the order of reports. */
 export const serviceRequirements = {
-  ...serviceIngestRequirements,
-  ...serviceCloseRequirements,
-  ...serviceLateRequirements,
-  ...serviceIdRequirements,
+  ...ingestRequirements,
+  ...rateRequirements,
+  ...authenticationRequirements,
+  ...closeRequirements,
+  ...lateRequirements,
+  ...idRequirements,
   ...productionRequirements,
-  ...simulationResultRequirements,
-  ...serviceSumRequirements,
+  ...simulationRequirements,
 } as const;
 
-/** The ids of the requirements of this area. */
+/** The id of a requirement of the service, such as `SERVICE-005`. */
 export type ServiceRequirementId = keyof typeof serviceRequirements;

@@ -1,15 +1,14 @@
-import type { Step } from '../../engine/probe.ts';
 import { gzipSync } from 'node:zlib';
-import { toProtobuf } from './otlp-bytes.ts';
 import type { ServiceContext } from './context.ts';
+import type { ConversationName } from './steps.ts';
 
-/** An attribute as OTLP/JSON has it. */
+/** An OTLP/JSON attribute. */
 export interface Attribute {
   key: string;
   value: { stringValue: string } | { intValue: string } | { arrayValue: unknown };
 }
 
-/** A span as OTLP/JSON has it (spec 2.1). */
+/** An OTLP/JSON span (spec 2.1). */
 export interface Span {
   traceId: string;
   spanId: string;
@@ -21,149 +20,221 @@ export interface Span {
   status?: { code: number };
 }
 
-/** A trace export request as OTLP/JSON has it. */
+/** An OTLP/JSON trace export request. */
 export interface TraceExport {
   resourceSpans: { resource: { attributes: Attribute[] }; scopeSpans: { spans: Span[] }[] }[];
 }
 
-/** A conversation that the kit makes up. */
+/** A conversation that a probe makes up. */
 export interface Conversation {
-  /** What is special about it. */
-  name: string;
+  name: ConversationName;
   id: string;
   startMs: number;
-  /** Whether the agent says what one of the kit's evals asks for. */
-  isPromised: boolean;
-  /** What it is about; a parcel, for which the other one looks, unless it says otherwise. */
-  thing?: string;
+  /** Whether the agent's replies pass the second eval of the run. */
+  passesSecondEval: boolean;
+  /** What the user asks about (default: parcel, which passes the first eval). */
+  subject?: string;
 }
 
-/** What a user says, and an agent answers, in a turn. */
-export interface Said {
+/** What the user says in a turn, and how the agent replies. */
+export interface TurnTexts {
   user: string;
   agent: string;
 }
 
-/** What the second of the kit's evals asks for. */
-export const PROMISE = 'on its way';
+/** The text that the second eval of the run looks for in the agent's replies. */
+export const passingPhrase = 'on its way';
 
-/** A conversation of this run alone. */
-export function conversation(
+/** Creates a conversation with an id that belongs to this run alone. */
+export function createConversation(
   { random, marker, baseMs }: ServiceContext,
-  name: string,
+  name: ConversationName,
   {
-    afterMs = 0,
-    isPromised = true,
-    id = '',
-  }: { afterMs?: number; isPromised?: boolean; id?: string },
+    offsetMs = 0,
+    passesSecondEval = true,
+    idSuffix = '',
+  }: { offsetMs?: number; passesSecondEval?: boolean; idSuffix?: string } = {},
 ): Conversation {
-  const own = `sk-${marker}-${random.fork(`conversation/${name}`).id(8)}`;
-  return { name, id: `${own}${id}`, startMs: baseMs + afterMs, isPromised };
+  const id = `sk-${marker}-${random.fork(`conversation/${name}`).id(8)}${idSuffix}`;
+  return { name, id, startMs: baseMs + offsetMs, passesSecondEval };
 }
 
-/** What is said in a turn of a conversation; no other turn has these texts. */
-export function said({ id, isPromised, thing = 'parcel' }: Conversation, turn = 1): Said {
-  const answer = isPromised ? `is ${PROMISE}` : 'is late';
+/** Returns the texts of a turn. No other turn has the same texts. */
+export function turnTexts(
+  { id, passesSecondEval, subject = 'parcel' }: Conversation,
+  turn = 1,
+): TurnTexts {
+  const status = passesSecondEval ? `is ${passingPhrase}` : 'is late';
   return {
-    user: `Where is ${thing} ${id}/${turn}?`,
-    agent: `The ${thing} ${id}/${turn} ${answer}.`,
+    user: `Where is ${subject} ${id}/${turn}?`,
+    agent: `The ${subject} ${id}/${turn} ${status}.`,
   };
 }
 
-/** A string attribute. */
-export const text = (key: string, value: string): Attribute => ({
+/** Creates a string attribute. */
+export const stringAttribute = (key: string, value: string): Attribute => ({
   key,
   value: { stringValue: value },
 });
 
-/** An integer attribute. */
-export const integer = (key: string, value: number): Attribute => ({
+/** Creates an integer attribute. */
+export const integerAttribute = (key: string, value: number): Attribute => ({
   key,
   value: { intValue: String(value) },
 });
 
 const TURN_MS = 2_000;
 
-/** Makes the ids of the spans of a conversation. */
-function idsOf({ random }: ServiceContext, { name }: Conversation, turn: number) {
-  const own = random.fork(`span/${name}/${turn}`);
+function createSpanIds({ random }: ServiceContext, { name }: Conversation, turn: number) {
+  const fork = random.fork(`span/${name}/${turn}`);
   const hex = (length: number): string =>
-    Array.from({ length }, () => own.integer(0, 15).toString(16)).join('');
-  // An id of zeros alone is none.
-  return { traceId: `a${hex(31)}`, spanId: `b${hex(15)}`, otherSpanId: `c${hex(15)}` };
+    Array.from({ length }, () => fork.integer(0, 15).toString(16)).join('');
+  // The leading letter keeps an id from being all zeros, which OTLP forbids.
+  return { traceId: `a${hex(31)}`, spanId: `b${hex(15)}`, siblingSpanId: `c${hex(15)}` };
 }
 
-/** Messages in the form of spec 2.1: a string that holds a JSON array. */
-export function messages(role: 'user' | 'assistant', content: string): string {
+/** Serializes one message as spec 2.1 asks: a string that holds a JSON array. */
+function serializeMessage(role: 'user' | 'assistant', content: string): string {
   const finish = role === 'assistant' ? { finish_reason: 'stop' } : {};
   return JSON.stringify([{ role, parts: [{ type: 'text', content }], ...finish }]);
 }
 
-/** A span of a conversation: one chat turn, with what is given in place of its own. */
-export function chatSpan(
+/** Creates the span of one chat turn; `overrides` replace its fields. */
+export function createChatSpan(
   context: ServiceContext,
-  talk: Conversation,
+  conversation: Conversation,
   turn = 1,
-  more: Partial<Span> = {},
+  overrides: Partial<Span> = {},
 ): Span {
-  const { traceId, spanId } = idsOf(context, talk, turn);
-  const { user, agent } = said(talk, turn);
-  const startMs = talk.startMs + (turn - 1) * TURN_MS;
+  const { traceId, spanId } = createSpanIds(context, conversation, turn);
+  const { user, agent } = turnTexts(conversation, turn);
+  const startMs = conversation.startMs + (turn - 1) * TURN_MS;
   return {
     traceId,
     spanId,
     name: 'chat',
-    startTimeUnixNano: nanos(startMs),
-    endTimeUnixNano: nanos(startMs + TURN_MS / 2),
+    startTimeUnixNano: toNanos(startMs),
+    endTimeUnixNano: toNanos(startMs + TURN_MS / 2),
     attributes: [
-      text('gen_ai.conversation.id', talk.id),
-      text('gen_ai.operation.name', 'chat'),
-      text('gen_ai.input.messages', messages('user', user)),
-      text('gen_ai.output.messages', messages('assistant', agent)),
+      stringAttribute('gen_ai.conversation.id', conversation.id),
+      stringAttribute('gen_ai.operation.name', 'chat'),
+      stringAttribute('gen_ai.input.messages', serializeMessage('user', user)),
+      stringAttribute('gen_ai.output.messages', serializeMessage('assistant', agent)),
     ],
-    ...more,
+    ...overrides,
   };
 }
 
-/** A second span beside a turn, in its trace, with attributes of its own. */
-export function spanBeside(
+/** Creates a second span in the trace of the first turn. */
+export function createSiblingSpan(
   context: ServiceContext,
-  talk: Conversation,
+  conversation: Conversation,
   name: string,
   attributes: Attribute[],
 ): Span {
-  const { otherSpanId } = idsOf(context, talk, 1);
-  return { ...chatSpan(context, talk), spanId: otherSpanId, name, attributes };
+  const { siblingSpanId } = createSpanIds(context, conversation, 1);
+  return { ...createChatSpan(context, conversation), spanId: siblingSpanId, name, attributes };
 }
 
-const nanos = (ms: number): string => `${ms}000000`;
+const toNanos = (ms: number): string => `${ms}000000`;
 
-/** The span without some of its attributes. */
-export function withoutKeys(span: Span, ...keys: string[]): Span {
+/** Returns a copy of the span without some of its attributes. */
+export function withoutAttributes(span: Span, ...keys: string[]): Span {
   return { ...span, attributes: span.attributes.filter(({ key }) => !keys.includes(key)) };
 }
 
-/** Spans as a request, with a resource that names the service it comes from. */
-export function exportOf(spans: Span[], tags: Attribute[] = []): TraceExport {
-  const attributes = [text('service.name', 'sandbox-kit-check'), ...tags];
+/** Creates a trace export request with one resource that has a service name. */
+export function createTraceExport(spans: Span[], resourceTags: Attribute[] = []): TraceExport {
+  const attributes = [stringAttribute('service.name', 'sandbox-kit-check'), ...resourceTags];
   return { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] };
 }
 
-type Sending = Pick<Step, 'body' | 'headers'>;
+const PROTOBUF_TYPE = { 'content-type': 'application/x-protobuf' };
+const GZIP_ENCODING = { 'content-encoding': 'gzip' };
 
-/** The request as JSON, protobuf, or either of them in gzip. */
-export const forms: Readonly<Record<string, (request: TraceExport) => Sending>> = {
+/** The encodings that `POST /v1/traces` accepts (spec 4.1). */
+export const encodings = {
   json: (request) => ({ body: { json: request } }),
-  protobuf: (request) => ({
-    body: { bytes: toProtobuf(request) },
-    headers: { 'content-type': 'application/x-protobuf' },
-  }),
+  protobuf: (request) => ({ body: { bytes: encodeProtobuf(request) }, headers: PROTOBUF_TYPE }),
   gzip: (request) => ({
     body: { bytes: gzipSync(JSON.stringify(request)) },
-    headers: { 'content-encoding': 'gzip' },
+    headers: GZIP_ENCODING,
   }),
   gzipProtobuf: (request) => ({
-    body: { bytes: gzipSync(toProtobuf(request)) },
-    headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' },
+    body: { bytes: gzipSync(encodeProtobuf(request)) },
+    headers: { ...PROTOBUF_TYPE, ...GZIP_ENCODING },
   }),
-};
+} as const satisfies Record<string, (request: TraceExport) => Pick<Step, 'body' | 'headers'>>;
+
+export type Encoding = keyof typeof encodings;
+
+/**
+ * Encodes a trace export request as protobuf, with the field numbers of opentelemetry-proto. It is
+ * independent of the OTLP codec because the checks decode recorded requests with that codec.
+ */
+function encodeProtobuf({ resourceSpans }: TraceExport): Uint8Array {
+  return Buffer.concat(
+    resourceSpans.map(({ resource, scopeSpans }) =>
+      encodeMessage(
+        1,
+        encodeMessage(1, ...resource.attributes.map((tag) => encodeAttribute(1, tag))),
+        ...scopeSpans.map(({ spans }) => encodeMessage(2, ...spans.map(encodeSpan))),
+      ),
+    ),
+  );
+}
+
+function encodeSpan(span: Span): Buffer {
+  const { parentSpanId, status } = span;
+  return encodeMessage(
+    2,
+    encodeBytes(1, Buffer.from(span.traceId, 'hex')),
+    encodeBytes(2, Buffer.from(span.spanId, 'hex')),
+    ...(parentSpanId === undefined ? [] : [encodeBytes(4, Buffer.from(parentSpanId, 'hex'))]),
+    encodeBytes(5, Buffer.from(span.name)),
+    encodeFixed64(7, span.startTimeUnixNano),
+    encodeFixed64(8, span.endTimeUnixNano),
+    ...span.attributes.map((attribute) => encodeAttribute(9, attribute)),
+    ...(status ? [encodeMessage(15, encodeVarintField(3, BigInt(status.code)))] : []),
+  );
+}
+
+function encodeAttribute(field: number, { key, value }: Attribute): Buffer {
+  const anyValue =
+    'stringValue' in value
+      ? encodeBytes(1, Buffer.from(value.stringValue))
+      : 'intValue' in value
+        ? encodeVarintField(3, BigInt(value.intValue))
+        : Buffer.alloc(0);
+  return encodeMessage(field, encodeBytes(1, Buffer.from(key)), encodeMessage(2, anyValue));
+}
+
+function encodeMessage(field: number, ...parts: Buffer[]): Buffer {
+  return encodeBytes(field, Buffer.concat(parts));
+}
+
+function encodeBytes(field: number, content: Buffer): Buffer {
+  const tag = encodeVarint(BigInt((field << 3) | 2));
+  return Buffer.concat([tag, encodeVarint(BigInt(content.length)), content]);
+}
+
+function encodeVarintField(field: number, value: bigint): Buffer {
+  return Buffer.concat([encodeVarint(BigInt(field << 3)), encodeVarint(value)]);
+}
+
+function encodeFixed64(field: number, digits: string): Buffer {
+  const content = Buffer.alloc(8);
+  content.writeBigUInt64LE(BigInt(digits));
+  return Buffer.concat([encodeVarint(BigInt((field << 3) | 1)), content]);
+}
+
+function encodeVarint(value: bigint): Buffer {
+  const groups: number[] = [];
+  let rest = value;
+  do {
+    const group = Number(rest & 0x7fn);
+    rest >>= 7n;
+    groups.push(rest > 0n ? group | 0x80 : group);
+  } while (rest > 0n);
+  return Buffer.from(groups);
+}

@@ -1,281 +1,322 @@
-import { serviceRefusalHints } from '../refusal-hints.ts';
 import { brief, liveEvalsMax, valueAt } from '../../../../src/contract/index.ts';
-import type { serviceCloseRequirements } from './requirements.ts';
-import { answered, refused } from '../../../engine/checks/responses.ts';
+import { isObject } from '../../../../src/platform/json.ts';
 import {
-  notJudged,
   checkEach,
+  notJudged,
   noValidResponse,
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
+import { answered, refused } from '../../../engine/checks/responses.ts';
+import { shape } from '../../../engine/checks/shape.ts';
+import { type Exchange, type Transcript, isAccepted } from '../../../engine/transcript/reading.ts';
+import { requireControlApi, requireIntrusiveRun, wrongValue } from '../findings.ts';
+import { isStep, type EndStep, type ResultsStep, type TracesStep } from '../steps.ts';
 import {
   conversationIdOf,
-  hasControl,
-  isSent,
-  sessionsOf,
-  lastOf,
-  needsControl,
-  needsIntrusion,
-  resultsOf,
-  seedOf,
-} from '../reading.ts';
-import { shape } from '../../../engine/checks/shape.ts';
-import { isObject } from '../../../../src/platform/json.ts';
-import { type Exchange, type Transcript, isAccepted } from '../../../engine/transcript/reading.ts';
+  hasControlApi,
+  isConversationAccepted,
+  lastAccepted,
+  lastPolledPage,
+  seededEvalCount,
+  sentSeed,
+  sessionsById,
+} from '../transcript.ts';
+import type { closeRequirements } from './requirements.ts';
 
 const notClosed = noValidResponse('end');
-const REPEATED = ['close again'];
-const BYTES = ['close protobuf', 'close gzip', 'close gzip protobuf'];
-const LATER = ['close bare again', 'close idle'];
-const TOGETHER = ['close first of two', 'close second of two'];
-/** Closes by which ids are told apart: judged by themselves. */
-const IDS = ['close case', 'close other case', 'close reserved', 'close slash', 'close own'];
-const special = [...REPEATED, ...BYTES, ...LATER, ...TOGETHER, ...IDS, 'close header'];
 
-const isClosed = (one: Exchange): boolean =>
-  one.endpoint === 'end' && one.intent === 'valid' && isAccepted(one) && isObject(one.json);
-const isFirst = (one: Exchange): boolean =>
-  isClosed(one) && ![...REPEATED, ...LATER, ...IDS].includes(one.step);
-const queuedOf = (one: Exchange): unknown => valueAt(one.json, '/evaluations_queued');
-const runOf = (one: Exchange): unknown => valueAt(one.json, '/run');
-
-/** First closes that queue something: what the others answer is not said in full. */
-const isScored = (one: Exchange): boolean => isFirst(one) && queuedOf(one) !== 0;
-
-/** End calls for conversations whose spans were taken must be answered with an object. */
-function ended(isStep: (step: string) => boolean): Check {
-  const judged = answered('end', isStep, notClosed);
-  return {
-    ...judged,
-    evidence: (transcript) =>
-      judged.evidence(transcript).filter((one) => isSent(conversationIdOf(one), transcript)),
-  };
-}
-
-const field = (place: string, on: (one: Exchange) => boolean): Check =>
-  shape({
-    message: 'ClosedConversation',
-    answers: on,
-    at: [place],
-    absent: notJudged('not_observed', 'No conversation was closed for which evals were queued.'),
-  });
-
-/** A finding about one value of a close response. */
-const wrong = (one: Exchange, pointer: string, expected: string): Finding[] => [
-  { exchange: one.id, pointer, expected, received: brief(valueAt(one.json, pointer)) },
+/** Closes of conversations that were not sent as plain JSON. */
+const encodedCloses: readonly EndStep[] = ['close protobuf', 'close gzip', 'close gzip protobuf'];
+/** Closes of conversations that are closed already. */
+const laterCloses: readonly EndStep[] = ['close bare again', 'close idle'];
+/** Closes that the requirements of ids judge. */
+const idCloses: readonly EndStep[] = [
+  ...(['close case', 'close other case', 'close reserved', 'close slash', 'close own'] as const),
+];
+/** Closes that other requirements judge than the one for a plain close. */
+const specialCloses: readonly EndStep[] = [
+  ...(['close again', 'close header', 'close first of two', 'close second of two'] as const),
+  ...encodedCloses,
+  ...laterCloses,
+  ...idCloses,
 ];
 
-const onSteps = (
-  steps: readonly string[],
-  is: (one: Exchange, transcript: Transcript) => boolean,
-  pointer: string,
-  expected: string,
-): Check =>
-  checkEach(
-    (one, transcript) =>
-      isClosed(one) &&
-      steps.includes(one.step) &&
-      // Where it has the wrong type, that is what is wrong.
-      typeof valueAt(one.json, pointer) === (pointer === '/run' ? 'string' : 'number') &&
-      hasControl(transcript),
-    (one, transcript) => (is(one, transcript) ? [] : wrong(one, pointer, expected)),
-    needsControl(notClosed),
-  );
+const isClosed = (exchange: Exchange): boolean =>
+  exchange.endpoint === 'end' &&
+  exchange.intent === 'valid' &&
+  isAccepted(exchange) &&
+  isObject(exchange.json);
+const isFirstClose = (exchange: Exchange): boolean =>
+  isClosed(exchange) && !isStep(exchange, 'end', 'close again', ...laterCloses, ...idCloses);
+const queuedOf = ({ json }: Exchange): unknown => valueAt(json, '/evaluations_queued');
+const runOf = ({ json }: Exchange): unknown => valueAt(json, '/run');
 
-/** How many evals were configured for an owner. */
-function configured(transcript: Transcript, owner: string): number {
-  const ids = valueAt(seedOf(transcript, owner), '/settings/evals');
-  return Array.isArray(ids) ? ids.length : 0;
-}
+/** First closes that queue evals. The specification does not describe the others completely. */
+const isScoringClose = (exchange: Exchange): boolean =>
+  isFirstClose(exchange) && queuedOf(exchange) !== 0;
 
-function queuesAll(): Check {
-  return checkEach(
-    (one, transcript) =>
-      isFirst(one) &&
-      one.probe === 'service/conversations' &&
-      typeof queuedOf(one) === 'number' &&
-      hasControl(transcript),
-    (one, transcript) => {
-      const count = configured(transcript, 'main');
-      return queuedOf(one) === count ? [] : wrong(one, '/evaluations_queued', String(count));
-    },
-    needsControl(notClosed),
-  );
-}
-
-/** The runs of two closed conversations, compared. */
-function comparedRuns(steps: [string, string], areAlike: boolean): Check {
-  const both = ({ exchanges }: Transcript): Exchange[] =>
-    exchanges.filter(
-      (one) => isScored(one) && steps.includes(one.step) && typeof runOf(one) === 'string',
-    );
+/** Requires a JSON object for end calls whose spans were accepted. */
+function closes(matches: (exchange: Exchange) => boolean): Check {
+  const check = answered('end', () => true, notClosed);
   return {
-    evidence: (transcript) => (both(transcript).length === 2 ? both(transcript) : []),
-    judge([one, other]) {
-      if (!one || !other || (runOf(one) === runOf(other)) === areAlike) return [];
-      const than = `${brief(runOf(one))} of exchange ${one.id}`;
-      return wrong(other, '/run', areAlike ? than : `another run than ${than}`);
-    },
-    unjudged: notJudged('not_observed', 'No two conversations were closed that evals score.'),
+    ...check,
+    evidence: (transcript) =>
+      check
+        .evidence(transcript)
+        .filter(
+          (exchange) =>
+            matches(exchange) && isConversationAccepted(conversationIdOf(exchange), transcript),
+        ),
   };
 }
 
-/** What is listed under the id of a conversation that was closed twice. */
-function scoredOnce(): Check {
-  const idOf = ({ exchanges }: Transcript): string | undefined => {
-    const again = exchanges.find((one) => isClosed(one) && one.step === 'close again');
-    return again && conversationIdOf(again);
+const hasField = (pointer: string, answers: (exchange: Exchange) => boolean): Check =>
+  shape({
+    message: 'ClosedConversation',
+    answers,
+    at: [pointer],
+    absent: notJudged('not_observed', 'No close response queued any evals.'),
+  });
+
+function returnsConversationId(): Check {
+  return checkEach(
+    (exchange) => isClosed(exchange) && !isStep(exchange, 'end', ...idCloses),
+    (exchange) => {
+      const id = conversationIdOf(exchange);
+      if (valueAt(exchange.json, '/conversation_id') === id) return [];
+      return [wrongValue(exchange, '/conversation_id', brief(id))];
+    },
+    notClosed,
+  );
+}
+
+function marksRepeatedClose(): Check {
+  const repeated = closes((exchange) => isStep(exchange, 'end', 'close again'));
+  return {
+    ...repeated,
+    judge: (evidence, transcript) => [
+      ...repeated.judge(evidence, transcript),
+      ...evidence
+        .filter(
+          (exchange) =>
+            isClosed(exchange) && valueAt(exchange.json, '/already_closed') !== true,
+        )
+        .map((exchange) => wrongValue(exchange, '/already_closed', 'true')),
+    ],
   };
-  const listed = (page: Exchange, id: string | undefined) =>
-    sessionsOf(page).filter((item) => item['source_session_id'] === id);
+}
+
+function doesNotMarkFirstClose(): Check {
+  return checkEach(
+    isFirstClose,
+    (exchange) =>
+      valueAt(exchange.json, '/already_closed') === true
+        ? [wrongValue(exchange, '/already_closed', 'absent or false')]
+        : [],
+    notClosed,
+  );
+}
+
+/** Requires a single session with unique evals for the conversation that is closed twice. */
+function scoresOnce(): Check {
+  const idOf = ({ exchanges }: Transcript): string | undefined => {
+    const repeated = exchanges.find(
+      (exchange) => isClosed(exchange) && isStep(exchange, 'end', 'close again'),
+    );
+    return repeated && conversationIdOf(repeated);
+  };
   return {
     evidence(transcript) {
       const id = idOf(transcript);
-      // Where it is scored once more, it may be listed at one time and not at another.
-      const pages = [lastOf(transcript, 'production', 'whole'), resultsOf(transcript)];
-      const page = pages.find((one) => one && listed(one, id).length > 0);
+      // While it is scored again, a service may hide the session, so either page is evidence.
+      const pages = [lastAccepted(transcript, 'production', 'whole'), lastPolledPage(transcript)];
+      const page = pages.find((candidate) => sessionsById(candidate, id).length > 0);
       return page && id !== undefined ? [page] : [];
     },
-    judge(evidence, transcript) {
-      return evidence.flatMap((page): Finding[] => {
-        const items = listed(page, idOf(transcript));
-        const outcomes = valueAt(items[0], '/eval_outcomes');
+    judge: (evidence, transcript) =>
+      evidence.flatMap((page): Finding[] => {
+        const sessions = sessionsById(page, idOf(transcript));
+        const outcomes = valueAt(sessions[0], '/eval_outcomes');
         const names = Array.isArray(outcomes)
           ? outcomes.map((outcome) => valueAt(outcome, '/eval_name'))
           : [];
-        if (items.length === 1 && new Set(names).size === names.length) return [];
-        return [
-          {
-            exchange: page.id,
-            pointer: '/items',
-            expected: 'one session, with one outcome for each eval',
-            received: `${items.length} sessions, outcomes of ${brief(names)}`,
-          },
-        ];
-      });
-    },
+        if (sessions.length === 1 && new Set(names).size === names.length) return [];
+        const received = `${sessions.length} sessions with outcomes of ${brief(names)}`;
+        return [wrongValue(page, '/items', 'one session with one outcome per eval', received)];
+      }),
     unjudged: notJudged('not_observed', 'No conversation that was closed twice is listed.'),
   };
 }
 
-/** A conversation of an owner is, or is not, in a page. */
-function listedIn(
-  step: string,
-  sentAs: string,
-  isThere: boolean,
+/** Requires a value in the close responses of some steps, in runs with a control API. */
+function closesWith(
+  steps: readonly EndStep[],
+  pointer: '/run' | '/evaluations_queued',
+  isRight: (exchange: Exchange, transcript: Transcript) => boolean,
+  expected: string,
+): Check {
+  // Values of the wrong type violate the requirements of the field.
+  const type = pointer === '/run' ? 'string' : 'number';
+  return checkEach(
+    (exchange, transcript) =>
+      isClosed(exchange) &&
+      isStep(exchange, 'end', ...steps) &&
+      typeof valueAt(exchange.json, pointer) === type &&
+      hasControlApi(transcript),
+    (exchange, transcript) =>
+      isRight(exchange, transcript) ? [] : [wrongValue(exchange, pointer, expected)],
+    requireControlApi(notClosed),
+  );
+}
+
+function queuesAllEvals(): Check {
+  return checkEach(
+    (exchange, transcript) =>
+      isFirstClose(exchange) &&
+      exchange.probe === 'service/conversations' &&
+      typeof queuedOf(exchange) === 'number' &&
+      hasControlApi(transcript),
+    (exchange, transcript) => {
+      const count = seededEvalCount(transcript, 'main');
+      if (queuedOf(exchange) === count) return [];
+      return [wrongValue(exchange, '/evaluations_queued', String(count))];
+    },
+    requireControlApi(notClosed),
+  );
+}
+
+function queuesFewEvals(): Check {
+  return checkEach(
+    (exchange) => isFirstClose(exchange) && typeof queuedOf(exchange) === 'number',
+    (exchange) =>
+      Number(queuedOf(exchange)) <= liveEvalsMax
+        ? []
+        : [wrongValue(exchange, '/evaluations_queued', `at most ${liveEvalsMax}`)],
+    notClosed,
+  );
+}
+
+/** Compares the runs of two conversations. */
+function comparesRuns(steps: readonly [EndStep, EndStep], isSame: boolean): Check {
+  const closesOf = ({ exchanges }: Transcript): Exchange[] =>
+    exchanges.filter(
+      (exchange) =>
+        isScoringClose(exchange) &&
+        isStep(exchange, 'end', ...steps) &&
+        typeof runOf(exchange) === 'string',
+    );
+  return {
+    evidence: (transcript) => {
+      const both = closesOf(transcript);
+      return both.length === 2 ? both : [];
+    },
+    judge([first, second]) {
+      if (!first || !second || (runOf(first) === runOf(second)) === isSame) return [];
+      const firstRun = `${brief(runOf(first))} of exchange ${first.id}`;
+      return [wrongValue(second, '/run', isSame ? firstRun : `a run other than ${firstRun}`)];
+    },
+    unjudged: notJudged('not_observed', 'No two close responses queued evals.'),
+  };
+}
+
+const hasConfiguredRunName = (exchange: Exchange, transcript: Transcript): boolean => {
+  const base = String(valueAt(sentSeed(transcript, 'named'), '/settings/run_name'));
+  const run = String(runOf(exchange));
+  return run.includes(base) && run.length > base.length;
+};
+
+/** Requires a conversation to be, or not to be, on a page of its owner. */
+function lists(
+  sentStep: TracesStep,
+  pageStep: ResultsStep,
+  isListed: boolean,
   unjudged: Check['unjudged'],
 ): Check {
   return checkEach(
-    (one, transcript) =>
-      one.endpoint === 'production' &&
-      one.step === step &&
-      isAccepted(one) &&
-      isObject(one.json) &&
-      transcript.exchanges.some((sent) => sent.step === sentAs && isAccepted(sent)),
-    (one, { exchanges }) => {
-      const sent = exchanges.find((other) => other.endpoint === 'traces' && other.step === sentAs);
+    (page, { exchanges }) =>
+      isStep(page, 'production', pageStep) &&
+      isAccepted(page) &&
+      isObject(page.json) &&
+      exchanges.some((sent) => sent.step === sentStep && isAccepted(sent)),
+    (page, { exchanges }) => {
+      const sent = exchanges.find((exchange) => isStep(exchange, 'traces', sentStep));
       const id = sent && conversationIdOf(sent);
-      const found = sessionsOf(one).some((item) => item['source_session_id'] === id);
-      if (found === isThere) return [];
-      const received = found ? 'is listed' : 'is not listed';
-      const expected = `${brief(id)} ${isThere ? 'listed' : 'not listed'}`;
-      return [{ exchange: one.id, pointer: '/items', expected, received }];
+      const describe = (isThere: boolean): string => (isThere ? 'listed' : 'not listed');
+      const isThere = sessionsById(page, id).length > 0;
+      if (isThere === isListed) return [];
+      return [
+        wrongValue(page, '/items', `${brief(id)} ${describe(isListed)}`, describe(isThere)),
+      ];
     },
     unjudged,
   );
 }
 
-const idleUnseen = needsIntrusion(
-  needsControl(
-    notJudged('not_observed', 'It takes a control API whose clock can be moved on by a day.'),
-  ),
-);
-
-/** Judged where the clock of the service was moved on. */
-function onceMoved(check: Check): Check {
-  const isMoved = ({ exchanges }: Transcript): boolean =>
-    exchanges.filter((one) => one.endpoint === 'admin' && one.step === 'clock').every(isAccepted);
+/** Judges idle conversations only if every request that advances the clock was accepted. */
+function listsWhenIdle(pageStep: ResultsStep, isListed: boolean): Check {
+  const check = lists(
+    'idle',
+    pageStep,
+    isListed,
+    requireIntrusiveRun(
+      requireControlApi(
+        notJudged('not_observed', 'The check needs a control API that can advance the clock.'),
+      ),
+    ),
+  );
+  const isAdvanced = ({ exchanges }: Transcript): boolean =>
+    exchanges.filter((exchange) => isStep(exchange, 'admin', 'clock')).every(isAccepted);
   return {
     ...check,
-    evidence: (transcript) => (isMoved(transcript) ? check.evidence(transcript) : []),
+    evidence: (transcript) => (isAdvanced(transcript) ? check.evidence(transcript) : []),
   };
 }
 
-const repeats = answered('end', (step) => REPEATED.includes(step), notClosed);
-
-/** The checks of `POST /v1/sessions/{conversation_id}/end`, one for each requirement. */
-export const serviceCloseChecks = {
-  'SERVICE-040': ended((step) => !special.includes(step)),
-  'SERVICE-041': checkEach(
-    (one) => isClosed(one) && !IDS.includes(one.step),
-    (one) =>
-      valueAt(one.json, '/conversation_id') === conversationIdOf(one)
-        ? []
-        : wrong(one, '/conversation_id', brief(conversationIdOf(one))),
-    notClosed,
-  ),
-  'SERVICE-042': field('/status', isScored),
-  'SERVICE-043': field('/run', isScored),
-  'SERVICE-044': field('/evaluations_queued', isFirst),
-  'SERVICE-045': {
-    evidence: (transcript) =>
-      repeats.evidence(transcript).filter((one) => isSent(conversationIdOf(one), transcript)),
-    judge: (evidence, transcript) => [
-      ...repeats.judge(evidence, transcript),
-      ...evidence
-        .filter((one) => isClosed(one) && valueAt(one.json, '/already_closed') !== true)
-        .flatMap((one) => wrong(one, '/already_closed', 'true')),
-    ],
-    unjudged: notClosed,
-  },
-  'SERVICE-046': checkEach(
-    isFirst,
-    (one) =>
-      valueAt(one.json, '/already_closed') === true
-        ? wrong(one, '/already_closed', 'nothing, or false')
-        : [],
-    notClosed,
-  ),
-  'SERVICE-047': scoredOnce(),
-  'SERVICE-048': refused('end', ['unknown'], 404, notClosed, serviceRefusalHints),
-  'SERVICE-049': queuesAll(),
-  'SERVICE-050': checkEach(
-    (one) => isFirst(one) && typeof queuedOf(one) === 'number',
-    (one) =>
-      Number(queuedOf(one)) <= liveEvalsMax
-        ? []
-        : wrong(one, '/evaluations_queued', `${liveEvalsMax} at most`),
-    notClosed,
-  ),
-  'SERVICE-051': onSteps(['close bare'], (one) => queuedOf(one) === 0, '/evaluations_queued', '0'),
-  'SERVICE-052': listedIn('bare', 'bare', false, needsControl(notClosed)),
-  'SERVICE-053': onSteps(
-    ['close deleted'],
-    (one, transcript) => queuedOf(one) === configured(transcript, 'deleted') - 1,
+/** The checks of `POST /v1/sessions/{conversation_id}/end`. */
+export const closeChecks = {
+  'SERVICE-040': closes((exchange) => !isStep(exchange, 'end', ...specialCloses)),
+  'SERVICE-041': returnsConversationId(),
+  'SERVICE-042': hasField('/status', isScoringClose),
+  'SERVICE-043': hasField('/run', isScoringClose),
+  'SERVICE-044': hasField('/evaluations_queued', isFirstClose),
+  'SERVICE-045': marksRepeatedClose(),
+  'SERVICE-046': doesNotMarkFirstClose(),
+  'SERVICE-047': scoresOnce(),
+  'SERVICE-048': refused('end', ['unknown'], 404, notClosed, {
+    unknown: { accepted: 'Close only conversations that have spans, and return 404 for others.' },
+  }),
+  'SERVICE-049': queuesAllEvals(),
+  'SERVICE-050': queuesFewEvals(),
+  'SERVICE-051': closesWith(
+    ['close bare'],
     '/evaluations_queued',
-    'one less than is configured',
+    (exchange) => queuedOf(exchange) === 0,
+    '0',
   ),
-  'SERVICE-054': comparedRuns(['close old', 'close json'], false),
-  'SERVICE-055': comparedRuns(['close protobuf', 'close gzip'], true),
-  'SERVICE-056': onSteps(
+  'SERVICE-052': lists('bare', 'bare', false, requireControlApi(notClosed)),
+  'SERVICE-053': closesWith(
+    ['close deleted'],
+    '/evaluations_queued',
+    (exchange, transcript) => queuedOf(exchange) === seededEvalCount(transcript, 'deleted') - 1,
+    'one less than the number of configured evals',
+  ),
+  'SERVICE-054': comparesRuns(['close old', 'close json'], false),
+  'SERVICE-055': comparesRuns(['close protobuf', 'close gzip'], true),
+  'SERVICE-056': closesWith(
     ['close old', 'close json'],
-    (one) => String(runOf(one)).includes('Live traces'),
     '/run',
-    'a name that holds "Live traces"',
+    (exchange) => String(runOf(exchange)).includes('Live traces'),
+    'a name that contains "Live traces"',
   ),
-  'SERVICE-057': onSteps(
+  'SERVICE-057': closesWith(
     ['close named'],
-    (one, transcript) => {
-      const base = valueAt(seedOf(transcript, 'named'), '/settings/run_name');
-      const run = String(runOf(one));
-      return run.includes(String(base)) && run.length > String(base).length;
-    },
     '/run',
-    'the base name, and a date',
+    hasConfiguredRunName,
+    'the configured base name and a date',
   ),
-  'SERVICE-058': onceMoved(listedIn('after 24 hours', 'idle', true, idleUnseen)),
-  'SERVICE-059': onceMoved(listedIn('after 23 hours', 'idle', false, idleUnseen)),
-  'SERVICE-105': ended((step) => step === 'close header'),
-  'SERVICE-106': ended((step) => BYTES.includes(step)),
-} satisfies Record<keyof typeof serviceCloseRequirements, Check>;
+  'SERVICE-058': listsWhenIdle('after 24 hours', true),
+  'SERVICE-059': listsWhenIdle('after 23 hours', false),
+  'SERVICE-105': closes((exchange) => isStep(exchange, 'end', 'close header')),
+  'SERVICE-106': closes((exchange) => isStep(exchange, 'end', ...encodedCloses)),
+} satisfies Record<keyof typeof closeRequirements, Check>;

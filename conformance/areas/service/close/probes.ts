@@ -1,184 +1,164 @@
 import { cost, type Step } from '../../../engine/probe.ts';
-import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
-import { valueAt } from '../../../../src/contract/index.ts';
-import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
-import { about, admin, evalsOf, uploadIdOf } from '../control-probes.ts';
+import { advanceClock } from '../clock.ts';
+import type { OwnerName, ServiceProbe, ServiceProbeContext } from '../context.ts';
+import { expectedSessions, waitUntilScored, type ExpectedSession } from '../results-polling.ts';
+import { seedLiveEvals, uploadSessionId } from '../seeds.ts';
 import {
-  chatSpan,
-  conversation,
-  exportOf,
-  forms,
-  integer,
-  spanBeside,
-  text,
-  withoutKeys,
+  createChatSpan,
+  createConversation,
+  createSiblingSpan,
+  createTraceExport,
+  integerAttribute,
+  stringAttribute,
+  withoutAttributes,
   type Conversation,
-  type TraceExport,
+  type Encoding,
 } from '../spans.ts';
-import { read, untilScored, windowOf, type Wanted } from '../waiting.ts';
-import type { OwnerName } from '../context.ts';
+import { createControlStep, createEndStep, createResultsStep, createTracesStep, ownerQuery, runPeriod } from '../requests.ts';
+import type { ConversationName, ResultsStep, ServiceStep } from '../steps.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
-/** When the conversation starts that is in the middle of the others. */
-export const RESENT_AFTER_MS = 4_000;
+/** When the conversation `re-sent` starts; others start before and after it. */
+export const RESENT_OFFSET_MS = 4_000;
 
-/** A trace request that must be taken; JSON unless another form is named. */
-export function traces(
-  { service }: ServiceProbeContext,
-  step: string,
-  request: TraceExport,
-  more: { form?: string; owner?: OwnerName } = {},
-): Step {
-  const form = forms[more.form ?? 'json'] ?? forms['json'];
-  return {
-    endpoint: 'traces',
-    step,
-    intent: 'valid',
-    ...form?.(request),
-    ...service.keyFor(more.owner ?? 'main'),
-  };
+/** A conversation and the trace requests that carry it. */
+interface PlannedConversation {
+  conversation: Conversation;
+  requests: Step<ServiceStep>[];
 }
 
-/** An end call that must be taken. */
-export function end(
-  { service }: ServiceProbeContext,
-  step: string,
-  id: string,
-  owner: OwnerName = 'main',
-): Step {
-  return {
-    endpoint: 'end',
-    step,
-    intent: 'valid',
-    path: encodeURIComponent(id),
-    ...service.keyFor(owner),
-  };
-}
-
-/** What a conversation consists of, and the requests that carry it. */
-interface Plot {
-  talk: Conversation;
-  requests: Step[];
-}
-
-function plotsOf(context: ServiceProbeContext): Plot[] {
+function planConversations(context: ServiceProbeContext): PlannedConversation[] {
   const { service } = context;
-  const talk = (name: string, afterMs: number, isPromised = true): Conversation =>
-    conversation(service, name, { afterMs, isPromised });
-  const one = (the: Conversation, form = 'json'): Plot => ({
-    talk: the,
-    requests: [traces(context, the.name, exportOf([chatSpan(service, the)]), { form })],
-  });
-  const again = talk('re-sent', RESENT_AFTER_MS, false);
-  const resent = exportOf([chatSpan(service, again)]);
+  const create = (
+    name: ConversationName,
+    offsetMs: number,
+    passesSecondEval = true,
+  ): Conversation => createConversation(service, name, { offsetMs, passesSecondEval });
+  const inOneRequest = (conversation: Conversation, encoding: Encoding): PlannedConversation => {
+    const request = createTraceExport([createChatSpan(service, conversation)]);
+    return {
+      conversation,
+      requests: [createTracesStep(context, conversation.name, request, { encoding })],
+    };
+  };
+  const resent = create('re-sent', RESENT_OFFSET_MS, false);
+  const resentSpans = createTraceExport([createChatSpan(service, resent)]);
   return [
-    severalTurns(context, talk('json', 0)),
-    one(talk('protobuf', 1000, false), 'protobuf'),
-    one(talk('gzip', 1000), 'gzip'),
-    one(talk('gzip protobuf', 2000, false), 'gzipProtobuf'),
-    byHeader(context, talk('header', 3000)),
+    planSeveralTurns(context, create('json', 0)),
+    inOneRequest(create('protobuf', 1000, false), 'protobuf'),
+    inOneRequest(create('gzip', 1000), 'gzip'),
+    inOneRequest(create('gzip protobuf', 2000, false), 'gzipProtobuf'),
+    planHeaderId(context, create('header', 3000)),
     {
-      talk: again,
-      requests: [traces(context, 're-sent', resent), traces(context, 're-sent again', resent)],
+      conversation: resent,
+      requests: [
+        createTracesStep(context, 're-sent', resentSpans),
+        createTracesStep(context, 're-sent again', resentSpans),
+      ],
     },
-    besideIgnored(context, talk('ignored', 5000)),
-    withTools(context, talk('tools', 6000)),
-    failed(context, { ...talk('failed', 7000, false), thing: 'order' }),
-    wrapped(context, talk('wrapper', 8000)),
+    planIgnoredSpan(context, create('ignored', 5000)),
+    planToolCall(context, create('tools', 6000)),
+    planFailedTurn(context, { ...create('failed', 7000, false), subject: 'order' }),
+    planWrappedTurn(context, create('wrapper', 8000)),
   ];
 }
 
-/** Three turns in two requests, so that only the id says that they belong together. */
-function severalTurns(context: ServiceProbeContext, talk: Conversation): Plot {
-  const span = (turn: number) => chatSpan(context.service, talk, turn);
+/** Three turns in two requests, so that only the conversation id connects them. */
+function planSeveralTurns(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
+  const turn = (number: number) => createChatSpan(context.service, conversation, number);
   return {
-    talk,
+    conversation,
     requests: [
-      traces(context, 'json', exportOf([span(1), span(2)])),
-      traces(context, 'json again', exportOf([span(3)])),
+      createTracesStep(context, 'json', createTraceExport([turn(1), turn(2)])),
+      createTracesStep(context, 'json again', createTraceExport([turn(3)])),
     ],
   };
 }
 
-function byHeader(context: ServiceProbeContext, talk: Conversation): Plot {
-  const span = withoutKeys(chatSpan(context.service, talk), 'gen_ai.conversation.id');
-  const step = traces(context, 'header', exportOf([span]));
-  return { talk, requests: [{ ...step, headers: { 'x-conversation-id': talk.id } }] };
-}
-
-/** A turn and a span that is none, since it has no operation name. */
-function besideIgnored(context: ServiceProbeContext, talk: Conversation): Plot {
-  const { service } = context;
-  const other = spanBeside(service, talk, 'GET /orders', [
-    text('gen_ai.conversation.id', talk.id),
-    text('http.request.method', 'GET'),
-  ]);
+/** A turn whose conversation id is only in the header. */
+function planHeaderId(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
+  const span = createChatSpan(context.service, conversation);
+  const request = createTraceExport([withoutAttributes(span, 'gen_ai.conversation.id')]);
+  const headers = { 'x-conversation-id': conversation.id };
   return {
-    talk,
-    requests: [traces(context, 'ignored', exportOf([chatSpan(service, talk), other]))],
+    conversation,
+    requests: [{ ...createTracesStep(context, 'header', request), headers }],
   };
 }
 
-function withTools(context: ServiceProbeContext, talk: Conversation): Plot {
+/** A turn and a span without an operation name, which is not a turn. */
+function planIgnoredSpan(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
   const { service } = context;
-  const chat = chatSpan(service, talk);
-  const tool = spanBeside(service, talk, 'execute_tool look_up', [
-    text('gen_ai.conversation.id', talk.id),
-    text('gen_ai.operation.name', 'execute_tool'),
-    text('gen_ai.tool.name', 'look_up'),
-    text('gen_ai.tool.call.arguments', '{"parcel":17}'),
-    text('gen_ai.tool.call.result', '{"status":"shipped"}'),
+  const ignored = createSiblingSpan(service, conversation, 'GET /orders', [
+    stringAttribute('gen_ai.conversation.id', conversation.id),
+    stringAttribute('http.request.method', 'GET'),
   ]);
-  const full = {
+  const request = createTraceExport([createChatSpan(service, conversation), ignored]);
+  return { conversation, requests: [createTracesStep(context, 'ignored', request)] };
+}
+
+/** A turn with all optional attributes and a tool call. */
+function planToolCall(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
+  const { service } = context;
+  const chat = createChatSpan(service, conversation);
+  const toolCall = createSiblingSpan(service, conversation, 'execute_tool look_up', [
+    stringAttribute('gen_ai.conversation.id', conversation.id),
+    stringAttribute('gen_ai.operation.name', 'execute_tool'),
+    stringAttribute('gen_ai.tool.name', 'look_up'),
+    stringAttribute('gen_ai.tool.call.arguments', '{"parcel":17}'),
+    stringAttribute('gen_ai.tool.call.result', '{"status":"shipped"}'),
+  ]);
+  const fullChat = {
     ...chat,
     status: { code: 1 },
     attributes: [
       ...chat.attributes,
-      text('gen_ai.request.model', 'model-a'),
-      text('gen_ai.response.model', 'model-a-1'),
-      integer('gen_ai.usage.input_tokens', 12),
-      integer('gen_ai.usage.output_tokens', 34),
-      text('shop.region', 'north'),
+      stringAttribute('gen_ai.request.model', 'model-a'),
+      stringAttribute('gen_ai.response.model', 'model-a-1'),
+      integerAttribute('gen_ai.usage.input_tokens', 12),
+      integerAttribute('gen_ai.usage.output_tokens', 34),
+      stringAttribute('shop.region', 'north'),
     ],
   };
-  const request = exportOf(
-    [full, { ...tool, parentSpanId: chat.spanId }],
-    [text('deployment.environment.name', 'test')],
+  const request = createTraceExport(
+    [fullChat, { ...toolCall, parentSpanId: chat.spanId }],
+    [stringAttribute('deployment.environment.name', 'test')],
   );
-  return { talk, requests: [traces(context, 'tools', request)] };
+  return { conversation, requests: [createTracesStep(context, 'tools', request)] };
 }
 
-function failed(context: ServiceProbeContext, talk: Conversation): Plot {
-  const span = chatSpan(context.service, talk, 1, { status: { code: 2 } });
-  return { talk, requests: [traces(context, 'failed', exportOf([span]))] };
+function planFailedTurn(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
+  const span = createChatSpan(context.service, conversation, 1, { status: { code: 2 } });
+  const request = createTraceExport([span]);
+  return { conversation, requests: [createTracesStep(context, 'failed', request)] };
 }
 
-/** A turn in its wrapper; whether that is one turn or two is not said. */
-function wrapped(context: ServiceProbeContext, talk: Conversation): Plot {
+/** A turn in an `invoke_agent` wrapper. The specification does not say whether that is one turn. */
+function planWrappedTurn(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
   const { service } = context;
-  const chat = chatSpan(service, talk);
-  const wrapper = spanBeside(service, talk, 'invoke_agent', [
-    text('gen_ai.operation.name', 'invoke_agent'),
+  const chat = createChatSpan(service, conversation);
+  const wrapper = createSiblingSpan(service, conversation, 'invoke_agent', [
+    stringAttribute('gen_ai.operation.name', 'invoke_agent'),
     ...chat.attributes.filter(({ key }) => key !== 'gen_ai.operation.name'),
   ]);
-  const spans = [wrapper, { ...chat, parentSpanId: wrapper.spanId }];
-  return { talk, requests: [traces(context, 'wrapper', exportOf(spans))] };
+  const request = createTraceExport([wrapper, { ...chat, parentSpanId: wrapper.spanId }]);
+  return { conversation, requests: [createTracesStep(context, 'wrapper', request)] };
 }
 
-/** Sends a conversation and closes it; what is to be seen of it where it is scored. */
-async function play(context: ServiceProbeContext, { talk, requests }: Plot): Promise<Wanted[]> {
-  for (const step of requests) await context.send(step);
-  const closed = await context.send(end(context, `close ${talk.name}`, talk.id));
-  return closed ? wantedOf(talk.id, closed) : [];
+/** Sends a conversation, closes it, and returns the session to expect in the results. */
+async function sendAndClose(
+  context: ServiceProbeContext,
+  { conversation, requests }: PlannedConversation,
+): Promise<ExpectedSession[]> {
+  for (const request of requests) await context.send(request);
+  const { name, id } = conversation;
+  const close = await context.send(createEndStep(context, `close ${name}`, id));
+  return close ? expectedSessions(id, close) : [];
 }
 
-/** A conversation whose close queued evals is to be listed with as many. */
-export function wantedOf(id: string, closed: Exchange): Wanted[] {
-  const queued = isAccepted(closed) && valueAt(closed.json, '/evaluations_queued');
-  return typeof queued === 'number' && queued > 0 ? [{ id, evaluations: queued }] : [];
-}
-
+/** Sends conversations in every form, closes them, and waits for their results. */
 export const conversations: ServiceProbe = {
   id: 'service/conversations',
   area: 'service',
@@ -187,28 +167,33 @@ export const conversations: ServiceProbe = {
   cost: cost(29),
   async run(context) {
     const { service } = context;
-    const old = conversation(service, 'old', { afterMs: -3 * DAY_MS });
-    // The oldest first, so that it is the oldest by whatever time a service goes by.
-    const first = await play(context, {
-      talk: old,
-      requests: [traces(context, 'old', exportOf([chatSpan(service, old)]))],
+    const old = createConversation(service, 'old', { offsetMs: -3 * DAY_MS });
+    const oldSpans = createTraceExport([createChatSpan(service, old)]);
+    // Sent before the others, so that it is also the oldest by time of arrival.
+    const oldSession = await sendAndClose(context, {
+      conversation: old,
+      requests: [createTracesStep(context, 'old', oldSpans)],
     });
-    const plots = plotsOf(context);
-    const rest = await Promise.all(plots.map((plot) => play(context, plot)));
-    const alone = conversation(service, 'ignored alone', {});
-    const ignored = spanBeside(service, alone, 'GET /orders', [
-      text('gen_ai.conversation.id', alone.id),
+    const planned = planConversations(context);
+    const sessions = await Promise.all(planned.map((plan) => sendAndClose(context, plan)));
+    const alone = createConversation(service, 'ignored alone');
+    const ignoredSpan = createSiblingSpan(service, alone, 'GET /orders', [
+      stringAttribute('gen_ai.conversation.id', alone.id),
     ]);
-    await context.send(traces(context, 'ignored alone', exportOf([ignored])));
-    const [json] = plots;
-    if (json) await context.send(end(context, 'close again', json.talk.id));
-    const uploaded = service.hasControlApi ? [{ id: uploadIdOf(service), evaluations: 1 }] : [];
-    await untilScored(context, [...first, ...rest.flat(), ...uploaded]);
+    await context.send(
+      createTracesStep(context, 'ignored alone', createTraceExport([ignoredSpan])),
+    );
+    const [first] = planned;
+    if (first) await context.send(createEndStep(context, 'close again', first.conversation.id));
+    const upload = service.hasControlApi
+      ? [{ id: uploadSessionId(service), evaluations: 1 }]
+      : [];
+    await waitUntilScored(context, [...oldSession, ...sessions.flat(), ...upload]);
   },
 };
 
-/** Closing without evals, with a deleted one, and under a run name of its own. */
-const settings: ServiceProbe = {
+/** Closes conversations without evals, with a deleted eval, and with a custom run name. */
+export const settings: ServiceProbe = {
   id: 'service/settings',
   area: 'service',
   phase: 'accepted',
@@ -217,29 +202,45 @@ const settings: ServiceProbe = {
   async run(context) {
     const { service } = context;
     if (!service.hasControlApi) return;
-    const [bare] = await Promise.all(
-      (['bare', 'deleted', 'named'] as const).map((owner) => closeAs(context, owner)),
+    const [bare] = await Promise.all([
+      sendAndCloseAs(context, 'bare'),
+      sendAndCloseAs(context, 'deleted'),
+      sendAndCloseAs(context, 'named'),
+    ]);
+    const seedPath = `/seed${ownerQuery(service, 'bare')}`;
+    await context.send(createControlStep('evals for bare', seedPath, seedLiveEvals(service)));
+    await context.send(createEndStep(context, 'close bare again', bare.id, 'bare'));
+    await context.send(createControlStep('drain', '/drain'));
+    await context.send(
+      createResultsStep(context, 'production', 'bare', runPeriod(service), 'bare'),
     );
-    const evals = evalsOf(service);
-    const live = { evals, settings: { evals: evals.map(({ id }) => id) } };
-    await context.send(admin('evals for bare', `/seed${about(service, 'bare')}`, live));
-    await context.send(end(context, 'close bare again', bare?.id ?? '', 'bare'));
-    await context.send(admin('drain', '/drain'));
-    await context.send(read(context, 'production', 'bare', windowOf(service), 'bare'));
   },
 };
 
-/** Sends a conversation as another owner, and closes it. */
-export async function closeAs(
+async function sendAndCloseAs(
   context: ServiceProbeContext,
-  owner: OwnerName,
+  owner: OwnerName & ConversationName,
 ): Promise<Conversation> {
-  const talk = conversation(context.service, owner, {});
-  const request = exportOf([chatSpan(context.service, talk)]);
-  await context.send(traces(context, owner, request, { owner }));
-  await context.send(end(context, `close ${owner}`, talk.id, owner));
-  return talk;
+  const conversation = createConversation(context.service, owner);
+  const request = createTraceExport([createChatSpan(context.service, conversation)]);
+  await context.send(createTracesStep(context, owner, request, { owner }));
+  await context.send(createEndStep(context, `close ${owner}`, conversation.id, owner));
+  return conversation;
 }
 
-/** The scenarios in which conversations are sent, closed and scored. */
-export const conversationScenarios: readonly ServiceProbe[] = [conversations, settings];
+/** Reads the results after a conversation has been idle for 23 and for 24 hours. */
+export async function probeIdleClose(context: ServiceProbeContext): Promise<void> {
+  const { service } = context;
+  const owner = 'idle';
+  const conversation = createConversation(service, 'idle');
+  const request = createTraceExport([createChatSpan(service, conversation)]);
+  await context.send(createTracesStep(context, 'idle', request, { owner }));
+  const readAfter = async (advanceMs: number, step: ResultsStep): Promise<void> => {
+    await advanceClock(context, 'clock', advanceMs);
+    await context.send(createControlStep('drain', '/drain'));
+    await context.send(createResultsStep(context, 'production', step, runPeriod(service), owner));
+  };
+  await readAfter(23 * HOUR_MS, 'after 23 hours');
+  await readAfter(HOUR_MS + 60_000, 'after 24 hours');
+  await context.send(createEndStep(context, 'close idle', conversation.id, owner));
+}

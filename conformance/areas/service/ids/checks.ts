@@ -1,6 +1,5 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
-import type { serviceIdRequirements } from './requirements.ts';
-import { oncePlain } from '../../../engine/checks/responses.ts';
+import { isObject } from '../../../../src/platform/json.ts';
 import {
   notJudged,
   noValidResponse,
@@ -8,9 +7,7 @@ import {
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
-import { wrong } from '../results/page-checks.ts';
-import { conversationIdOf, isSent, sessionsOf, lastOf, needsControl } from '../reading.ts';
-import { isObject } from '../../../../src/platform/json.ts';
+import { oncePlain } from '../../../engine/checks/responses.ts';
 import {
   type Exchange,
   PREFLIGHT,
@@ -18,78 +15,86 @@ import {
   isAccepted,
   isRateLimited,
 } from '../../../engine/transcript/reading.ts';
+import { requireControlApi, wrongValue } from '../findings.ts';
+import { isStep } from '../steps.ts';
+import { conversationIdOf, isConversationAccepted, lastAccepted, sessionsOf } from '../transcript.ts';
+import type { idRequirements } from './requirements.ts';
 
-const isPlain = (one: Exchange): boolean => one.endpoint === 'traces' && one.step === 'json';
-const isPlainEnd = (one: Exchange): boolean => one.endpoint === 'end' && one.step === 'close json';
+type IdName = 'case' | 'other case' | 'reserved' | 'slash';
 
-const isFirstClose = (one: Exchange): boolean =>
-  isAccepted(one) && isObject(one.json) && one.json['already_closed'] !== true;
+const isPlainTraces = (exchange: Exchange): boolean => isStep(exchange, 'traces', 'json');
+const isPlainClose = (exchange: Exchange): boolean => isStep(exchange, 'end', 'close json');
 
-/** Conversations with an id that is special, judged where one with a plain id is taken and closed. */
-function closedByItsId(names: readonly string[], hint: string): Check {
-  const judged: Check = {
+const isFirstClose = (exchange: Exchange): boolean =>
+  isAccepted(exchange) && isObject(exchange.json) && exchange.json['already_closed'] !== true;
+
+/** Judges unusual ids only if a conversation with a plain id was accepted and closed. */
+function closesById(names: readonly IdName[], hint: string): Check {
+  const closeSteps = names.map((name) => `close ${name}` as const);
+  const check: Check = {
     evidence: ({ exchanges }) =>
       exchanges.filter(
-        (one) =>
-          !isRateLimited(one) &&
-          names.some(
-            (name) =>
-              (one.endpoint === 'traces' && one.step === name) ||
-              (one.endpoint === 'end' && one.step === `close ${name}`),
-          ),
+        (exchange) =>
+          !isRateLimited(exchange) &&
+          (isStep(exchange, 'traces', ...names) || isStep(exchange, 'end', ...closeSteps)),
       ),
     judge(evidence, transcript) {
-      const refused = evidence.find((one) => one.endpoint === 'traces' && !isAccepted(one));
-      if (refused) return [wrongOutcome(refused, 'a 2xx answer')];
-      const ends = evidence.filter(({ endpoint }) => endpoint === 'end');
-      const findings = ends.flatMap((one) => wronglyClosed(one, transcript, hint));
-      return findings.length > 0 ? findings : listedOtherwise(ends, transcript);
+      const refused = evidence.find(
+        (exchange) => exchange.endpoint === 'traces' && !isAccepted(exchange),
+      );
+      if (refused) return [wrongOutcome(refused, 'a 2xx response')];
+      const closes = evidence.filter(({ endpoint }) => endpoint === 'end');
+      const findings = closes.flatMap((close) => findWrongClose(close, transcript, hint));
+      return findings.length > 0 ? findings : findUnlisted(closes, transcript);
     },
     unjudged: noValidResponse('end'),
   };
-  return oncePlain(isPlain, isAccepted, oncePlain(isPlainEnd, isFirstClose, judged));
+  return oncePlain(isPlainTraces, isAccepted, oncePlain(isPlainClose, isFirstClose, check));
 }
 
-function wronglyClosed(one: Exchange, transcript: Transcript, hint: string): Finding[] {
-  const id = conversationIdOf(one);
-  if (!isSent(id, transcript)) return [];
-  if (!isAccepted(one) || !isObject(one.json)) {
-    return [wrongOutcome(one, `a 2xx answer: ${brief(id)} is known`, hint)];
+function findWrongClose(close: Exchange, transcript: Transcript, hint: string): Finding[] {
+  const id = conversationIdOf(close);
+  if (!isConversationAccepted(id, transcript)) return [];
+  if (!isAccepted(close) || !isObject(close.json)) {
+    return [wrongOutcome(close, `a 2xx response, because ${brief(id)} was sent`, hint)];
   }
-  if (valueAt(one.json, '/already_closed') === true) {
-    return [{ ...wrong(one, '/already_closed', 'nothing, or false: it is the first'), hint }];
+  if (close.json['already_closed'] === true) {
+    const expected = 'absent or false, because it is the first close';
+    return [{ ...wrongValue(close, '/already_closed', expected), hint }];
   }
-  if (!sameIds(transcript) || valueAt(one.json, '/conversation_id') === id) return [];
-  return [{ ...wrong(one, '/conversation_id', brief(id)), hint }];
+  if (!returnsPlainId(transcript) || close.json['conversation_id'] === id) return [];
+  return [{ ...wrongValue(close, '/conversation_id', brief(id)), hint }];
 }
 
-/** Whether a plain conversation is told by its own id: else that is what is wrong. */
-function sameIds(transcript: Transcript): boolean {
-  const plain = transcript.exchanges.find(isPlainEnd);
+/** If even a plain id is returned wrongly, another requirement reports it. */
+function returnsPlainId({ exchanges }: Transcript): boolean {
+  const plain = exchanges.find(isPlainClose);
   return !plain || valueAt(plain.json, '/conversation_id') === conversationIdOf(plain);
 }
 
-/** Where some of them are listed by their ids, so must all be that were closed. */
-function listedOtherwise(ends: readonly Exchange[], transcript: Transcript): Finding[] {
-  const page = lastOf(transcript, 'production', 'ids');
+/** Finds scored conversations that are not listed under their id although others of the probe are. */
+function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Finding[] {
+  const page = lastAccepted(transcript, 'production', 'ids');
   if (!page) return [];
-  const listed = new Set(sessionsOf(page).map((item) => item['source_session_id']));
-  const all = transcript.exchanges.filter(
-    (one) => one.probe === page.probe && one.endpoint === 'end' && isAccepted(one),
+  const listed = new Set(sessionsOf(page).map((session) => session['source_session_id']));
+  const isListed = (close: Exchange): boolean => listed.has(conversationIdOf(close));
+  const isScored = ({ json }: Exchange): boolean =>
+    Number(valueAt(json, '/evaluations_queued') ?? 0) > 0;
+  const allCloses = transcript.exchanges.filter(
+    (exchange) =>
+      exchange.probe === page.probe && exchange.endpoint === 'end' && isAccepted(exchange),
   );
-  const isScored = (one: Exchange): boolean =>
-    Number(valueAt(one.json, '/evaluations_queued') ?? 0) > 0;
-  if (!all.some((one) => listed.has(conversationIdOf(one)))) return [];
-  return ends
-    .filter((one) => isScored(one) && !listed.has(conversationIdOf(one)))
-    .map((one) =>
-      wrong(page, '/items', `${brief(conversationIdOf(one))} under its own id`, 'none'),
+  if (!allCloses.some(isListed)) return [];
+  return closes
+    .filter((close) => isScored(close) && !isListed(close))
+    .map((close) =>
+      wrongValue(page, '/items', `${brief(conversationIdOf(close))} listed by its id`, 'not listed'),
     );
 }
 
-/** Where a plain close is not what it must be, or one of nothing is taken, that is what is wrong. */
-function closesAnything({ exchanges }: Transcript): boolean {
-  const plain = exchanges.filter(isPlainEnd);
+/** If unknown conversations can be closed or plain ones can't, other requirements report it. */
+function isCloseBroken({ exchanges }: Transcript): boolean {
+  const plain = exchanges.filter(isPlainClose);
   const unknown = exchanges.find(
     ({ endpoint, probe }) => endpoint === 'end' && probe === PREFLIGHT,
   );
@@ -99,38 +104,47 @@ function closesAnything({ exchanges }: Transcript): boolean {
   );
 }
 
-/** What one owner has sent, another one does not close. */
-function closedByItsOwner(): Check {
-  const own = ({ exchanges }: Transcript): Exchange | undefined =>
-    exchanges.find((one) => one.endpoint === 'end' && one.step === 'close own' && isAccepted(one));
+/** Requires that another owner cannot close a conversation. */
+function closesOnlyForOwner(): Check {
+  const findOwnClose = ({ exchanges }: Transcript): Exchange | undefined =>
+    exchanges.find((exchange) => isStep(exchange, 'end', 'close own') && isAccepted(exchange));
   return {
     evidence: (transcript) =>
-      own(transcript) && !closesAnything(transcript)
+      findOwnClose(transcript) && !isCloseBroken(transcript)
         ? transcript.exchanges.filter(
-            (one) => one.step === 'close of another' && one.response && !isRateLimited(one),
+            (exchange) =>
+              isStep(exchange, 'end', 'close of another') &&
+              exchange.response &&
+              !isRateLimited(exchange),
           )
         : [],
     judge: (evidence, transcript) =>
-      evidence.flatMap((one) => {
-        if (isAccepted(one)) return [wrongOutcome(one, '404: to this key it is unknown')];
-        const closed = own(transcript);
-        return closed && valueAt(closed.json, '/already_closed') === true
-          ? [wrong(closed, '/already_closed', 'nothing, or false: no other key closes it')]
+      evidence.flatMap((foreignClose) => {
+        if (isAccepted(foreignClose)) {
+          const expected = '404, because the conversation belongs to another owner';
+          return [wrongOutcome(foreignClose, expected)];
+        }
+        const ownClose = findOwnClose(transcript);
+        const expected = 'absent or false, because only its own key can close it';
+        return ownClose && valueAt(ownClose.json, '/already_closed') === true
+          ? [wrongValue(ownClose, '/already_closed', expected)]
           : [];
       }),
-    unjudged: needsControl(notJudged('not_observed', 'No conversation of two owners was closed.')),
+    unjudged: requireControlApi(
+      notJudged('not_observed', 'No owner tried to close a conversation of another owner.'),
+    ),
   };
 }
 
-/** The checks of ids, one for each requirement. */
-export const serviceIdChecks = {
-  'SERVICE-065': closedByItsId(
+/** The checks of conversation ids and their owners. */
+export const idChecks = {
+  'SERVICE-065': closesById(
     ['case', 'other case'],
-    'Compare ids byte by byte: some databases take texts for the same that differ in case.',
+    'Compare ids byte by byte. Some databases ignore case when they compare text.',
   ),
-  'SERVICE-066': closedByItsId(
+  'SERVICE-066': closesById(
     ['reserved', 'slash'],
-    'Split the path at its slashes first; then decode the id, once.',
+    'Split the path at its slashes before you decode the id, and decode it only once.',
   ),
-  'SERVICE-067': closedByItsOwner(),
-} satisfies Record<keyof typeof serviceIdRequirements, Check>;
+  'SERVICE-067': closesOnlyForOwner(),
+} satisfies Record<keyof typeof idRequirements, Check>;

@@ -5,56 +5,47 @@ import {
   isAccepted,
   json,
   onAccepted,
-  to,
+  type When,
 } from '../../../engine/mutants/combinators.ts';
-import {
-  mutantsOf,
-  type ProxyRequest,
-  type Mutant,
-  type Transform,
-} from '../../../engine/mutants/mutant.ts';
-import { hasKey, hasWrongKey, idIn } from '../edits.ts';
+import type { Mutant, Transform } from '../../../engine/mutants/mutant.ts';
+import { conversationIdIn, errorResponse, fastClock, hasValidKey, mutant } from '../transforms.ts';
+import { withBody } from '../transforms.ts';
 
-const mutant = mutantsOf('service');
-// The judge waits for what does not come.
-const slow = { clockFactor: 20 };
+/** Makes ids of the run equal that differ only in the case of their suffix. */
+const foldIds = (text: string): string =>
+  text.replaceAll(/(sk-[a-z0-9]{8}-[a-z0-9]{8}-)ab/gi, (_all, prefix: string) => `${prefix}ab`);
 
-/** Folds the ids of the kit that differ in case alone. */
-const folded = (text: string): string =>
-  text.replaceAll(/(sk-[a-z0-9]{8}-[a-z0-9]{8}-)ab/gi, (_all, own: string) => `${own}ab`);
-
-/** Takes ids for the same that differ in case. */
-const foldsIds = (): Transform => async (asked, forward) => {
-  const { bytes, ...rest } = asked;
-  const [path, body] = [folded(asked.path), folded(asked.body)];
-  const isSame = path === asked.path && body === asked.body;
-  return forward(isSame ? asked : { ...rest, path, body });
+const foldRequestIds = (): Transform => async (request, forward) => {
+  const path = foldIds(request.path);
+  const body = foldIds(request.body);
+  const isSame = path === request.path && body === request.body;
+  return forward(isSame ? request : { ...withBody(request, body), path });
 };
 
-const isEncoded = ({ endpoint, path }: ProxyRequest): boolean =>
-  endpoint === 'end' && path.includes('%');
+const hasEncodedId: When = ({ endpoint, path }) => endpoint === 'end' && path.includes('%');
 
-/** Decodes the id of an end call, and then once more. */
-const decodesTwice = (): Transform => async (asked, forward) => {
-  const [, id] = /^\/v1\/sessions\/([^/]*)\/end$/.exec(asked.path) ?? [];
-  if (id === undefined || !isEncoded(asked)) return forward(asked);
-  const twice = encodeURIComponent(decodeURIComponent(decodeURIComponent(id)));
-  return forward({ ...asked, path: `/v1/sessions/${twice}/end` });
+const decodeTwice = (): Transform => async (request, forward) => {
+  const [, id] = /^\/v1\/sessions\/([^/]*)\/end$/.exec(request.path) ?? [];
+  if (id === undefined || !hasEncodedId(request)) return forward(request);
+  const decoded = encodeURIComponent(decodeURIComponent(decodeURIComponent(id)));
+  return forward({ ...request, path: `/v1/sessions/${decoded}/end` });
 };
 
-/** Closes what another key has sent; by that key's right, or by saying so alone. */
-const closesOfOthers = (isReal: boolean) => (): Transform => {
-  const keys = new Map<string, string>();
-  return async (asked, forward) => {
-    const key = asked.headers[serviceApiKeyHeader] ?? '';
-    const id = asked.endpoint === 'traces' ? idIn(asked.body) : idIn(asked.path);
-    const isTaken = asked.endpoint === 'traces' && hasKey(asked) && !hasWrongKey(asked);
-    if (isTaken && id !== undefined) keys.set(id, key);
-    const answer = await forward(asked);
-    const own = keys.get(id ?? '');
-    if (asked.endpoint !== 'end' || answer.status !== 404 || own === undefined) return answer;
-    if (isReal)
-      return forward({ ...asked, headers: { ...asked.headers, [serviceApiKeyHeader]: own } });
+/** Accepts end calls for conversations of other owners; really closes them or only says so. */
+const closeForOthers = (isReallyClosed: boolean) => (): Transform => {
+  const keyById = new Map<string, string>();
+  return async (request, forward) => {
+    const { endpoint, headers, body, path } = request;
+    const id = conversationIdIn(endpoint === 'traces' ? body : path);
+    if (endpoint === 'traces' && hasValidKey(request) && id !== undefined) {
+      keyById.set(id, headers[serviceApiKeyHeader] ?? '');
+    }
+    const response = await forward(request);
+    const ownKey = keyById.get(id ?? '');
+    if (endpoint !== 'end' || response.status !== 404 || ownKey === undefined) return response;
+    if (isReallyClosed) {
+      return forward({ ...request, headers: { ...headers, [serviceApiKeyHeader]: ownKey } });
+    }
     return json(200, {
       conversation_id: id,
       status: 'evaluating',
@@ -64,66 +55,54 @@ const closesOfOthers = (isReal: boolean) => (): Transform => {
   };
 };
 
-/** Mutants of the ids of conversations. */
-export const serviceIdMutants: readonly Mutant[] = [
-  mutant(
-    'ids-folded',
-    'Takes ids for the same that differ in case.',
-    'SERVICE-065',
-    foldsIds,
-    slow,
-  ),
+/** Mutants of conversation ids and their owners. */
+export const idMutants: readonly Mutant[] = [
+  mutant('ids-folded', 'Ignores the case of ids.', 'SERVICE-065', foldRequestIds, fastClock),
   mutant(
     'ids-told-folded',
-    'Tells ids in small letters.',
+    'Returns ids in lower case.',
     'SERVICE-065',
     onAccepted('end', (body) => {
-      body['conversation_id'] = folded(String(body['conversation_id']));
+      body['conversation_id'] = foldIds(String(body['conversation_id']));
     }),
   ),
   mutant(
     'encoded-ids-unknown',
-    'Does not decode the id of an end call.',
+    'Does not decode the id in the path.',
     'SERVICE-066',
-    instead(isEncoded, () => json(404, { message: 'No.' })),
+    instead(hasEncodedId, () => errorResponse(404)),
   ),
   mutant(
     'slash-unknown',
-    'Takes an encoded slash for one of the path.',
+    'Treats an encoded slash as a path separator.',
     'SERVICE-066',
     instead(
       ({ path }) => path.includes('%2F'),
-      () => json(404, { message: 'No.' }),
+      () => errorResponse(404),
     ),
   ),
-  mutant('ids-decoded-twice', 'Decodes ids twice.', 'SERVICE-066', decodesTwice),
+  mutant('ids-decoded-twice', 'Decodes ids twice.', 'SERVICE-066', decodeTwice),
   mutant(
     'ids-told-encoded',
-    'Tells ids as they stand in the path.',
+    'Returns ids in their encoded form.',
     'SERVICE-066',
-    changes(isEncoded, (answer, asked) =>
-      isAccepted(answer) ? { ...answer, body: toldEncoded(answer.body, asked.path) } : answer,
-    ),
+    changes(hasEncodedId, (response, request) => {
+      if (!isAccepted(response)) return response;
+      const body = JSON.parse(response.body) as object;
+      const encodedId = request.path.split('/')[3];
+      return { ...response, body: JSON.stringify({ ...body, conversation_id: encodedId }) };
+    }),
   ),
-  mutant('closes-of-others', 'Closes for any key.', 'SERVICE-067', closesOfOthers(true)),
+  mutant(
+    'closes-of-others',
+    'Closes conversations of other owners.',
+    'SERVICE-067',
+    closeForOthers(true),
+  ),
   mutant(
     'says-closed-to-others',
-    'Says to any key that it closes.',
+    'Pretends to close conversations of other owners.',
     'SERVICE-067',
-    closesOfOthers(false),
-  ),
-  mutant(
-    'charset-refused',
-    'Refuses a content type that names a charset.',
-    'SERVICE-012',
-    instead(
-      to('traces', ({ headers }) => (headers['content-type'] ?? '').includes('charset')),
-      () => json(415, { message: 'No.' }),
-    ),
+    closeForOthers(false),
   ),
 ];
-
-function toldEncoded(body: string, path: string): string {
-  const id = path.split('/')[3];
-  return JSON.stringify({ ...(JSON.parse(body) as object), conversation_id: id });
-}

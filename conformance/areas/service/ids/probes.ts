@@ -1,14 +1,19 @@
-import { cost } from '../../../engine/probe.ts';
 import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
+import { cost } from '../../../engine/probe.ts';
 import { isAccepted } from '../../../engine/transcript/reading.ts';
-import { end, traces, wantedOf } from '../close/probes.ts';
-import { chatSpan, conversation, exportOf, type Conversation } from '../spans.ts';
-import { untilScored, type Wanted } from '../waiting.ts';
+import { expectedSessions, waitUntilScored, type ExpectedSession } from '../results-polling.ts';
+import {
+  createChatSpan,
+  createConversation,
+  createTraceExport,
+  type Conversation,
+} from '../spans.ts';
+import { createEndStep, createTracesStep } from '../requests.ts';
 
-const owner = 'apart' as const;
+const owner = 'apart';
 
-/** Ids that are easily taken for others: by case, by letters that an address encodes, by owner. */
-const ids: ServiceProbe = {
+/** Uses ids that are easy to confuse: by case, by encoding in the path, and by owner. */
+export const ids: ServiceProbe = {
   id: 'service/ids',
   area: 'service',
   phase: 'accepted',
@@ -16,38 +21,38 @@ const ids: ServiceProbe = {
   cost: cost(13),
   async run(context) {
     const { service } = context;
-    const first = conversation(service, 'case', { afterMs: 20_000, id: '-Ab' });
-    const other = { ...first, name: 'other case', id: first.id.replace(/-Ab$/, '-aB') };
-    const talks = [
+    const first = createConversation(service, 'case', { offsetMs: 20_000, idSuffix: '-Ab' });
+    const conversations: Conversation[] = [
       first,
-      other,
-      conversation(service, 'reserved', { afterMs: 21_000, id: ' ?#&+%41 \u00e9\u6ce8' }),
-      conversation(service, 'slash', { afterMs: 22_000, id: '/a' }),
+      { ...first, name: 'other case', id: first.id.replace(/-Ab$/, '-aB') },
+      createConversation(service, 'reserved', {
+        offsetMs: 21_000,
+        idSuffix: ' ?#&+%41 \u00e9\u6ce8',
+      }),
+      createConversation(service, 'slash', { offsetMs: 22_000, idSuffix: '/a' }),
     ];
-    for (const talk of talks) await send(context, talk);
-    const wanted: Wanted[] = [];
-    for (const talk of talks) {
-      const closed = await context.send(end(context, `close ${talk.name}`, talk.id, owner));
-      if (closed && isAccepted(closed)) wanted.push(...wantedOf(talk.id, closed));
+    for (const conversation of conversations) await send(context, conversation);
+    const expected: ExpectedSession[] = [];
+    for (const { name, id } of conversations) {
+      const close = await context.send(createEndStep(context, `close ${name}`, id, owner));
+      if (close && isAccepted(close)) expected.push(...expectedSessions(id, close));
     }
-    if (wanted.length > 0) await untilScored(context, wanted, 'ids', owner);
-    if (service.hasControlApi) await closeAsAnother(context);
+    if (expected.length > 0) await waitUntilScored(context, expected, 'ids', owner);
+    if (service.hasControlApi) await closeAsAnotherOwner(context);
   },
 };
 
-async function send(context: ServiceProbeContext, talk: Conversation): Promise<void> {
-  const request = exportOf([chatSpan(context.service, talk)]);
-  await context.send(traces(context, talk.name, request, { owner }));
+async function send(context: ServiceProbeContext, conversation: Conversation): Promise<void> {
+  const request = createTraceExport([createChatSpan(context.service, conversation)]);
+  await context.send(createTracesStep(context, conversation.name, request, { owner }));
 }
 
-/** Another owner tries to close a conversation before its own does. */
-async function closeAsAnother(context: ServiceProbeContext): Promise<void> {
-  const talk = conversation(context.service, 'own', { afterMs: 23_000 });
-  await send(context, talk);
-  const tried = { ...end(context, 'close of another', talk.id, 'limits'), intent: 'open' } as const;
-  await context.send(tried);
-  await context.send(end(context, 'close own', talk.id, owner));
+/** Another owner tries to close a conversation; then its own owner closes it. */
+async function closeAsAnotherOwner(context: ServiceProbeContext): Promise<void> {
+  const conversation = createConversation(context.service, 'own', { offsetMs: 23_000 });
+  await send(context, conversation);
+  const { id } = conversation;
+  const foreignClose = createEndStep(context, 'close of another', id, 'limits');
+  await context.send({ ...foreignClose, intent: 'open' });
+  await context.send(createEndStep(context, 'close own', id, owner));
 }
-
-/** The scenarios of ids that are easily taken for others. */
-export const idScenarios: readonly ServiceProbe[] = [ids];

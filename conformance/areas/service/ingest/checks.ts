@@ -1,187 +1,173 @@
-import { serviceRefusalHints } from '../refusal-hints.ts';
+import type { RefusalHint, RefusalHints } from '../../../engine/checks/refusal-hints.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
-  isAccepted,
-  isRateLimited,
-  type Exchange,
-  type Transcript,
-} from '../../../engine/transcript/reading.ts';
-import type { serviceIngestRequirements } from './requirements.ts';
-import { oncePlain, refused } from '../../../engine/checks/responses.ts';
-import {
-  notJudged,
   checkEach,
+  notJudged,
   noValidResponse,
   wrongOutcome,
   type Check,
+  type Finding,
 } from '../../../engine/checks/check.ts';
-import { putsOff, putsOffNoneBefore, saysWhen, takesAgain } from '../rate/checks.ts';
-import { needsIntrusion } from '../reading.ts';
+import { oncePlain, refused } from '../../../engine/checks/responses.ts';
+import { isAccepted, isRateLimited, type Exchange } from '../../../engine/transcript/reading.ts';
+import { requireIntrusiveRun } from '../findings.ts';
+import { isStep, type TracesStep } from '../steps.ts';
+import type { ingestRequirements } from './requirements.ts';
 
-const statusOf = (one: Exchange): number => one.response?.status ?? 0;
-const isTraces = (one: Exchange): boolean => one.endpoint === 'traces';
-const unsent = noValidResponse('traces');
+const statusOf = ({ response }: Exchange): number => response?.status ?? 0;
+const noTraces = noValidResponse('traces');
 
-/** Steps that are judged by requirements of their own. */
-const PROTOBUF = ['protobuf'];
-const GZIP = ['gzip', 'gzip protobuf'];
-const HEADER = ['header'];
-const IGNORED = ['ignored', 'ignored alone'];
-const RESENT = ['re-sent again'];
-const OTHERS = ['tools', 'failed', 'wrapper'];
-const LARGE = ['under 10 MB'];
-const TOGETHER = ['two ids'];
-const CHARSET = ['charset'];
-const IDS = ['case', 'other case', 'reserved', 'slash'];
-const special = [
-  TOGETHER,
-  CHARSET,
-  IDS,
-  PROTOBUF,
-  GZIP,
-  HEADER,
-  IGNORED,
-  RESENT,
-  OTHERS,
-  LARGE,
-].flat();
+const contentTypeHint: RefusalHint = {
+  accepted:
+    'Check Content-Type first: only application/json and application/x-protobuf are supported.',
+};
 
-/** Valid trace requests of some steps must be taken; what the answer holds is judged elsewhere. */
-function taken(isStep: (step: string) => boolean, unjudged: Check['unjudged'] = unsent): Check {
+const refusalHints: RefusalHints = {
+  'no id': {
+    accepted: 'Check that every span has gen_ai.conversation.id before you store any of them.',
+  },
+  'over 10 MB': { accepted: 'Count the bytes as they arrive and stop reading after 10 MB.' },
+  'text/plain': contentTypeHint,
+  'application/octet-stream': contentTypeHint,
+  'application/xml': contentTypeHint,
+};
+
+/** Trace requests that requirements of their own judge. */
+const steps = {
+  protobuf: ['protobuf'],
+  gzip: ['gzip', 'gzip protobuf'],
+  header: ['header'],
+  ignored: ['ignored', 'ignored alone'],
+  resent: ['re-sent again'],
+  otherSpans: ['tools', 'failed', 'wrapper'],
+  large: ['under 10 MB'],
+  twoConversations: ['two ids'],
+  charset: ['charset'],
+  unusualIds: ['case', 'other case', 'reserved', 'slash'],
+} as const satisfies Record<string, readonly TracesStep[]>;
+
+const isValidTraces = (exchange: Exchange): boolean =>
+  exchange.endpoint === 'traces' && exchange.intent === 'valid';
+
+/** Requires a 2xx status for the valid trace requests that match. */
+function accepts(
+  matches: (exchange: Exchange) => boolean,
+  unjudged: Check['unjudged'] = noTraces,
+): Check {
   return checkEach(
-    (one) => isTraces(one) && one.intent === 'valid' && isStep(one.step) && !isRateLimited(one),
-    (one) => (isAccepted(one) ? [] : [wrongOutcome(one, 'a 2xx answer')]),
+    (exchange) => isValidTraces(exchange) && matches(exchange) && !isRateLimited(exchange),
+    (exchange) => (isAccepted(exchange) ? [] : [wrongOutcome(exchange, 'a 2xx response')]),
     unjudged,
   );
 }
 
-/** Judged where a plain trace request in JSON is taken: else that is the cause. */
-const besidePlain = (steps: readonly string[], plain: readonly string[] = ['json', 'old']): Check =>
-  oncePlain(
-    (one) => isTraces(one) && plain.includes(one.step),
+/** Requires plain JSON and everything else that has no requirement of its own to be accepted. */
+const acceptsPlain = (): Check =>
+  accepts((exchange) => !isStep(exchange, 'traces', ...Object.values(steps).flat()));
+
+/** Judges some steps only if a plain request was accepted; otherwise that request is the cause. */
+function acceptsLikePlain(
+  special: readonly TracesStep[],
+  plain: readonly TracesStep[] = ['json', 'old'],
+): Check {
+  return oncePlain(
+    (exchange) => isStep(exchange, 'traces', ...plain),
     isAccepted,
-    taken((step) => steps.includes(step)),
+    accepts((exchange) => isStep(exchange, 'traces', ...special)),
+  );
+}
+
+/** Judges gzip only if the same format was accepted uncompressed. */
+const acceptsGzip = (): Check =>
+  oncePlain(
+    (exchange, { step }) => isStep(exchange, 'traces', step === 'gzip' ? 'json' : 'protobuf'),
+    isAccepted,
+    accepts((exchange) => isStep(exchange, 'traces', ...steps.gzip)),
   );
 
-/** The body of an accepted trace request: nothing, or an object with nothing in it. */
-function emptyResponse(): Check {
+function bodyFinding({ id, response }: Exchange, pointer: string, expected: string): Finding {
+  const received = JSON.stringify((response?.body ?? '').slice(0, 60));
+  return { exchange: id, pointer, expected, received };
+}
+
+/** Requires an empty body or an empty JSON object. */
+function hasEmptyResponse(): Check {
   const isEmpty = ({ response, json }: Exchange): boolean =>
     response?.body === '' || (isObject(json) && Object.keys(json).length === 0);
+  const expected = 'an empty ExportTraceServiceResponse: {} or no bytes';
   return checkEach(
-    (one) => isTraces(one) && one.intent === 'valid' && isAccepted(one),
-    (one) =>
-      isEmpty(one)
-        ? []
-        : [
-            {
-              exchange: one.id,
-              pointer: '',
-              expected: 'an empty ExportTraceServiceResponse: {} or no bytes',
-              received: JSON.stringify((one.response?.body ?? '').slice(0, 60)),
-            },
-          ],
-    unsent,
+    (exchange) => isValidTraces(exchange) && isAccepted(exchange),
+    (exchange) => (isEmpty(exchange) ? [] : [bodyFinding(exchange, '', expected)]),
+    noTraces,
   );
 }
 
-const SERVICE = ['traces', 'end', 'production', 'simulations'];
+const SPECIFIED_ENDPOINTS = ['traces', 'end', 'production', 'simulations'];
 
-/** No request of an intent gets a server error, or no whole answer. */
-function unbroken(intent: Exchange['intent'], unjudged: Check['unjudged']): Check {
+/** Requires a complete response without a 5xx status to every request with an intent. */
+function isNeverServerError(intent: Exchange['intent'], reason: string): Check {
   return checkEach(
-    (one) => SERVICE.includes(one.endpoint) && one.intent === intent && !isRateLimited(one),
-    (one) =>
-      one.failure || statusOf(one) >= 500
-        ? [wrongOutcome(one, 'an answer that is no server error')]
+    (exchange) =>
+      SPECIFIED_ENDPOINTS.includes(exchange.endpoint) &&
+      exchange.intent === intent &&
+      !isRateLimited(exchange),
+    (exchange) =>
+      exchange.failure || statusOf(exchange) >= 500
+        ? [wrongOutcome(exchange, 'a complete response that is not a server error')]
         : [],
-    unjudged,
+    notJudged('blocked', reason),
   );
 }
 
-function messageOf400(): Check {
+function hasMessageFor400(): Check {
+  const hasMessage = ({ json }: Exchange): boolean =>
+    isObject(json) && json['message'] !== undefined && json['message'] !== null;
   return checkEach(
-    (one) => isTraces(one) && one.step === 'no id' && statusOf(one) === 400,
-    (one) =>
-      isObject(one.json) && one.json['message'] !== undefined && one.json['message'] !== null
+    (exchange) => isStep(exchange, 'traces', 'no id') && statusOf(exchange) === 400,
+    (exchange) =>
+      hasMessage(exchange)
         ? []
-        : [
-            {
-              exchange: one.id,
-              pointer: '/message',
-              expected: 'a JSON object with message',
-              received: JSON.stringify((one.response?.body ?? '').slice(0, 60)),
-            },
-          ],
-    notJudged('not_observed', 'No trace request was refused for want of a conversation id.'),
+        : [bodyFinding(exchange, '/message', 'a JSON object with message')],
+    notJudged('not_observed', 'No trace request was refused because it lacks a conversation id.'),
   );
 }
 
-/** Requests without the right key are refused, where they are taken with it. */
-function keyWanted(step: string): Check {
-  const checks = (['traces', 'end', 'production', 'simulations'] as const).map((endpoint) =>
-    refused(endpoint, [step], undefined, noValidResponse(endpoint), serviceRefusalHints),
-  );
-  return {
-    evidence: (transcript) => checks.flatMap((check) => check.evidence(transcript)),
-    judge: (evidence, transcript) =>
-      checks.flatMap((check) => {
-        const own = check.evidence(transcript);
-        return check.judge(
-          evidence.filter((one) => own.includes(one) && !isSentElsewhere(one, transcript)),
-          transcript,
-        );
-      }),
-    unjudged: unsent,
-  };
-}
-
-/** A redirect, say to a login, serves nothing: a refusal, unless the spans are there all the same. */
-function isSentElsewhere(one: Exchange, { exchanges }: Transcript): boolean {
-  if (statusOf(one) < 300 || statusOf(one) >= 400) return false;
-  if (!isTraces(one)) return true;
-  const isKept = exchanges.some(
-    (other) => other.step === `close ${one.step}` && isAccepted(other) && isObject(other.json),
-  );
-  return !isKept;
-}
-
-/** The checks of `POST /v1/traces` and of keys, one for each requirement. */
-export const serviceIngestChecks = {
-  'SERVICE-001': taken((step) => !special.includes(step)),
-  'SERVICE-002': besidePlain(PROTOBUF),
-  'SERVICE-003': oncePlain(
-    (one, { step }) => isTraces(one) && one.step === (step === 'gzip' ? 'json' : 'protobuf'),
-    isAccepted,
-    taken((step) => GZIP.includes(step)),
-  ),
-  'SERVICE-004': besidePlain(HEADER),
+/** The checks of `POST /v1/traces`. */
+export const ingestChecks = {
+  'SERVICE-001': acceptsPlain(),
+  'SERVICE-002': acceptsLikePlain(steps.protobuf),
+  'SERVICE-003': acceptsGzip(),
+  'SERVICE-004': acceptsLikePlain(steps.header),
   'SERVICE-005': checkEach(
-    (one) => isTraces(one) && one.intent === 'valid' && isAccepted(one),
-    (one) => (statusOf(one) === 200 ? [] : [wrongOutcome(one, '200')]),
-    unsent,
+    (exchange) => isValidTraces(exchange) && isAccepted(exchange),
+    (exchange) => (statusOf(exchange) === 200 ? [] : [wrongOutcome(exchange, '200')]),
+    noTraces,
   ),
-  'SERVICE-006': emptyResponse(),
-  'SERVICE-007': besidePlain(IGNORED),
-  'SERVICE-008': besidePlain(RESENT, ['re-sent']),
-  'SERVICE-009': besidePlain(OTHERS),
-  'SERVICE-010': unbroken('valid', notJudged('blocked', 'No request was answered.')),
-  'SERVICE-011': unbroken('open', notJudged('blocked', 'No odd request was answered.')),
-  'SERVICE-012': besidePlain(CHARSET, ['control']),
-  'SERVICE-020': refused('traces', ['no id'], 400, unsent, serviceRefusalHints),
-  'SERVICE-021': messageOf400(),
+  'SERVICE-006': hasEmptyResponse(),
+  'SERVICE-007': acceptsLikePlain(steps.ignored),
+  'SERVICE-008': acceptsLikePlain(steps.resent, ['re-sent']),
+  'SERVICE-009': acceptsLikePlain(steps.otherSpans),
+  'SERVICE-010': isNeverServerError('valid', 'No valid request was answered.'),
+  'SERVICE-011': isNeverServerError('open', 'No malformed or unusual request was answered.'),
+  'SERVICE-012': acceptsLikePlain(steps.charset, ['control']),
+  'SERVICE-020': refused('traces', ['no id'], 400, noTraces, refusalHints),
+  'SERVICE-021': hasMessageFor400(),
   'SERVICE-022': refused(
     'traces',
     ['text/plain', 'application/octet-stream', 'application/xml'],
     415,
-    unsent,
-    serviceRefusalHints,
+    noTraces,
+    refusalHints,
   ),
-  'SERVICE-023': refused('traces', ['over 10 MB'], 413, needsIntrusion(unsent), serviceRefusalHints),
-  'SERVICE-024': taken((step) => LARGE.includes(step), needsIntrusion(unsent)),
-  'SERVICE-026': putsOff(),
-  'SERVICE-027': saysWhen(),
-  'SERVICE-028': putsOffNoneBefore(),
-  'SERVICE-029': keyWanted('none key'),
-  'SERVICE-030': keyWanted('wrong key'),
-  'SERVICE-031': takesAgain(),
-} satisfies Record<keyof typeof serviceIngestRequirements, Check>;
+  'SERVICE-023': refused(
+    'traces',
+    ['over 10 MB'],
+    413,
+    requireIntrusiveRun(noTraces),
+    refusalHints,
+  ),
+  'SERVICE-024': accepts(
+    (exchange) => isStep(exchange, 'traces', ...steps.large),
+    requireIntrusiveRun(noTraces),
+  ),
+} satisfies Record<keyof typeof ingestRequirements, Check>;

@@ -1,4 +1,3 @@
-import type { RequirementId } from '../../../engine/requirement.ts';
 import {
   always,
   instead,
@@ -8,182 +7,255 @@ import {
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
-import { hasKey, hasWrongKey } from '../edits.ts';
+import type { Mutant, Transform } from '../../../engine/mutants/mutant.ts';
+import type { ServiceRequirementId } from '../requirements.ts';
 import {
-  mutantsOf,
-  type ProxyResponse,
-  type Mutant,
-  type Transform,
-} from '../../../engine/mutants/mutant.ts';
-
-const mutant = mutantsOf('service');
+  emptyTraceResponse,
+  errorResponse,
+  hasValidKey,
+  intrusiveOnly,
+  mutant,
+} from '../transforms.ts';
 
 const traces = (when: When = always): When => to('traces', when);
-const says =
+const contains =
   (text: string): When =>
   ({ body }) =>
     body.includes(text);
-const typed =
+const hasType =
   (type: string): When =>
   ({ headers }) =>
     headers['content-type'] === type;
-const zipped: When = ({ headers }) => headers['content-encoding'] === 'gzip';
-const plainJson: When = (asked) => typed('application/json')(asked) && !zipped(asked);
-const wellFormed: When = ({ json: sent }) => sent !== undefined;
-
-const no = (status: number): ProxyResponse => json(status, { message: 'No.' });
-const EMPTY = json(200, {});
+const isGzip: When = ({ headers }) => headers['content-encoding'] === 'gzip';
+const isPlainJson: When = (request) => hasType('application/json')(request) && !isGzip(request);
+const isWellFormed: When = ({ json: body }) => body !== undefined;
+const hasOtherType: When = ({ headers }) =>
+  /^(text|application\/(xml|octet))/.test(headers['content-type'] ?? '');
+const lacksConversationId: When = (request) =>
+  isPlainJson(request) &&
+  contains('resourceSpans')(request) &&
+  contains('gen_ai.operation.name')(request) &&
+  !contains('gen_ai.conversation.id')(request) &&
+  request.headers['x-conversation-id'] === undefined;
 
 const refuses = (
   name: string,
-  breaks: string,
-  kills: RequirementId | readonly RequirementId[],
+  description: string,
+  kills: ServiceRequirementId | readonly ServiceRequirementId[],
   when: When,
   status = 400,
 ): Mutant =>
   mutant(
     name,
-    breaks,
+    description,
     kills,
-    instead(traces(when), () => no(status)),
+    instead(traces(when), () => errorResponse(status)),
   );
 
-/** Refuses what it has seen before. */
-function refusesAgain(): Transform {
-  const seen = new Set<string>();
-  return async (asked, forward) => {
-    if (asked.endpoint !== 'traces' || !plainJson(asked)) return forward(asked);
-    if (seen.has(asked.body)) return no(409);
-    seen.add(asked.body);
-    return forward(asked);
+function refuseKnownBodies(): Transform {
+  const known = new Set<string>();
+  return async (request, forward) => {
+    if (request.endpoint !== 'traces' || !isPlainJson(request)) return forward(request);
+    if (known.has(request.body)) return errorResponse(409);
+    known.add(request.body);
+    return forward(request);
   };
 }
 
-const taking: Mutant[] = [
+const formats: Mutant[] = [
   refuses(
     'json-refused',
-    'Takes no JSON.',
+    'Refuses JSON.',
     'SERVICE-001',
-    (asked) => plainJson(asked) && wellFormed(asked),
+    (request) => isPlainJson(request) && isWellFormed(request),
   ),
   refuses(
     'hex-refused',
-    'Wants ids in base64.',
+    'Refuses hexadecimal span ids.',
     'SERVICE-001',
-    (asked) => plainJson(asked) && /"spanId":"[0-9a-f]{16}"/.test(asked.body),
+    (request) => isPlainJson(request) && /"spanId":"[0-9a-f]{16}"/.test(request.body),
   ),
   refuses(
     'json-500',
-    'Breaks on JSON.',
+    'Returns 500 for JSON.',
     ['SERVICE-001', 'SERVICE-010', 'SERVICE-011'],
-    (asked) =>
-      [plainJson, wellFormed, hasKey, says('resourceSpans')].every((when) => when(asked)) &&
-      !hasWrongKey(asked),
+    (request) =>
+      isPlainJson(request) &&
+      isWellFormed(request) &&
+      hasValidKey(request) &&
+      contains('resourceSpans')(request),
     500,
   ),
   refuses(
     'protobuf-refused',
-    'Takes no protobuf.',
+    'Refuses protobuf.',
     'SERVICE-002',
-    (asked) => typed('application/x-protobuf')(asked) && !zipped(asked),
+    (request) => hasType('application/x-protobuf')(request) && !isGzip(request),
     415,
   ),
-  refuses('gzip-refused', 'Takes no gzip.', 'SERVICE-003', zipped, 415),
+  refuses('gzip-refused', 'Refuses gzip.', 'SERVICE-003', isGzip, 415),
   refuses(
     'header-ignored',
-    'Does not read X-Conversation-Id.',
+    'Ignores X-Conversation-Id.',
     'SERVICE-004',
     ({ headers }) => headers['x-conversation-id'] !== undefined,
   ),
+  refuses(
+    'charset-refused',
+    'Refuses a content type with a charset.',
+    'SERVICE-012',
+    ({ headers }) => (headers['content-type'] ?? '').includes('charset'),
+    415,
+  ),
+];
+
+const responses: Mutant[] = [
   mutant(
     'traces-202',
-    'Takes traces with 202.',
+    'Accepts trace requests with 202.',
     'SERVICE-005',
     replaces(traces(), { status: 202 }, isAccepted),
   ),
   mutant(
     'traces-204',
-    'Takes traces with 204.',
+    'Accepts trace requests with 204.',
     'SERVICE-005',
     replaces(traces(), { status: 204, body: '', headers: {} }, isAccepted),
   ),
   mutant(
     'partial-success',
-    'Reports spans as rejected.',
+    'Reports rejected spans in the response.',
     'SERVICE-006',
     replaces(traces(), { body: '{"partialSuccess":{"rejectedSpans":"1"}}' }, isAccepted),
   ),
   mutant(
     'traces-text',
-    'Answers OK to traces.',
+    'Returns the text OK for trace requests.',
     'SERVICE-006',
     replaces(traces(), { body: 'OK' }, isAccepted),
   ),
+];
+
+const spanKinds: Mutant[] = [
   refuses(
     'nameless-refused',
     'Refuses spans without an operation name.',
     'SERVICE-007',
-    says('GET /orders'),
+    contains('GET /orders'),
   ),
-  mutant('resent-refused', 'Refuses spans that it has.', 'SERVICE-008', refusesAgain),
-  refuses('tools-refused', 'Knows no tools.', 'SERVICE-009', says('execute_tool')),
-  refuses('errors-refused', 'Refuses failed spans.', 'SERVICE-009', says('"code":2')),
-  refuses('wrappers-refused', 'Refuses wrappers.', 'SERVICE-009', says('invoke_agent')),
   mutant(
+    'resent-refused',
+    'Refuses spans that it already has.',
+    'SERVICE-008',
+    refuseKnownBodies,
+  ),
+  refuses('tools-refused', 'Refuses tool calls.', 'SERVICE-009', contains('execute_tool')),
+  refuses('errors-refused', 'Refuses failed spans.', 'SERVICE-009', contains('"code":2')),
+  refuses(
+    'wrappers-refused',
+    'Refuses invoke_agent spans.',
+    'SERVICE-009',
+    contains('invoke_agent'),
+  ),
+  refuses(
     'odd-500',
-    'Breaks on a body that is not JSON.',
+    'Returns 500 for a body that is not JSON.',
     'SERVICE-011',
-    instead(
-      traces((asked) => plainJson(asked) && !wellFormed(asked)),
-      () => no(500),
-    ),
+    (request) => isPlainJson(request) && !isWellFormed(request),
+    500,
   ),
   mutant(
     'odd-dropped',
-    'Drops the connection when messages can not be read.',
+    'Drops the connection when messages are structured values.',
     'SERVICE-011',
-    () => async (asked, forward) =>
-      traces(says('kvlistValue'))(asked) ? 'dropped' : forward(asked),
+    () => async (request, forward) =>
+      traces(contains('kvlistValue'))(request) ? 'dropped' : forward(request),
   ),
 ];
 
-const lacksId: When = (asked) =>
-  plainJson(asked) &&
-  says('resourceSpans')(asked) &&
-  says('gen_ai.operation.name')(asked) &&
-  !says('gen_ai.conversation.id')(asked) &&
-  asked.headers['x-conversation-id'] === undefined;
-const otherType: When = ({ headers }) =>
-  /^(text|application\/(xml|octet))/.test(headers['content-type'] ?? '');
-const refusing: Mutant[] = [
+const refusals: Mutant[] = [
   mutant(
     'no-id-taken',
-    'Takes spans of no conversation.',
+    'Accepts spans without a conversation id.',
     'SERVICE-020',
-    instead(traces(lacksId), () => EMPTY),
+    instead(traces(lacksConversationId), () => emptyTraceResponse),
   ),
-  refuses('no-id-422', 'Refuses spans of no conversation with 422.', 'SERVICE-020', lacksId, 422),
+  refuses(
+    'no-id-422',
+    'Refuses spans without a conversation id with 422.',
+    'SERVICE-020',
+    lacksConversationId,
+    422,
+  ),
   mutant(
     'no-id-error',
-    'Says error in place of message.',
+    'Returns error instead of message when the conversation id is missing.',
     'SERVICE-021',
-    instead(traces(lacksId), () => json(400, { error: 'No id.' })),
+    instead(traces(lacksConversationId), () => json(400, { error: 'No id.' })),
   ),
   mutant(
     'no-id-text',
-    'Says in plain text that there is no id.',
+    'Returns plain text when the conversation id is missing.',
     'SERVICE-021',
-    instead(traces(lacksId), () => ({ ...no(400), body: 'No id.' })),
+    instead(traces(lacksConversationId), () => ({ ...errorResponse(400), body: 'No id.' })),
   ),
   mutant(
     'any-type-taken',
-    'Takes any content type.',
+    'Accepts every content type.',
     'SERVICE-022',
-    instead(traces(otherType), () => EMPTY),
+    instead(traces(hasOtherType), () => emptyTraceResponse),
   ),
-  refuses('other-type-400', 'Refuses other content types with 400.', 'SERVICE-022', otherType),
-  refuses('xml-406', 'Refuses XML with 406.', 'SERVICE-022', typed('application/xml'), 406),
+  refuses(
+    'other-type-400',
+    'Refuses other content types with 400.',
+    'SERVICE-022',
+    hasOtherType,
+  ),
+  refuses('xml-406', 'Refuses XML with 406.', 'SERVICE-022', hasType('application/xml'), 406),
+];
+
+const isTooLarge: When = ({ body }) => body.length > 10_485_760;
+
+const limits: Mutant[] = [
+  mutant(
+    'any-size',
+    'Accepts bodies of any size.',
+    'SERVICE-023',
+    instead(traces(isTooLarge), () => emptyTraceResponse),
+    intrusiveOnly,
+  ),
+  mutant(
+    'too-large-400',
+    'Refuses large bodies with 400.',
+    'SERVICE-023',
+    instead(traces(isTooLarge), () => errorResponse(400)),
+    intrusiveOnly,
+  ),
+  mutant(
+    'too-large-dropped',
+    'Drops the connection when a body is large.',
+    'SERVICE-023',
+    () => async (request, forward) =>
+      traces(isTooLarge)(request) ? 'dropped' : forward(request),
+    intrusiveOnly,
+  ),
+  mutant(
+    'five-megabytes',
+    'Refuses bodies over 5 MB.',
+    'SERVICE-024',
+    instead(
+      traces(({ body }) => body.length > 5_000_000),
+      () => errorResponse(413),
+    ),
+    intrusiveOnly,
+  ),
 ];
 
 /** Mutants of `POST /v1/traces`. */
-export const serviceIngestMutants: readonly Mutant[] = [...taking, ...refusing];
+export const ingestMutants: readonly Mutant[] = [
+  ...formats,
+  ...responses,
+  ...spanKinds,
+  ...refusals,
+  ...limits,
+];

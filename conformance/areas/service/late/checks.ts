@@ -1,5 +1,4 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
-import type { serviceLateRequirements } from './requirements.ts';
 import {
   notJudged,
   noValidResponse,
@@ -7,217 +6,222 @@ import {
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
-import { wrong } from '../results/page-checks.ts';
-import {
-  conversationIdOf,
-  countOf,
-  sessionsOf,
-  lastOf,
-  needsControl,
-  findSession,
-  spansSent,
-  turnsOf,
-  type Item,
-} from '../reading.ts';
 import {
   type Exchange,
   type Transcript,
   isAccepted,
-  printable,
   isRateLimited,
+  printable,
 } from '../../../engine/transcript/reading.ts';
+import { requireControlApi, wrongValue } from '../findings.ts';
+import type { ResultsObject } from '../results-api.ts';
+import { isStep, type TracesStep } from '../steps.ts';
+import {
+  conversationIdOf,
+  findSession,
+  lastAccepted,
+  sentSpans,
+  sessionsById,
+  summaryNumber,
+  turnsOf,
+} from '../transcript.ts';
+import type { lateRequirements } from './requirements.ts';
 
-const sentAs = ({ exchanges }: Transcript, step: string): Exchange | undefined =>
-  exchanges.find((one) => one.endpoint === 'traces' && one.step === step && !isRateLimited(one));
+const findTraces = ({ exchanges }: Transcript, step: TracesStep): Exchange | undefined =>
+  exchanges.find((exchange) => isStep(exchange, 'traces', step) && !isRateLimited(exchange));
 
-/** The sessions of a page that are of one conversation. */
-const itemsOfId = (page: Exchange | undefined, id: string | undefined): Item[] =>
-  page ? sessionsOf(page).filter((item) => item['source_session_id'] === id) : [];
-
-/** What scoring made of a session; its turns and its end may be others once more has come. */
-function scoreOf(item: Item | undefined): string {
-  const outcomes = item?.['eval_outcomes'];
+/** Returns the scores of a session as text. Late spans may change its turns and its end time. */
+function describeScores(session: ResultsObject | undefined): string {
+  const outcomes = session?.['eval_outcomes'];
   const verdicts = (Array.isArray(outcomes) ? outcomes : [])
-    .map((one) => `${brief(valueAt(one, '/eval_name'))} ${brief(valueAt(one, '/outcome'))}`)
+    .map((outcome) => {
+      const [name, verdict] = [valueAt(outcome, '/eval_name'), valueAt(outcome, '/outcome')];
+      return `${brief(name)} ${brief(verdict)}`;
+    })
     .sort();
-  return JSON.stringify([item?.['run'], item?.['outcome_summary'], verdicts]);
+  return JSON.stringify([session?.['run'], session?.['outcome_summary'], verdicts]);
 }
 
-/** A scored session stays as it is, whatever its conversation says later. */
-function staysScored(): Check {
+/** Requires the scores of a session to stay the same after late spans. */
+function keepsScores(): Check {
   const pagesOf = (transcript: Transcript) => ({
-    before: lastOf(transcript, 'production', 'before late spans'),
-    after: lastOf(transcript, 'production', 'after late spans'),
+    before: lastAccepted(transcript, 'production', 'before late spans'),
+    after: lastAccepted(transcript, 'production', 'after late spans'),
   });
   const idOf = (transcript: Transcript): string | undefined => {
-    const late = sentAs(transcript, 'late again');
+    const late = findTraces(transcript, 'late again');
     return late?.response && conversationIdOf(late);
   };
   return {
     evidence(transcript) {
       const { before, after } = pagesOf(transcript);
-      const [item, ...others] = itemsOfId(before, idOf(transcript));
-      const queued = lastOf(transcript, 'end', 'close late');
-      // Where an eval is still to come, the session changes for that.
-      const isWhole =
-        item !== undefined &&
-        countOf(item, 'total_evaluations') === valueAt(queued?.json, '/evaluations_queued');
-      return after && isWhole && others.length === 0 ? [after] : [];
+      const [session, ...others] = sessionsById(before, idOf(transcript));
+      const close = lastAccepted(transcript, 'end', 'close late');
+      const queued = valueAt(close?.json, '/evaluations_queued');
+      // If an eval was still running, the session changes for that reason.
+      const isComplete =
+        session !== undefined && summaryNumber(session, 'total_evaluations') === queued;
+      return after && isComplete && others.length === 0 ? [after] : [];
     },
     judge: ([after], transcript) => {
       if (!after) return [];
       const id = idOf(transcript);
-      const [old] = itemsOfId(pagesOf(transcript).before, id);
-      const items = itemsOfId(after, id);
-      const [item] = items;
-      if (items.length === 1 && scoreOf(item) === scoreOf(old)) return [];
-      const expected = `${brief(id)} as it was scored: ${printable(scoreOf(old), 200)}`;
+      const [before] = sessionsById(pagesOf(transcript).before, id);
+      const sessions = sessionsById(after, id);
+      const scores = describeScores(sessions[0]);
+      if (sessions.length === 1 && scores === describeScores(before)) return [];
+      const expected = `the scores of ${brief(id)} before: ${printable(describeScores(before), 200)}`;
       const received =
-        items.length === 1 ? printable(scoreOf(item), 200) : `${items.length} sessions`;
-      return [wrong(after, '/items', expected, received)];
+        sessions.length === 1 ? printable(scores, 200) : `${sessions.length} sessions`;
+      return [wrongValue(after, '/items', expected, received)];
     },
-    unjudged: notJudged('not_observed', 'No conversation was scored, and then went on.'),
+    unjudged: notJudged('not_observed', 'No scored conversation received late spans.'),
   };
 }
 
-const notSent = noValidResponse('traces');
-
-/** Spans of two conversations in one request belong to the conversation that each names. */
-function toldApart(): Check {
-  const endsOf = ({ exchanges }: Transcript): Exchange[] =>
-    exchanges.filter(
-      (one) => /^close (first|second) of two$/.test(one.step) && !isRateLimited(one),
-    );
+/** Requires two conversations for spans with two conversation ids in one request. */
+function separatesConversations(): Check {
   return {
     evidence(transcript) {
-      const sent = sentAs(transcript, 'two ids');
-      const isOneTaken = lastOf(transcript, 'end', 'close late') !== undefined;
-      if (!sent || !isOneTaken) return [];
-      return isAccepted(sent) ? [sent, ...endsOf(transcript)] : [sent];
+      const request = findTraces(transcript, 'two ids');
+      const isPlainClosed = lastAccepted(transcript, 'end', 'close late') !== undefined;
+      if (!request || !isPlainClosed) return [];
+      const closes = transcript.exchanges.filter(
+        (exchange) =>
+          isStep(exchange, 'end', 'close first of two', 'close second of two') &&
+          !isRateLimited(exchange),
+      );
+      return isAccepted(request) ? [request, ...closes] : [request];
     },
-    judge([sent, ...ends], transcript) {
-      if (!sent) return [];
-      if (!isAccepted(sent)) return [wrongOutcome(sent, 'a 2xx answer, for two conversations')];
-      const unknown = ends.find((one) => !isAccepted(one));
-      if (unknown) {
-        const expected = `a 2xx answer: its spans came with exchange ${sent.id}`;
-        return [
-          wrongOutcome(unknown, expected, 'Look at the id of each span, not of the request.'),
-        ];
+    judge([request, ...closes], transcript) {
+      if (!request) return [];
+      if (!isAccepted(request)) {
+        return [wrongOutcome(request, 'a 2xx response to spans of two conversations')];
       }
-      return ends.flatMap((one) => ownTurns(one, sent, transcript));
+      const unknown = closes.find((close) => !isAccepted(close));
+      if (unknown) {
+        const expected = `a 2xx response, because exchange ${request.id} sent its spans`;
+        const hint = 'Read the conversation id of each span, not only of the first one.';
+        return [wrongOutcome(unknown, expected, hint)];
+      }
+      return closes.flatMap((close) => findWrongTurns(close, request, transcript));
     },
-    unjudged: notSent,
+    unjudged: noValidResponse('traces'),
   };
 }
 
-/** The session of a conversation has the turns of its own spans, where it shows turns. */
-function ownTurns(end: Exchange, sent: Exchange, transcript: Transcript): Finding[] {
-  const id = conversationIdOf(end);
-  const page = lastOf(transcript, 'production', 'before late spans');
-  const [item] = itemsOfId(page, id);
-  if (!page || !item || !Array.isArray(item['traces'])) return [];
-  const own = spansSent(sent).filter(
+/** Finds a session whose number of turns differs from the number of its spans. */
+function findWrongTurns(close: Exchange, request: Exchange, transcript: Transcript): Finding[] {
+  const id = conversationIdOf(close);
+  const page = lastAccepted(transcript, 'production', 'before late spans');
+  const [session] = sessionsById(page, id);
+  if (!page || !session || !Array.isArray(session['traces'])) return [];
+  const spans = sentSpans(request).filter(
     ({ attributes }) => attributes['gen_ai.conversation.id'] === id,
   );
-  const turns = turnsOf(item).length;
-  if (turns === own.length) return [];
-  const expected = `${own.length} turn of ${brief(id)}, as its own spans have`;
-  return [wrong(page, '/items', expected, `${turns}`)];
+  const turns = turnsOf(session).length;
+  if (turns === spans.length) return [];
+  const expected = `${spans.length} turn in ${brief(id)}, one per span of the conversation`;
+  return [wrongValue(page, '/items', expected, `${turns}`)];
 }
 
-const CLOSED = ['backlog old', 'backlog'];
+const backlogSteps = ['backlog old', 'backlog'] as const;
 
-/** The sessions that came of the backlog, in the order in which they were closed. */
-function backlogOf(transcript: Transcript): { page: Exchange | undefined; items: Item[][] } {
-  const page = lastOf(transcript, 'production', 'backlog');
-  const items = CLOSED.map((step) => {
-    const sent = sentAs(transcript, step);
-    return itemsOfId(page, sent && conversationIdOf(sent));
+/** Returns the sessions of each conversation in the backlog, in the order of their closes. */
+function readBacklog(transcript: Transcript): {
+  page: Exchange | undefined;
+  sessions: ResultsObject[][];
+} {
+  const page = lastAccepted(transcript, 'production', 'backlog');
+  const sessions = backlogSteps.map((step) => {
+    const request = findTraces(transcript, step);
+    return sessionsById(page, request && conversationIdOf(request));
   });
-  return { page, items };
+  return { page, sessions };
 }
 
-const isAsked = (transcript: Transcript): boolean =>
-  transcript.exchanges.some((one) => one.step === 'score backlog' && one.endpoint === 'admin') &&
-  CLOSED.every((step) => lastOf(transcript, 'end', `close ${step}`));
+const isScoringRequested = (transcript: Transcript): boolean =>
+  transcript.exchanges.some((exchange) => isStep(exchange, 'admin', 'score backlog')) &&
+  backlogSteps.every((step) => lastAccepted(transcript, 'end', `close ${step}`));
 
-const runOf = (transcript: Transcript, step: string): unknown =>
-  findSession(transcript, step)?.['run'];
+/** If regular conversations are not listed under their ids, that is the cause. */
+const areOthersListed = (transcript: Transcript): boolean =>
+  findSession(transcript, 'old') !== undefined && findSession(transcript, 'json') !== undefined;
 
-/** Where what is scored at once is not found by its id, or days are not told apart, that is why. */
-const isListedAtOnce = (transcript: Transcript): boolean =>
-  ['old', 'json'].every((step) => findSession(transcript, step) !== undefined);
+const noBacklog = requireControlApi(
+  notJudged('not_observed', 'The run has no backlog of unscored conversations.'),
+);
 
-const noBacklog = needsControl(notJudged('not_observed', 'No backlog was there to be scored.'));
-
-/** Every conversation of the backlog is scored by all evals, in the run of its own date. */
-function joinsItsDay(): Check {
+/** Requires all evals for each conversation of the backlog, in a run of its own date. */
+function scoresBacklogByDate(): Check {
   return {
     evidence(transcript) {
-      const { page } = backlogOf(transcript);
-      return page && isAsked(transcript) && isListedAtOnce(transcript) ? [page] : [];
+      const { page } = readBacklog(transcript);
+      return page && isScoringRequested(transcript) && areOthersListed(transcript) ? [page] : [];
     },
     judge([page], transcript) {
       if (!page) return [];
-      const { items } = backlogOf(transcript);
+      const { sessions } = readBacklog(transcript);
       const seed = transcript.exchanges.find(({ step }) => step === 'evals for backlog')?.sent;
       const evals = valueAt(seed, '/settings/evals');
-      const all = Array.isArray(evals) ? evals.length : 0;
-      const counts = items.map((same) =>
-        same.map((item) => countOf(item, 'total_evaluations') ?? 'no'),
+      const evalCount = Array.isArray(evals) ? evals.length : 0;
+      const counts = sessions.map((ofConversation) =>
+        ofConversation.map((session) => summaryNumber(session, 'total_evaluations') ?? 'no'),
       );
-      if (counts.some((same) => same.length !== 1)) {
-        const listed = counts.map((same) => same.length).join(' and ');
-        return [wrong(page, '/items', 'both conversations of the backlog, once', listed)];
+      if (counts.some(({ length }) => length !== 1)) {
+        const listed = counts.map(({ length }) => length).join(' and ');
+        return [wrongValue(page, '/items', 'each conversation of the backlog once', listed)];
       }
-      if (counts.some(([count]) => typeof count === 'number' && count !== all)) {
-        return [wrong(page, '/items', `${all} evaluations each`, counts.flat().join(' and '))];
+      if (counts.some(([count]) => typeof count === 'number' && count !== evalCount)) {
+        const expected = `${evalCount} evaluations each`;
+        return [wrongValue(page, '/items', expected, counts.flat().join(' and '))];
       }
-      const runs = items.map(([item]) => item?.['run']);
-      const daysDiffer = runOf(transcript, 'old') !== runOf(transcript, 'json');
+      const runs = sessions.map(([session]) => session?.['run']);
+      const daysDiffer =
+        findSession(transcript, 'old')?.['run'] !== findSession(transcript, 'json')?.['run'];
       if (!daysDiffer || typeof runs[0] !== 'string' || runs[0] !== runs[1]) return [];
-      return [wrong(page, '/items', 'a run for each of two days', brief(runs))];
+      return [wrongValue(page, '/items', 'a different run for each day', brief(runs))];
     },
     unjudged: noBacklog,
   };
 }
 
-/** Without evals there is nothing to score by: the control API says so. */
-function asksForEvals(): Check {
+/** Requires a refusal to score the backlog without evals. */
+function refusesWithoutEvals(): Check {
   return {
     evidence: ({ exchanges }) =>
-      exchanges.filter((one) => one.endpoint === 'admin' && one.step === 'score no evals'),
+      exchanges.filter((exchange) => isStep(exchange, 'admin', 'score no evals')),
     judge: (evidence) =>
       evidence
         .filter(isAccepted)
-        .map((one) => wrongOutcome(one, 'a refusal that asks for evals to be picked first')),
+        .map((exchange) => wrongOutcome(exchange, 'a refusal that asks to configure evals first')),
     unjudged: noBacklog,
   };
 }
 
-/** What closed unscored has its turns still, when it is scored at last. */
-function keepsTraces(): Check {
-  const shown = (transcript: Transcript): Item[] =>
-    backlogOf(transcript).items.flatMap((same) => (same.length === 1 ? same : []));
+/** Requires turns in the sessions of the backlog. */
+function keepsTurns(): Check {
+  const singleSessions = (transcript: Transcript): ResultsObject[] =>
+    readBacklog(transcript).sessions.flatMap((sessions) => (sessions.length === 1 ? sessions : []));
   return {
     evidence(transcript) {
-      const { page } = backlogOf(transcript);
-      return page && shown(transcript).some(({ traces }) => Array.isArray(traces)) ? [page] : [];
+      const { page } = readBacklog(transcript);
+      const hasTraces = singleSessions(transcript).some(({ traces }) => Array.isArray(traces));
+      return page && hasTraces ? [page] : [];
     },
     judge: ([page], transcript) =>
-      page && shown(transcript).some((item) => turnsOf(item).length === 0)
-        ? [wrong(page, '/items', 'the turns that were sent before the close', 'none')]
+      page && singleSessions(transcript).some((session) => turnsOf(session).length === 0)
+        ? [wrongValue(page, '/items', 'the turns that were sent before the close', 'none')]
         : [],
     unjudged: noBacklog,
   };
 }
 
-/** The checks of what comes after a close, one for each requirement. */
-export const serviceLateChecks = {
-  'SERVICE-060': staysScored(),
-  'SERVICE-061': toldApart(),
-  'SERVICE-062': joinsItsDay(),
-  'SERVICE-063': asksForEvals(),
-  'SERVICE-064': keepsTraces(),
-} satisfies Record<keyof typeof serviceLateRequirements, Check>;
+/** The checks of shared trace requests, late spans, and the backlog. */
+export const lateChecks = {
+  'SERVICE-060': keepsScores(),
+  'SERVICE-061': separatesConversations(),
+  'SERVICE-062': scoresBacklogByDate(),
+  'SERVICE-063': refusesWithoutEvals(),
+  'SERVICE-064': keepsTurns(),
+} satisfies Record<keyof typeof lateRequirements, Check>;

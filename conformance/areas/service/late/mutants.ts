@@ -1,216 +1,187 @@
-import { isAccepted, json, replaces, type When } from '../../../engine/mutants/combinators.ts';
 import {
-  mutantsOf,
-  variantsOf,
-  type ProxyResponse,
-  type ProxyRequest,
-  type Forward,
-  type Mutant,
-  type Transform,
-  type TransformFactory,
-  type Variant,
+  isAccepted,
+  json,
+  replaces,
+  type When,
+} from '../../../engine/mutants/combinators.ts';
+import type {
+  Forward,
+  Mutant,
+  ProxyRequest,
+  ProxyResponse,
+  Transform,
+  TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
-import { hasKey, hasWrongKey, idIn, listOf, onItems, partOf, type Item } from '../edits.ts';
+import type { ResultsObject } from '../results-api.ts';
+import {
+  closesUnscored,
+  conversationIdIn,
+  conversationIdsIn,
+  doubleOutcomes,
+  errorResponse,
+  fastClock,
+  hasValidKey,
+  mutant,
+  onSessions,
+  withBody,
+} from '../transforms.ts';
 
-const mutant = mutantsOf('service');
-const variant = variantsOf('service');
+/** Matches trace requests that the service would accept. */
+const isValidTraces: When = (request) =>
+  request.endpoint === 'traces' &&
+  /^application\/(json|x-protobuf)$/.test(request.headers['content-type'] ?? '') &&
+  request.body.includes('gen_ai.conversation.id') &&
+  hasValidKey(request);
 
-// The judge waits for what does not come.
-const slow = { clockFactor: 20 };
+type LateResponder = (request: ProxyRequest, forward: Forward) => Promise<ProxyResponse>;
 
-const CONVERSATION = /sk-[a-z0-9]{8}-[a-z0-9]{8}/g;
-
-/** The conversations that a trace request names, each once. */
-const idsIn = ({ body }: ProxyRequest): string[] => [...new Set(body.match(CONVERSATION) ?? [])];
-
-/** A trace request with which nothing else is wrong. */
-const isTaken: When = (asked) =>
-  asked.endpoint === 'traces' &&
-  /^application\/(json|x-protobuf)$/.test(asked.headers['content-type'] ?? '') &&
-  asked.body.includes('gen_ai.conversation.id') &&
-  hasKey(asked) &&
-  !hasWrongKey(asked);
-
-/** Has a hand in what is said of conversations that go on after they were closed. */
-function knowingClosed(
-  edit: (item: Item) => void,
-  onLate: (asked: ProxyRequest, forward: Forward) => Promise<ProxyResponse> = (asked, forward) =>
-    forward(asked),
+/** Edits the sessions of conversations that continue after they were closed. */
+export function onLateConversations(
+  edit: (session: ResultsObject) => void,
+  respond: LateResponder = (request, forward) => forward(request),
 ): TransformFactory {
   return (): Transform => {
     const closed = new Set<string>();
     const late = new Set<string>();
-    const change = onItems('production', (item) => {
-      if (late.has(String(item['source_session_id']))) edit(item);
+    const editLate = onSessions('production', (session) => {
+      if (late.has(String(session['source_session_id']))) edit(session);
     })();
-    return async (asked, forward, clock) => {
-      const id = idIn(asked.path);
-      const isLate = isTaken(asked) && idsIn(asked).some((one) => closed.has(one));
-      if (isLate) {
-        for (const one of idsIn(asked)) late.add(one);
-        return onLate(asked, forward);
+    return async (request, forward, clock) => {
+      const sentIds = isValidTraces(request) ? conversationIdsIn(request.body) : [];
+      if (sentIds.some((id) => closed.has(id))) {
+        for (const id of sentIds) late.add(id);
+        return respond(request, forward);
       }
-      const reply = await change(asked, forward, clock);
-      if (asked.endpoint === 'end' && id && reply !== 'dropped' && isAccepted(reply)) {
+      const response = await editLate(request, forward, clock);
+      const id = conversationIdIn(request.path);
+      if (request.endpoint === 'end' && id && response !== 'dropped' && isAccepted(response)) {
         closed.add(id);
       }
-      return reply;
+      return response;
     };
   };
 }
 
-const untouched = (): void => {};
+const idsOfTraces = ({ endpoint, body }: ProxyRequest): string[] =>
+  endpoint === 'traces' ? conversationIdsIn(body) : [];
 
-function scoreTwice(item: Item): void {
-  const outcomes = listOf(item, 'eval_outcomes');
-  item['eval_outcomes'] = [...outcomes, ...outcomes];
-  const summary = partOf(item, 'outcome_summary');
-  for (const key of ['total_evaluations', 'passed_count', 'failed_count']) {
-    summary[key] = Number(summary[key]) * 2;
-  }
-}
-
-/** Has the service get another body where a request names two conversations. */
-const withTwo =
+/** Rewrites trace requests that contain two conversations. */
+const rewriteSharedRequest =
   (rewrite: (body: string, first: string, second: string) => string): TransformFactory =>
   () =>
-  async (asked, forward) => {
-    const [first, second] = asked.endpoint === 'traces' ? idsIn(asked) : [];
-    if (first === undefined || second === undefined) return forward(asked);
-    const { bytes: _old, ...rest } = asked;
-    return forward({ ...rest, body: rewrite(asked.body, first, second) });
+  async (request, forward) => {
+    const [first, second] = idsOfTraces(request);
+    if (first === undefined || second === undefined) return forward(request);
+    return forward(withBody(request, rewrite(request.body, first, second)));
   };
 
-/** Keeps the spans of one conversation alone. */
-function spansOf(body: string, id: string): string {
+/** Removes the spans of other conversations from a trace request. */
+function keepSpansOf(body: string, conversationId: string): string {
   const request = JSON.parse(body) as {
     resourceSpans: { scopeSpans: { spans: unknown[] }[] }[];
   };
   for (const { scopeSpans } of request.resourceSpans) {
     for (const scope of scopeSpans) {
-      scope.spans = scope.spans.filter((span) => JSON.stringify(span).includes(id));
+      scope.spans = scope.spans.filter((span) => JSON.stringify(span).includes(conversationId));
     }
   }
   return JSON.stringify(request);
 }
 
-/** Changes the sessions of conversations that closed while no evals were configured. */
-function ofBacklog(edit: (item: Item) => void): TransformFactory {
+/** Edits the sessions of conversations that were closed without evals. */
+function onBacklog(edit: (session: ResultsObject) => void): TransformFactory {
   return (): Transform => {
     const unscored = new Set<string>();
-    const change = onItems('production', (item) => {
-      if (unscored.has(String(item['source_session_id']))) edit(item);
+    const editUnscored = onSessions('production', (session) => {
+      if (unscored.has(String(session['source_session_id']))) edit(session);
     })();
-    return async (asked, forward, clock) => {
-      const reply = await change(asked, forward, clock);
-      const id = idIn(asked.path);
-      if (asked.endpoint !== 'end' || reply === 'dropped' || id === undefined) return reply;
-      if (/"evaluations_queued":0(?!.*already)/.test(reply.body)) unscored.add(id);
-      return reply;
+    return async (request, forward, clock) => {
+      const response = await editUnscored(request, forward, clock);
+      const id = conversationIdIn(request.path);
+      if (request.endpoint !== 'end' || response === 'dropped' || id === undefined) return response;
+      if (closesUnscored(response)) unscored.add(id);
+      return response;
     };
   };
 }
 
-/** Asks the service once, for the refusal while there are no evals; then answers by itself. */
-function leavesBacklog(): Transform {
+const isBacklogScoring: When = ({ path }) => path.startsWith('/__admin/score-backlog');
+
+/** Forwards the first request to score the backlog, which is refused, and fakes the second. */
+function fakeBacklogScoring(): Transform {
   let isRefused = false;
-  return async (asked, forward) => {
-    if (!scoresBacklog(asked)) return forward(asked);
+  return async (request, forward) => {
+    if (!isBacklogScoring(request)) return forward(request);
     if (isRefused) return json(200, { conversations: 2, evaluations_queued: 4, runs: [] });
     isRefused = true;
-    return forward(asked);
+    return forward(request);
   };
 }
 
-const scoresBacklog: When = ({ path }) => path.startsWith('/__admin/score-backlog');
-
-/** Mutants of what comes after a close. */
-export const serviceLateMutants: readonly Mutant[] = [
+/** Mutants of shared trace requests, late spans, and the backlog. */
+export const lateMutants: readonly Mutant[] = [
   mutant(
     'late-spans-scored',
-    'Scores a conversation once more when spans come late.',
+    'Scores a conversation again when spans arrive late.',
     'SERVICE-060',
-    knowingClosed(scoreTwice),
+    onLateConversations(doubleOutcomes),
   ),
   mutant(
     'late-spans-unscored',
-    'Moves a conversation to another run when spans come late.',
+    'Moves a conversation to another run when spans arrive late.',
     'SERVICE-060',
-    knowingClosed((item) => {
-      item['run'] = 'Live traces, reopened';
+    onLateConversations((session) => {
+      session['run'] = 'Live traces, reopened';
     }),
   ),
   mutant(
     'two-ids-as-one',
-    'Takes all spans of a request for those of one conversation.',
+    'Assigns all spans of a request to one conversation.',
     'SERVICE-061',
-    withTwo((body, first, second) => body.replaceAll(second, first)),
-    slow,
+    rewriteSharedRequest((body, first, second) => body.replaceAll(second, first)),
+    fastClock,
   ),
   mutant(
     'two-ids-first-alone',
-    'Keeps the spans of the first conversation of a request alone.',
+    'Keeps only the first conversation of a request.',
     'SERVICE-061',
-    withTwo((body, first) => spansOf(body, first)),
-    slow,
+    rewriteSharedRequest((body, first) => keepSpansOf(body, first)),
+    fastClock,
   ),
   mutant(
     'two-ids-refused',
-    'Refuses a request that is of two conversations.',
+    'Refuses a request with two conversations.',
     'SERVICE-061',
-    () => async (asked, forward) =>
-      asked.endpoint === 'traces' && idsIn(asked).length > 1
-        ? json(400, { message: 'One conversation a request.' })
-        : forward(asked),
-    slow,
+    () => async (request, forward) =>
+      idsOfTraces(request).length > 1 ? errorResponse(400) : forward(request),
+    fastClock,
   ),
   mutant(
     'backlog-in-one-run',
-    'Scores the backlog in one run.',
+    'Adds the whole backlog to one run.',
     'SERVICE-062',
-    ofBacklog((item) => {
-      item['run'] = 'Live traces 2026-01-01';
+    onBacklog((session) => {
+      session['run'] = 'Live traces 2026-01-01';
     }),
   ),
   mutant(
     'backlog-left',
-    'Says that it scores the backlog, and does not.',
+    'Reports that it scores the backlog but does not.',
     'SERVICE-062',
-    leavesBacklog,
+    fakeBacklogScoring,
   ),
   mutant(
     'backlog-without-evals',
-    'Scores a backlog by no evals.',
+    'Accepts scoring the backlog without evals.',
     'SERVICE-063',
-    replaces(scoresBacklog, { status: 200 }),
+    replaces(isBacklogScoring, { status: 200 }),
   ),
   mutant(
     'backlog-traces-gone',
-    'Throws the traces away that no eval is there for.',
+    'Discards the turns of unscored conversations.',
     'SERVICE-064',
-    ofBacklog((item) => {
-      if (Array.isArray(item['traces'])) item['traces'] = [];
-    }),
-  ),
-];
-
-/** Legal variants of what comes after a close: that late spans are taken, or shown, is not said. */
-export const serviceLateVariants: readonly Variant[] = [
-  variant(
-    'late-refused',
-    'Refuses spans of a closed conversation.',
-    knowingClosed(untouched, () => Promise.resolve(json(409, { message: 'It is closed.' }))),
-  ),
-  variant(
-    'late-ignored',
-    'Takes spans of a closed conversation, and keeps none.',
-    knowingClosed(untouched, () => Promise.resolve(json(200, {}))),
-  ),
-  variant(
-    'late-ends-later',
-    'Lets a session end with its late spans.',
-    knowingClosed((item) => {
-      item['ended_at'] = '2030-01-01T00:00:00Z';
+    onBacklog((session) => {
+      if (Array.isArray(session['traces'])) session['traces'] = [];
     }),
   ),
 ];

@@ -1,13 +1,6 @@
 import { ingestRequestsPerMinuteMax } from '../../../../src/contract/index.ts';
 import { instantMs } from '../../../../src/platform/clock.ts';
-import {
-  notJudged,
-  checkEach,
-  wrongOutcome,
-  type Check,
-  type Finding,
-} from '../../../engine/checks/check.ts';
-import { hasControl, needsIntrusion } from '../reading.ts';
+import { checkEach, notJudged, wrongOutcome, type Check } from '../../../engine/checks/check.ts';
 import {
   isAccepted,
   isRateLimited,
@@ -15,166 +8,179 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { retryAfterMs } from '../../../engine/transcript/retry-after.ts';
+import { requireIntrusiveRun } from '../findings.ts';
+import { isStep, type TracesStep } from '../steps.ts';
+import { hasControlApi } from '../transcript.ts';
+import type { rateRequirements } from './requirements.ts';
 
 const MAX = ingestRequestsPerMinuteMax;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** A burst with what was sent before it by the same key; the later ones begin after a minute. */
-const FIRST = 'rate';
-const LATER = ['rate again', 'rate once more'];
-const AS_TOLD = ['after Retry-After', 'rate again'];
+/** The bursts of trace requests. The later ones start in a new minute. */
+const bursts: readonly TracesStep[] = ['rate', 'rate again', 'rate once more'];
 
-const isTraces = (one: Exchange): boolean => one.endpoint === 'traces';
+const isFirstBurst = (exchange: Exchange): boolean => isStep(exchange, 'traces', 'rate');
 
-/** The requests of each burst in the order in which they left, where some were answered. */
+/** Returns the answered requests of each burst in the order in which they were sent. */
 function burstsOf({ exchanges }: Transcript): Exchange[][] {
-  return [FIRST, ...LATER]
+  return bursts
     .map((step) =>
       exchanges
-        .filter((one) => isTraces(one) && one.step === step && one.response !== undefined)
-        .sort((one, other) => one.startedMs - other.startedMs),
+        .filter((exchange) => isStep(exchange, 'traces', step) && exchange.response !== undefined)
+        .sort((left, right) => left.startedMs - right.startedMs),
     )
     .filter((burst) => burst.length > 0);
 }
 
-const tookMs = (burst: readonly Exchange[]): number =>
+const burstMs = (burst: readonly Exchange[]): number =>
   Math.max(...burst.map(({ endedMs }) => endedMs)) - (burst[0]?.startedMs ?? 0);
 
-/** What may be let through in such a time: a rate that is spread over the minute lets more. */
-function letThroughMax(windows: number, ms: number): number {
+/** Returns how many requests may pass; a limiter that spreads the rate lets a few more through. */
+function admittedMax(windows: number, ms: number): number {
   return MAX * windows + Math.floor((MAX * ms) / MINUTE_MS);
 }
 
-const letThrough = (burst: readonly Exchange[]): number => burst.filter(isAccepted).length;
+const admittedCount = (burst: readonly Exchange[]): number => burst.filter(isAccepted).length;
 
-const rateUnseen = needsIntrusion(
-  notJudged('not_observed', 'So many requests could not be sent within a minute.'),
+const noBurst = requireIntrusiveRun(
+  notJudged('not_observed', 'The run could not send enough requests within a minute.'),
 );
 
 /**
- * Whoever sends 240 in a minute has passed the rate however the minutes are cut. One burst with more
- * than 120 may have run over the end of a minute, and two that are out of step can't.
+ * Requires 429 above the rate. More than 240 requests within a minute exceed the rate wherever the
+ * service's minutes begin. A burst with 121 to 240 admitted requests may have crossed the boundary
+ * of a fixed window; two bursts that are out of phase cannot both have done so.
  */
-export function putsOff(): Check {
+function limitsRate(): Check {
+  const isOver = (burst: Exchange[], windows: number): boolean =>
+    admittedCount(burst) > admittedMax(windows, burstMs(burst));
   return {
     evidence(transcript) {
-      const bursts = burstsOf(transcript);
-      const isEnough = bursts.some((burst) => burst.length > 2 * MAX && tookMs(burst) < MINUTE_MS);
-      return isEnough || bursts.flat().some(isRateLimited) ? bursts.flat() : [];
+      const all = burstsOf(transcript);
+      const isEnough = all.some((burst) => burst.length > 2 * MAX && burstMs(burst) < MINUTE_MS);
+      return isEnough || all.flat().some(isRateLimited) ? all.flat() : [];
     },
     judge(_evidence, transcript) {
-      const bursts = burstsOf(transcript);
-      const isOver = (burst: Exchange[], windows: number): boolean =>
-        letThrough(burst) > letThroughMax(windows, tookMs(burst));
-      const far = bursts.find((burst) => !burst.some(isRateLimited) || isOver(burst, 2));
-      // Where one key is for all, the first is what other requests left of the rate.
-      const own = hasControl(transcript)
-        ? bursts
-        : bursts.filter(([one]) => one !== undefined && one.step !== FIRST);
-      const isEach = own.length > 1 && own.every((burst) => isOver(burst, 1));
-      const burst = far ?? (isEach ? own[0] : undefined);
+      const all = burstsOf(transcript);
+      const unlimited = all.find((burst) => !burst.some(isRateLimited) || isOver(burst, 2));
+      // With one key for everything, earlier requests of the run count toward the first burst.
+      const comparable = hasControlApi(transcript)
+        ? all
+        : all.filter(([first]) => first !== undefined && !isFirstBurst(first));
+      const isOverInEach = comparable.length > 1 && comparable.every((burst) => isOver(burst, 1));
+      const burst = unlimited ?? (isOverInEach ? comparable[0] : undefined);
       const last = burst?.findLast(isAccepted) ?? burst?.at(-1);
       if (!burst || !last) return [];
       const expected = `429 after ${MAX} requests in a minute`;
-      return [wrongOutcome(last, `${expected}, not after ${letThrough(burst)}`)];
+      return [wrongOutcome(last, `${expected}, not after ${admittedCount(burst)}`)];
     },
-    unjudged: rateUnseen,
+    unjudged: noBurst,
   };
 }
 
-/** Requests with a key of nobody's are not counted for that of the run. */
-const OTHER_KEYS = ['none key', 'wrong key'];
-
 /**
- * Trace requests with the key of the first that was put off, in the minute before it: of one that
- * was refused or got no answer nobody knows that it was not counted.
+ * Returns how many trace requests with the same key were admitted in the minute before a 429.
+ * Refused and unanswered requests count, because the service may have counted them.
  */
-function admittedBefore(first: Exchange, transcript: Transcript): number {
-  const isOfKey = (one: Exchange): boolean =>
-    first.step !== FIRST || hasControl(transcript)
-      ? one.step === first.step
-      : !OTHER_KEYS.includes(one.step);
-  return transcript.exchanges.filter(
-    (one) =>
-      isTraces(one) &&
-      isOfKey(one) &&
-      !isRateLimited(one) &&
-      one.startedMs < first.endedMs &&
-      one.endedMs > first.startedMs - MINUTE_MS,
+function admittedBefore(refused: Exchange, { exchanges }: Transcript, hasOwnKey: boolean): number {
+  const hasSameKey = (exchange: Exchange): boolean =>
+    hasOwnKey
+      ? exchange.step === refused.step
+      : !isStep(exchange, 'traces', 'none key', 'wrong key');
+  return exchanges.filter(
+    (exchange) =>
+      exchange.endpoint === 'traces' &&
+      hasSameKey(exchange) &&
+      !isRateLimited(exchange) &&
+      exchange.startedMs < refused.endedMs &&
+      exchange.endedMs > refused.startedMs - MINUTE_MS,
   ).length;
 }
 
-/** Of each burst, the rate came through before any was put off. */
-export function putsOffNoneBefore(): Check {
-  const firsts = (transcript: Transcript): Exchange[] =>
+/** Requires that the full rate was admitted before the first 429 of each burst. */
+function admitsRate(): Check {
+  const refusedOf = (transcript: Transcript): Exchange[] =>
     burstsOf(transcript).flatMap((burst) => {
-      // One of which nothing came through was not in a new minute for the service.
-      const isOwn = burst[0]?.step === FIRST || burst.some(isAccepted);
-      const put = isOwn ? burst.filter(isRateLimited) : [];
-      // Those that left together are put off in any order: all of them were sent by then.
-      const last = put.toSorted((one, other) => other.endedMs - one.endedMs)[0];
-      return last ?? [];
+      // A later burst without any admitted request did not start in a new minute of the service.
+      const [first] = burst;
+      const isComparable = (first && isFirstBurst(first)) || burst.some(isAccepted);
+      const refused = isComparable ? burst.filter(isRateLimited) : [];
+      // Concurrent requests are refused in any order; all of them were sent before the last 429.
+      return refused.toSorted((left, right) => right.endedMs - left.endedMs)[0] ?? [];
     });
   return {
-    evidence: (transcript) => firsts(transcript),
-    judge: (evidence, transcript): Finding[] =>
-      evidence.flatMap((first) => {
-        const admitted = admittedBefore(first, transcript);
+    evidence: refusedOf,
+    judge: (evidence, transcript) =>
+      evidence.flatMap((refused) => {
+        const hasOwnKey = !isFirstBurst(refused) || hasControlApi(transcript);
+        const admitted = admittedBefore(refused, transcript, hasOwnKey);
         if (admitted >= MAX) return [];
         const expected = `429 after ${MAX} requests in a minute, not after ${admitted}`;
-        return [wrongOutcome(first, expected)];
+        return [wrongOutcome(refused, expected)];
       }),
-    unjudged: rateUnseen,
+    unjudged: noBurst,
   };
 }
 
-const isMoved = ({ exchanges }: Transcript): boolean =>
-  exchanges.some((one) => one.endpoint === 'admin' && /^clock/.test(one.step) && isAccepted(one));
+const isClockAdvanced = ({ exchanges }: Transcript): boolean =>
+  exchanges.some(
+    (exchange) =>
+      exchange.endpoint === 'admin' && exchange.step.startsWith('clock') && isAccepted(exchange),
+  );
 
-/** Retry-After is a time to come that can be waited for: the rate is one of a minute. */
-export function saysWhen(): Check {
+/** Requires a `Retry-After` in the future, at most an hour away because the rate is per minute. */
+function hasRetryAfter(): Check {
   return checkEach(
-    (one) => isTraces(one) && isRateLimited(one),
-    (one, transcript) => {
-      const nowMs = (instantMs(transcript.run.startedAt) ?? 0) + one.endedMs;
-      const waitMs = retryAfterMs(one, nowMs);
-      const isDate = /GMT\s*$/.test(one.response?.headers['retry-after'] ?? '');
-      // A date has whole seconds, and may have come in the one that it was sent in.
-      const isToCome = waitMs !== undefined && (isDate ? waitMs >= 0 : waitMs > 0);
-      // A date by a clock that was moved on is not one of the clock that Date goes by.
-      if (isToCome && (waitMs <= HOUR_MS || (isDate && isMoved(transcript)))) return [];
+    (exchange) => exchange.endpoint === 'traces' && isRateLimited(exchange),
+    (exchange, transcript) => {
+      const nowMs = (instantMs(transcript.run.startedAt) ?? 0) + exchange.endedMs;
+      const delayMs = retryAfterMs(exchange, nowMs);
+      const header = exchange.response?.headers['retry-after'];
+      const isDate = /GMT\s*$/.test(header ?? '');
+      // A date has a precision of one second, so it may equal the current time.
+      const isFuture = delayMs !== undefined && (isDate ? delayMs >= 0 : delayMs > 0);
+      // After the clock was advanced, a date may be far from the time of this machine.
+      if (isFuture && (delayMs <= HOUR_MS || (isDate && isClockAdvanced(transcript)))) return [];
       return [
         {
-          exchange: one.id,
+          exchange: exchange.id,
           pointer: '',
-          expected: 'Retry-After: 1 second or more, an hour at most, or a date within that',
-          received: one.response?.headers['retry-after'] ?? 'no such header',
+          expected: 'Retry-After with 1 to 3600 seconds, or with a date within the next hour',
+          received: header ?? 'no Retry-After header',
         },
       ];
     },
-    notJudged('not_observed', 'No trace request was put off.'),
+    notJudged('not_observed', 'No trace request got a 429 response.'),
   );
 }
 
-/** After the time of Retry-After, some of what is sent is taken. */
-export function takesAgain(): Check {
+const retries: readonly TracesStep[] = ['after Retry-After', 'rate again'];
+
+/** Requires an admitted request after the time in `Retry-After`. */
+function admitsAfterDelay(): Check {
   return {
     evidence: ({ exchanges }) =>
       exchanges.filter(
-        (one) => isTraces(one) && AS_TOLD.includes(one.step) && one.response !== undefined,
+        (exchange) => isStep(exchange, 'traces', ...retries) && exchange.response !== undefined,
       ),
-    judge(evidence) {
-      const steps = new Set(evidence.map(({ step }) => step));
-      return [...steps].flatMap((step) => {
-        const sent = evidence.filter((one) => one.step === step);
-        const [first] = sent;
-        if (!first || !sent.every(isRateLimited)) return [];
-        return [wrongOutcome(first, 'no 429, after the time that Retry-After named')];
-      });
-    },
-    unjudged: needsIntrusion(
-      notJudged('not_observed', 'No 429 named a time that the kit could wait for.'),
+    judge: (evidence) =>
+      retries.flatMap((step) => {
+        const retried = evidence.filter((exchange) => exchange.step === step);
+        const [first] = retried;
+        if (!first || !retried.every(isRateLimited)) return [];
+        return [wrongOutcome(first, 'no 429 after the time in Retry-After')];
+      }),
+    unjudged: requireIntrusiveRun(
+      notJudged('not_observed', 'No 429 response had a Retry-After that the run could wait for.'),
     ),
   };
 }
+
+/** The checks of the request rate. */
+export const rateChecks = {
+  'SERVICE-026': limitsRate(),
+  'SERVICE-027': hasRetryAfter(),
+  'SERVICE-028': admitsRate(),
+  'SERVICE-031': admitsAfterDelay(),
+} satisfies Record<keyof typeof rateRequirements, Check>;

@@ -1,62 +1,72 @@
-import { conversations } from '../close/probes.ts';
-import { cost } from '../../../engine/probe.ts';
-import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { valueAt } from '../../../../src/contract/index.ts';
+import { instantMs, isoTime } from '../../../../src/platform/clock.ts';
+import { cost } from '../../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
-import { about, admin, manyOf } from '../control-probes.ts';
-import { filtersOf } from './filters.ts';
-import { read, windowOf } from '../waiting.ts';
+import { conversations, RESENT_OFFSET_MS } from '../close/probes.ts';
+import type { ServiceContext, ServiceProbe, ServiceProbeContext } from '../context.ts';
+import { resultsEndpoints, type ResultsEndpoint, type ResultsObject } from '../results-api.ts';
+import {
+  middleSessionMs,
+  seedEvals,
+  seededAgentName,
+  seededAgentUrlPart,
+  seedManySessions,
+  uploadRunName,
+} from '../seeds.ts';
+import { createConversation } from '../spans.ts';
+import { createControlStep, createResultsStep, ownerQuery, runPeriod } from '../requests.ts';
+import type { NameFilter, ResultsStep, Wildcard } from '../steps.ts';
+import { sessionsOf } from '../transcript.ts';
 
-type Endpoint = 'production' | 'simulations';
+type Query = Record<string, string>;
+type QueryByStep = readonly (readonly [ResultsStep, Query])[];
+
+/** Reads all sessions of the run, page by page and through every filter. */
+async function readSessions(context: ServiceProbeContext, endpoint: ResultsEndpoint): Promise<void> {
+  const read = (step: ResultsStep, query: Query): Promise<Exchange | undefined> =>
+    context.send(createResultsStep(context, endpoint, step, query));
+  await read('defaults', {});
+  const all = { ...runPeriod(context.service), limit: '500' };
+  const whole = await read('whole', all);
+  if (!whole || !isAccepted(whole)) return;
+  await readPages(context, endpoint, countSessions(whole));
+  const queries: QueryByStep = [
+    ['traces asked for', { include_traces: 'true' }],
+    ['traces declined', { include_traces: 'false' }],
+    ['failed only', { failed_only: 'true' }],
+    ...createFilterQueries(context, endpoint, sessionsOf(whole)),
+  ];
+  await Promise.all(
+    queries
+      .filter(([, query]) => Object.values(query).every((value) => value !== ''))
+      .map(([step, query]) => read(step, { ...all, ...query })),
+  );
+  // Intrusive runs with a control API test the cap with more than 500 sessions instead.
+  const { intrusive, hasControlApi } = context.service;
+  if (!intrusive || !hasControlApi) await read('over the cap', { limit: '501' });
+  await read('whole again', all);
+}
+
+/** Returns how many sessions to page through, up to the largest page. */
+const countSessions = (page: Exchange): number => {
+  const total = valueAt(page.json, '/total');
+  const { length } = sessionsOf(page);
+  return Math.min(typeof total === 'number' ? Math.max(total, length) : length, 500);
+};
 
 const PAGES_MAX = 10;
 
-/** Every filter and page of an endpoint, within the window of the run. */
-async function readAll(context: ServiceProbeContext, endpoint: Endpoint): Promise<void> {
-  const window = windowOf(context.service);
-  const get = (step: string, query: Record<string, string>): Promise<Exchange | undefined> =>
-    context.send(read(context, endpoint, step, query));
-  await get('defaults', {});
-  const whole = await get('whole', { ...window, limit: '500' });
-  if (!whole || !isAccepted(whole)) return;
-  await pages(context, endpoint, totalOf(whole));
-  const all = { ...window, limit: '500' };
-  const queries: Record<string, Record<string, string>> = {
-    'traces asked for': { include_traces: 'true' },
-    'traces declined': { include_traces: 'false' },
-    'failed only': { failed_only: 'true' },
-    ...filtersOf(context, endpoint, whole),
-  };
-  await Promise.all(
-    Object.entries(queries)
-      .filter(([, query]) => Object.values(query).every((value) => value !== ''))
-      .map(([step, query]) => get(step, { ...all, ...query })),
-  );
-  // Where more than the cap can be put there, that is read over the cap instead.
-  const { intrusive, hasControlApi } = context.service;
-  if (!intrusive || !hasControlApi) await get('over the cap', { limit: '501' });
-  await get('whole again', all);
-}
-
-/** How many sessions there are to page through; where the total is none, how many came. */
-const totalOf = ({ json }: Exchange): number => {
-  const total = valueAt(json, '/total');
-  const items = valueAt(json, '/items');
-  const came = Array.isArray(items) ? items.length : 0;
-  return Math.min(typeof total === 'number' ? Math.max(total, came) : came, 500);
-};
-
-/** Pages of a quarter of what there is, until there is no more. */
-async function pages(
+/** Reads pages with a quarter of the sessions each. */
+async function readPages(
   context: ServiceProbeContext,
-  endpoint: Endpoint,
+  endpoint: ResultsEndpoint,
   total: number,
 ): Promise<void> {
   const limit = Math.max(1, Math.ceil(total / 4));
   for (let page = 0; page < PAGES_MAX && (page === 0 || page * limit < total); page++) {
     await context.send(
-      read(context, endpoint, 'page', {
-        ...windowOf(context.service),
+      createResultsStep(context, endpoint, 'page', {
+        ...runPeriod(context.service),
         limit: String(limit),
         skip: String(page * limit),
       }),
@@ -64,6 +74,118 @@ async function pages(
   }
 }
 
+/** The name filter of each endpoint, and a step for values that only occur in another field. */
+const nameFilters = {
+  production: {
+    filter: 'run',
+    step: 'run by session id',
+    otherField: 'source_session_id',
+  },
+  simulations: { filter: 'agent', step: 'agent by scenario', otherField: 'scenario' },
+} as const;
+
+/** Returns the filters to test with the listed sessions. A query with an empty value is skipped. */
+function createFilterQueries(
+  { service }: ServiceProbeContext,
+  endpoint: ResultsEndpoint,
+  sessions: readonly ResultsObject[],
+): QueryByStep {
+  const { filter, step, otherField } = nameFilters[endpoint];
+  const runName = endpoint === 'production' ? uploadRunName(service) : seededAgentName(service);
+  const listedName = textAt(sessions[0], `/${filter}`);
+  const listedEval = textAt(sessions[0], '/eval_outcomes/0/eval_name');
+  const [, secondEval] = seedEvals(service);
+  const name = trimEnds(service.hasControlApi ? runName : listedName);
+  const evalName = trimEnds(service.hasControlApi ? secondEval.name : listedEval);
+  const bound = chooseTimeBound(service, endpoint, sessions);
+  return [
+    [`${filter} none`, { [filter]: 'no such name' }],
+    ['eval none', { eval: 'no such eval' }],
+    [filter, { [filter]: name.toUpperCase() }],
+    ['eval', { eval: evalName.toUpperCase() }],
+    ...createWildcardQueries(filter, name, ['%', '.']),
+    ...createWildcardQueries('eval', evalName, ['%', '_']),
+    [step, { [filter]: findForeignText(sessions, filter, otherField) }],
+    ['started after', { started_after: bound }],
+    ['started before', { started_before: bound }],
+  ];
+}
+
+function textAt(session: ResultsObject | undefined, pointer: string): string {
+  const value = valueAt(session, pointer);
+  return typeof value === 'string' ? value : '';
+}
+
+/** Removes the first and last character, so that only a substring match finds the text. */
+const trimEnds = (text: string): string => (text.length > 2 ? text.slice(1, -1) : text);
+
+/** Replaces the character in the middle by wildcards, which must match only themselves. */
+function createWildcardQueries(
+  filter: NameFilter,
+  text: string,
+  wildcards: readonly Wildcard[],
+): QueryByStep {
+  const middle = Math.floor(text.length / 2);
+  return wildcards.map((wildcard) => {
+    const value =
+      text.length < 2 ? '' : `${text.slice(0, middle)}${wildcard}${text.slice(middle + 1)}`;
+    return [`${filter} with ${wildcard}`, { [filter]: value }];
+  });
+}
+
+/** Returns a text from another field that is in no name; empty if there is none. */
+function findForeignText(
+  sessions: readonly ResultsObject[],
+  filter: NameFilter,
+  otherField: string,
+): string {
+  const names = sessions.map((session) => textAt(session, `/${filter}`).toLowerCase());
+  const isForeign = (text: string): boolean =>
+    text.length > 2 && !names.some((name) => name.includes(text.toLowerCase()));
+  return sessions.map((session) => trimEnds(textAt(session, `/${otherField}`))).find(isForeign) ?? '';
+}
+
+/** A session this long has a middle that differs from its start and end in any precision. */
+const LONG_SESSION_MS = 5_000;
+
+/**
+ * Returns the time for `started_after` and `started_before`. It is the exact start of a session of
+ * the run if one is listed. Otherwise listed times may be rounded, so it is a time in the middle of
+ * another session.
+ */
+function chooseTimeBound(
+  service: ServiceContext,
+  endpoint: ResultsEndpoint,
+  sessions: readonly ResultsObject[],
+): string {
+  const exactMs = findExactStartMs(service, endpoint, sessions);
+  if (exactMs !== undefined) return isoTime(exactMs);
+  const middle = Math.floor(sessions.length / 2);
+  const fromMiddle = [...sessions.slice(middle), ...sessions.slice(0, middle).reverse()];
+  const [insideMs] = fromMiddle.flatMap((session) => {
+    const startMs = instantMs(textAt(session, '/started_at'));
+    const endMs = instantMs(textAt(session, '/ended_at'));
+    const isLong =
+      startMs !== undefined && endMs !== undefined && endMs - startMs > LONG_SESSION_MS;
+    return isLong ? [(startMs + endMs) / 2] : [];
+  });
+  return insideMs === undefined ? textAt(sessions[middle], '/started_at') : isoTime(insideMs);
+}
+
+/** Returns the start of a session of the run; undefined if no such session is listed. */
+function findExactStartMs(
+  service: ServiceContext,
+  endpoint: ResultsEndpoint,
+  sessions: readonly ResultsObject[],
+): number | undefined {
+  if (endpoint === 'simulations') {
+    return service.hasControlApi ? middleSessionMs(service) : undefined;
+  }
+  const { id, startMs } = createConversation(service, 're-sent', { offsetMs: RESENT_OFFSET_MS });
+  return sessions.some((session) => session['source_session_id'] === id) ? startMs : undefined;
+}
+
+/** Reads the production results. */
 export const production: ServiceProbe = {
   id: 'service/production',
   area: 'service',
@@ -72,31 +194,33 @@ export const production: ServiceProbe = {
   exercises: ['SERVICE-070', 'SERVICE-080', 'SERVICE-112'],
   cost: cost(23),
   async run(context) {
-    if (context.service.hasControlApi) await context.send(admin('drain', '/drain'));
-    await readAll(context, 'production');
-    if (!context.service.hasControlApi) return;
-    // The bare owner has sessions of its own to be left out, and none of its neighbour's.
-    await context.send(read(context, 'production', 'another owner', {}, 'limits'));
+    const { hasControlApi } = context.service;
+    if (hasControlApi) await context.send(createControlStep('drain', '/drain'));
+    await readSessions(context, 'production');
+    if (!hasControlApi) return;
+    await context.send(createResultsStep(context, 'production', 'another owner', {}, 'limits'));
   },
 };
 
-const simulations: ServiceProbe = {
+/** Reads the simulation results. */
+export const simulations: ServiceProbe = {
   id: 'service/simulations',
   area: 'service',
   phase: 'after',
   exercises: ['SERVICE-130'],
   cost: cost(23),
   async run(context) {
-    await readAll(context, 'simulations');
-    if (!context.service.hasControlApi) return;
-    const url = { agent: `FIRST-${context.service.marker}.example` };
-    await context.send(read(context, 'simulations', 'agent by URL', url));
-    await context.send(read(context, 'simulations', 'another owner', {}, 'limits'));
+    const { service } = context;
+    await readSessions(context, 'simulations');
+    if (!service.hasControlApi) return;
+    const query = { agent: seededAgentUrlPart(service) };
+    await context.send(createResultsStep(context, 'simulations', 'agent by URL', query));
+    await context.send(createResultsStep(context, 'simulations', 'another owner', {}, 'limits'));
   },
 };
 
-/** More sessions than the largest page holds, which only a run that may be large puts there. */
-const many: ServiceProbe = {
+/** Seeds more sessions than the largest page holds, and reads them. */
+export const manySessions: ServiceProbe = {
   id: 'service/many',
   area: 'service',
   phase: 'after',
@@ -106,29 +230,13 @@ const many: ServiceProbe = {
   async run(context) {
     const { service } = context;
     if (!service.hasControlApi) return;
-    await context.send(admin('many', `/seed${about(service, 'paged')}`, manyOf(service)));
-    for (const endpoint of ['production', 'simulations'] as const) {
-      await context.send(read(context, endpoint, 'over the cap', { limit: '501' }, 'paged'));
-      await context.send(read(context, endpoint, 'many', {}, 'paged'));
+    const seedPath = `/seed${ownerQuery(service, 'paged')}`;
+    await context.send(createControlStep('many', seedPath, seedManySessions(service)));
+    for (const endpoint of resultsEndpoints) {
+      await context.send(
+        createResultsStep(context, endpoint, 'over the cap', { limit: '501' }, 'paged'),
+      );
+      await context.send(createResultsStep(context, endpoint, 'many', {}, 'paged'));
     }
   },
 };
-
-/** What came to nothing on the way, from the service's own log; for people who read a recording. */
-const log: ServiceProbe = {
-  id: 'service/log',
-  area: 'service',
-  phase: 'after',
-  needs: [conversations],
-  exercises: [],
-  cost: cost(1),
-  async run(context) {
-    const { service } = context;
-    if (!service.hasControlApi) return;
-    const path = `/ingest-log${about(service, 'main')}`;
-    await context.send(admin('ingest log', path, undefined, 'GET'));
-  },
-};
-
-/** The scenarios in which results are read. */
-export const resultScenarios: readonly ServiceProbe[] = [production, simulations, many, log];

@@ -1,0 +1,51 @@
+import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
+import { instead, json, to } from '../../../engine/mutants/combinators.ts';
+import type { Mutant, Transform } from '../../../engine/mutants/mutant.ts';
+import { hasKey, hasValidKey, hasWrongKey, mutant, not } from '../transforms.ts';
+
+/** A body that every endpoint could return for an accepted request. */
+const acceptance = json(200, {
+  items: [],
+  total: 0,
+  skip: 0,
+  limit: 50,
+  conversation_id: 'any',
+  status: 'evaluating',
+});
+
+/** Redirects trace requests without the right key, and stores their spans under the last valid key. */
+function redirectAndKeep(): Transform {
+  let lastKey = '';
+  return async (request, forward) => {
+    const isValid = hasValidKey(request);
+    if (isValid) lastKey = request.headers[serviceApiKeyHeader] ?? '';
+    if (request.endpoint !== 'traces' || isValid) return forward(request);
+    const headers = { ...request.headers, [serviceApiKeyHeader]: lastKey };
+    await forward({ ...request, headers });
+    return { status: 302, headers: { location: '/login' }, body: '' };
+  };
+}
+
+/** Mutants of the service key. */
+export const authenticationMutants: readonly Mutant[] = [
+  ...(['traces', 'end', 'production', 'simulations'] as const).flatMap((endpoint) => [
+    mutant(
+      `${endpoint}-without-key`,
+      'Accepts requests without a key.',
+      'SERVICE-029',
+      instead(to(endpoint, not(hasKey)), () => acceptance),
+    ),
+    mutant(
+      `${endpoint}-any-key`,
+      'Accepts any key.',
+      'SERVICE-030',
+      instead(to(endpoint, hasWrongKey), () => acceptance),
+    ),
+  ]),
+  mutant(
+    'redirected-and-kept',
+    'Redirects unauthorized callers but stores their spans.',
+    ['SERVICE-029', 'SERVICE-030'],
+    redirectAndKeep,
+  ),
+];

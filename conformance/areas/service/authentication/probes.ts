@@ -1,0 +1,59 @@
+import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
+import { cost } from '../../../engine/probe.ts';
+import type { Exchange } from '../../../engine/transcript/reading.ts';
+import { createChatSpan, createConversation, createTraceExport } from '../spans.ts';
+import { createEndStep, createRefusedStep, createResultsStep, createTracesStep } from '../requests.ts';
+import type { BadKey } from '../steps.ts';
+
+const badKeys: readonly BadKey[] = ['none', 'wrong'];
+
+/** Sends requests without a key and with a wrong key, next to requests with the right key. */
+export const keys: ServiceProbe = {
+  id: 'service/keys',
+  area: 'service',
+  phase: 'refused',
+  exercises: ['SERVICE-029', 'SERVICE-030'],
+  cost: cost(13),
+  async run(context) {
+    const { service } = context;
+    const conversation = createConversation(service, 'keys');
+    const spans = createTraceExport([createChatSpan(service, conversation)]);
+    const traces = await context.send(createTracesStep(context, 'keys', spans));
+    if (!traces) return;
+    const requests = [
+      createEndStep(context, 'close keys', conversation.id),
+      createResultsStep(context, 'production', 'keys'),
+      createResultsStep(context, 'simulations', 'keys'),
+    ];
+    const controls = await Promise.all(requests.map((request) => context.send(request)));
+    await Promise.all([
+      ...requests.flatMap((request, index) => {
+        const control = controls[index];
+        if (!control) return [];
+        return badKeys.map((key) =>
+          context.send(createRefusedStep(control, request, { step: `${key} key`, key })),
+        );
+      }),
+      ...badKeys.map((key) => sendTracesWithoutKey(context, traces, key)),
+    ]);
+  },
+};
+
+/**
+ * Sends a conversation without the right key. If the service redirects the request, an end call
+ * finds out whether the service kept the spans anyway.
+ */
+async function sendTracesWithoutKey(
+  context: ServiceProbeContext,
+  control: Exchange,
+  key: BadKey,
+): Promise<void> {
+  const conversation = createConversation(context.service, `${key} key`);
+  const spans = createTraceExport([createChatSpan(context.service, conversation)]);
+  const request = createTracesStep(context, `${key} key`, spans);
+  const exchange = await context.send(createRefusedStep(control, request, { key }));
+  const status = exchange?.response?.status ?? 0;
+  if (status < 300 || status >= 400) return;
+  const close = createEndStep(context, `close ${key} key`, conversation.id);
+  await context.send({ ...close, intent: 'open' });
+}

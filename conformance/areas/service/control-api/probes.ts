@@ -1,0 +1,78 @@
+import { conversations } from '../close/probes.ts';
+import type { ServiceStep } from '../steps.ts';
+import { isObject } from '../../../../src/platform/json.ts';
+import { cost, type Step } from '../../../engine/probe.ts';
+import { PREFLIGHT, isAccepted } from '../../../engine/transcript/reading.ts';
+import { ownerNames, type OwnerName, type ServiceProbe, type ServiceProbeContext } from '../context.ts';
+import { resultsEndpoints } from '../results-api.ts';
+import { seedOwner, uploadedTranscript } from '../seeds.ts';
+import { createControlStep, ownerQuery } from '../requests.ts';
+
+/** Sends one plain request to each route, to find out whether a service is at the address. */
+export const preflight: ServiceProbe = {
+  id: PREFLIGHT,
+  area: 'service',
+  phase: 'preflight',
+  exercises: [],
+  cost: cost(3),
+  async run(context) {
+    const reads = resultsEndpoints.map(
+      (endpoint): Step<ServiceStep> => ({ endpoint, step: 'plain', intent: 'valid' }),
+    );
+    // If only the results endpoints are broken, that is a finding and the run continues.
+    const unknownId = `sk-${context.service.marker}-nobody`;
+    const end: Step<ServiceStep> = { endpoint: 'end', step: 'plain', intent: 'open', path: unknownId };
+    await Promise.all([...reads, end].map((request) => context.send(request)));
+  },
+};
+
+/** Looks for a control API and, if there is one, creates the owners of the run. */
+export const controlSetup: ServiceProbe = {
+  id: 'service/control',
+  area: 'service',
+  phase: 'preflight',
+  exercises: [],
+  cost: cost(ownerNames.length + 3),
+  async run(context) {
+    const health = await context.send(createControlStep('health', '/health', undefined, 'GET'));
+    // A single-page application returns HTML for every path, so the body must be JSON.
+    if (!health || !isAccepted(health) || !isObject(health.json)) return;
+    const { service } = context;
+    service.hasControlApi = true;
+    const isCreated = await Promise.all(ownerNames.map((name) => createOwner(context, name)));
+    service.hasControlApi = isCreated.every(Boolean);
+    if (!service.hasControlApi) return;
+    const evalPath = `/evals/parcel${ownerQuery(service, 'deleted')}`;
+    const uploadPath = `/transcripts${ownerQuery(service, 'main')}`;
+    await Promise.all([
+      context.send(createControlStep('delete an eval', evalPath, undefined, 'DELETE')),
+      context.send(createControlStep('upload', uploadPath, uploadedTranscript(service))),
+    ]);
+  },
+};
+
+async function createOwner(context: ServiceProbeContext, name: OwnerName): Promise<boolean> {
+  const { service } = context;
+  const { key } = service.keyFor(name);
+  if (typeof key !== 'object') return false;
+  const document = { keys: [{ key: key.own }], ...seedOwner(service, name) };
+  const path = `/seed${ownerQuery(service, name)}`;
+  const response = await context.send(createControlStep(`make ${name}`, path, document));
+  return response !== undefined && isAccepted(response);
+}
+
+/** Reads the service's ingest log, for people who study a recording. No check uses it. */
+export const ingestLog: ServiceProbe = {
+  id: 'service/log',
+  area: 'service',
+  phase: 'after',
+  needs: [conversations],
+  exercises: [],
+  cost: cost(1),
+  async run(context) {
+    const { service } = context;
+    if (!service.hasControlApi) return;
+    const path = `/ingest-log${ownerQuery(service, 'main')}`;
+    await context.send(createControlStep('ingest log', path, undefined, 'GET'));
+  },
+};

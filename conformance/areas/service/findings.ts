@@ -1,0 +1,32 @@
+import { brief, valueAt } from '../../../src/contract/index.ts';
+import { notJudged, type Check, type Finding } from '../../engine/checks/check.ts';
+import type { Exchange } from '../../engine/transcript/reading.ts';
+import { hasControlApi } from './transcript.ts';
+
+/** Creates a finding about one value of a response body (default: the value at the pointer). */
+export function wrongValue(
+  { id, json }: Exchange,
+  pointer: string,
+  expected: string,
+  received: string = brief(valueAt(json, pointer)),
+): Finding {
+  return { exchange: id, pointer, expected, received };
+}
+
+/** Reports that a control API is required, unless the run has one. */
+export function requireControlApi(otherwise: Check['unjudged']): Check['unjudged'] {
+  const absent = notJudged(
+    'not_observed',
+    'The check needs a control API to set up the service, and the service has none.',
+  );
+  return (transcript) => (hasControlApi(transcript) ? otherwise(transcript) : absent(transcript));
+}
+
+/** Reports that an intrusive run is required, unless the run is intrusive. */
+export function requireIntrusiveRun(otherwise: Check['unjudged']): Check['unjudged'] {
+  const skipped = notJudged(
+    'not_observed',
+    'Only an intrusive run sends these requests. Run the check with --intrusive.',
+  );
+  return (transcript) => (transcript.run.intrusive ? otherwise(transcript) : skipped(transcript));
+}

@@ -1,0 +1,197 @@
+import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
+import { gzipSync } from 'node:zlib';
+import { cost, type Step } from '../../../engine/probe.ts';
+import { conversations, probeIdleClose } from '../close/probes.ts';
+import { createChatSpan, createConversation, createTraceExport, withoutAttributes } from '../spans.ts';
+import { stringAttribute, type TraceExport } from '../spans.ts';
+import { createEndStep, createRefusedStep, createResultsStep, createTracesStep } from '../requests.ts';
+import type { EndStep, ResultsStep, TracesStep, ServiceStep } from '../steps.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Sends trace requests and an end call that the service must refuse, next to accepted ones. */
+export const refusals: ServiceProbe = {
+  id: 'service/refusals',
+  area: 'service',
+  phase: 'refused',
+  exercises: ['SERVICE-012', 'SERVICE-020', 'SERVICE-021', 'SERVICE-022', 'SERVICE-048'],
+  cost: cost(8),
+  async run(context) {
+    const { service } = context;
+    const conversation = createConversation(service, 'control');
+    const span = createChatSpan(service, conversation);
+    const request = createTracesStep(context, 'control', createTraceExport([span]));
+    const control = await context.send(request);
+    if (!control) return;
+    const withoutId = createTraceExport([withoutAttributes(span, 'gen_ai.conversation.id')]);
+    const close = createEndStep(context, 'close control', conversation.id);
+    await context.send({
+      ...request,
+      step: 'charset',
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+    } satisfies Step<ServiceStep>);
+    const [closed] = await Promise.all([
+      context.send(close),
+      context.send(
+        createRefusedStep(control, request, { step: 'no id', body: { json: withoutId } }),
+      ),
+      ...(['text/plain', 'application/octet-stream', 'application/xml'] as const).map((type) =>
+        context.send(
+          createRefusedStep(control, request, { step: type, headers: { 'content-type': type } }),
+        ),
+      ),
+    ]);
+    if (!closed) return;
+    const unknownId = encodeURIComponent(createConversation(service, 'never sent').id);
+    await context.send(createRefusedStep(closed, close, { step: 'unknown', path: unknownId }));
+  },
+};
+
+/** Returns trace requests that the specification does not mention. */
+function createUnusualTraces(context: ServiceProbeContext): Step<TracesStep>[] {
+  const { service } = context;
+  const conversation = createConversation(service, 'odd', { offsetMs: -HOUR_MS });
+  const span = createChatSpan(service, conversation);
+  const withBody = (
+    step: TracesStep,
+    body: NonNullable<Step['body']>,
+    headers?: Record<string, string>,
+  ): Step<TracesStep> => ({
+    ...createTracesStep(context, step, createTraceExport([])),
+    intent: 'open',
+    body,
+    ...(headers && { headers }),
+  });
+  const withExport = (step: TracesStep, request: TraceExport): Step<TracesStep> =>
+    withBody(step, { json: request });
+  const toBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
+  const withInput = (value: object) => ({
+    ...span,
+    attributes: [
+      ...withoutAttributes(span, 'gen_ai.input.messages').attributes,
+      { key: 'gen_ai.input.messages', value: value as { stringValue: string } },
+    ],
+  });
+  const message = { kvlistValue: { values: [{ key: 'role', value: { stringValue: 'user' } }] } };
+  const base64Ids = { traceId: toBase64(span.traceId), spanId: toBase64(span.spanId) };
+  return [
+    withExport('no spans', createTraceExport([])),
+    withExport(
+      'messages not JSON',
+      createTraceExport([withInput({ stringValue: 'Where is my parcel?' })]),
+    ),
+    withExport(
+      'messages as values',
+      createTraceExport([withInput({ arrayValue: { values: [message] } })]),
+    ),
+    withExport('ids in base64', createTraceExport([{ ...span, ...base64Ids }])),
+    withExport('tag beside', createTraceExport([span], [stringAttribute('shop', 'north')])),
+    withBody('body not JSON', { text: '{"resourceSpans":' }),
+    withBody('body empty', { text: '' }),
+    withBody('body an array', { json: [] }),
+    withBody(
+      'body not protobuf',
+      { bytes: Buffer.from('no protobuf') },
+      { 'content-type': 'application/x-protobuf' },
+    ),
+    withBody('body not gzip', { bytes: Buffer.from('no gzip') }, { 'content-encoding': 'gzip' }),
+    withBody('encoding unknown', { text: '{}' }, { 'content-encoding': 'zstd' }),
+  ];
+}
+
+/** Invalid and unknown query parameters of the results endpoints. */
+const unusualQueries = [
+  ['limit not a number', { limit: 'many' }],
+  ['limit 0', { limit: '0' }],
+  ['skip negative', { skip: '-1' }],
+  ['boolean unreadable', { failed_only: 'perhaps' }],
+  ['time unreadable', { started_after: 'yesterday' }],
+  ['parameter unknown', { colour: 'red' }],
+] as const satisfies readonly (readonly [ResultsStep, Record<string, string>])[];
+
+/** Sends requests that the specification does not mention, to all endpoints. */
+export const unspecified: ServiceProbe = {
+  id: 'service/silences',
+  area: 'service',
+  phase: 'refused',
+  needs: [conversations],
+  exercises: ['SERVICE-011'],
+  cost: cost(21),
+  async run(context) {
+    const { service } = context;
+    await Promise.all([
+      ...createUnusualTraces(context).map((request) => context.send(request)),
+      ...unusualQueries.map(([step, query]) =>
+        context.send({ ...createResultsStep(context, 'production', step, query), intent: 'open' }),
+      ),
+      context.send({
+        ...createResultsStep(context, 'production', 'no slash at the end'),
+        intent: 'open',
+        path: '/api/prod-evaluations/sessions',
+      }),
+    ]);
+    const { id } = createConversation(service, 'json');
+    const closeAgain = (step: EndStep, edit: Partial<Step>): Step => ({
+      ...createEndStep(context, step, id),
+      ...edit,
+      intent: 'open',
+    });
+    const jsonType = { 'content-type': 'application/json' };
+    await context.send(closeAgain('content type alone', { headers: jsonType }));
+    await context.send(closeAgain('a body', { body: { json: { reason: 'done' } } }));
+    await context.send(closeAgain('a body that is not JSON', { body: { text: '{' } }));
+  },
+};
+
+/** "10 MB" may mean 10 million bytes or 10 MiB. */
+const TEN_MEGABYTES = 10_000_000;
+const TEN_MEBIBYTES = 10_485_760;
+const MARGIN_BYTES = 500_000;
+
+/** Sends bodies just below and above 10 MB. */
+async function probeBodySizes(
+  context: ServiceProbeContext,
+  request: Step<TracesStep>,
+): Promise<void> {
+  const { body } = request;
+  const text = body && 'json' in body ? JSON.stringify(body.json) : '';
+  // Trailing white space makes the body larger without changing its meaning.
+  const pad = (bytes: number): string => text.padEnd(bytes, ' ');
+  const control = await context.send({
+    ...request,
+    step: 'under 10 MB',
+    body: { text: pad(TEN_MEGABYTES - MARGIN_BYTES) },
+  } satisfies Step<ServiceStep>);
+  if (!control) return;
+  const tooLarge = pad(TEN_MEBIBYTES + MARGIN_BYTES);
+  await context.send(
+    createRefusedStep(control, request, { step: 'over 10 MB', body: { text: tooLarge } }),
+  );
+  await context.send({
+    ...request,
+    step: 'inflates to over 10 MB',
+    intent: 'open',
+    body: { bytes: gzipSync(tooLarge) },
+    headers: { 'content-encoding': 'gzip' },
+  } satisfies Step<ServiceStep>);
+}
+
+/** Sends large bodies and lets a conversation become idle. */
+export const limits: ServiceProbe = {
+  id: 'service/limits',
+  area: 'service',
+  phase: 'cleanup',
+  intrusive: true,
+  exercises: ['SERVICE-023', 'SERVICE-024', 'SERVICE-058', 'SERVICE-059'],
+  cost: cost(12),
+  async run(context) {
+    const { service } = context;
+    const conversation = createConversation(service, 'limits', { offsetMs: -HOUR_MS });
+    const request = createTraceExport([createChatSpan(service, conversation)]);
+    await probeBodySizes(
+      context,
+      createTracesStep(context, 'limits', request, { owner: 'limits' }),
+    );
+    if (service.hasControlApi) await probeIdleClose(context);
+  },
+};

@@ -1,0 +1,32 @@
+import { isObject } from '../../../src/platform/json.ts';
+
+/** The endpoints that return scored sessions (spec 4.3, 4.4). */
+export const resultsEndpoints = ['production', 'simulations'] as const;
+export type ResultsEndpoint = (typeof resultsEndpoints)[number];
+
+/** The path of each results endpoint. */
+export const resultsPaths: Readonly<Record<ResultsEndpoint, string>> = {
+  production: '/api/prod-evaluations/sessions/',
+  simulations: '/api/simulations/sessions/',
+};
+
+/** A JSON object of a results page, such as a session or a turn. Its fields are not validated. */
+export type ResultsObject = Record<string, unknown>;
+
+/** Returns the sessions in the body of a results page; an empty list if the body has none. */
+export function sessionsIn(body: unknown): ResultsObject[] {
+  return isObject(body) ? objectsAt(body, 'items') : [];
+}
+
+/** Returns the objects in the array under a key; an empty list if there is no array. */
+export function objectsAt(object: ResultsObject, key: string): ResultsObject[] {
+  const list = object[key];
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+/** Returns the value of a query parameter of a path; undefined if the path does not have it. */
+export function queryParameter(path: string, name: string): string | undefined {
+  const mark = path.indexOf('?');
+  const query = new URLSearchParams(mark < 0 ? '' : path.slice(mark + 1));
+  return query.get(name) ?? undefined;
+}

@@ -1,0 +1,242 @@
+import { gunzipSync } from 'node:zlib';
+import {
+  decodeTraceRequest,
+  readTraceRequest,
+  valueAt,
+  type TraceSpan,
+} from '../../../src/contract/index.ts';
+import { instantMs } from '../../../src/platform/clock.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { type Exchange, type Transcript, isAccepted } from '../../engine/transcript/reading.ts';
+import type { OwnerName } from './context.ts';
+import {
+  queryParameter,
+  sessionsIn,
+  type ResultsEndpoint,
+  type ResultsObject,
+} from './results-api.ts';
+import { isStep, type ControlStep, type EndStep, type ResultsStep, type TracesStep } from './steps.ts';
+
+/** Returns the sessions that a response lists. */
+export const sessionsOf = ({ json }: Exchange): ResultsObject[] => sessionsIn(json);
+
+/** Returns a predicate for successful reads of a results endpoint that have a list of items. */
+export const isResultsPage =
+  (endpoint: ResultsEndpoint) =>
+  (exchange: Exchange): boolean =>
+    exchange.endpoint === endpoint &&
+    exchange.intent !== 'refuse' &&
+    isAccepted(exchange) &&
+    Array.isArray(valueAt(exchange.json, '/items'));
+
+/** Returns the last exchange of a step that the service accepted. */
+export function lastAccepted(
+  transcript: Transcript,
+  endpoint: ResultsEndpoint,
+  step: ResultsStep,
+): Exchange | undefined;
+export function lastAccepted(
+  transcript: Transcript,
+  endpoint: 'end',
+  step: EndStep,
+): Exchange | undefined;
+export function lastAccepted(
+  transcript: Transcript,
+  endpoint: 'admin',
+  step: ControlStep,
+): Exchange | undefined;
+export function lastAccepted(
+  { exchanges }: Transcript,
+  endpoint: Exchange['endpoint'],
+  step: string,
+): Exchange | undefined {
+  return exchanges.findLast(
+    (exchange) =>
+      exchange.endpoint === endpoint && exchange.step === step && isAccepted(exchange),
+  );
+}
+
+/** Returns the value of a query parameter of a request. */
+export const queryOf = ({ request }: Exchange, name: string): string | undefined =>
+  queryParameter(request.path, name);
+
+const spansByExchange = new WeakMap<Exchange, readonly TraceSpan[]>();
+
+/** Returns the spans of a trace request in any encoding; an empty list if they are unreadable. */
+export function sentSpans(exchange: Exchange): readonly TraceSpan[] {
+  const known = spansByExchange.get(exchange);
+  if (known) return known;
+  const spans = exchange.endpoint === 'traces' ? decodeSpans(exchange) : [];
+  spansByExchange.set(exchange, spans);
+  return spans;
+}
+
+const INFLATED_BYTES_MAX = 20_000_000;
+
+function decodeSpans({ request, sent }: Exchange): readonly TraceSpan[] {
+  const { headers, bodyBase64 } = request;
+  try {
+    if (bodyBase64 === undefined) return readTraceRequest(sent).spans;
+    const bytes = Buffer.from(bodyBase64, 'base64');
+    const plain =
+      headers['content-encoding'] === 'gzip'
+        ? gunzipSync(bytes, { maxOutputLength: INFLATED_BYTES_MAX })
+        : bytes;
+    return headers['content-type'] === 'application/x-protobuf'
+      ? decodeTraceRequest(plain).spans
+      : readTraceRequest(JSON.parse(plain.toString('utf8'))).spans;
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the conversation id of a trace request or an end call. */
+export function conversationIdOf(exchange: Exchange): string | undefined {
+  if (exchange.endpoint === 'end') {
+    const [, id] = /^\/v1\/sessions\/([^/]*)\/end$/.exec(exchange.request.path) ?? [];
+    return id === undefined ? undefined : decodePathSegment(id);
+  }
+  const ids = sentSpans(exchange).map(({ attributes }) => attributes['gen_ai.conversation.id']);
+  const spanId = ids.find((id) => typeof id === 'string');
+  return typeof spanId === 'string' ? spanId : exchange.request.headers['x-conversation-id'];
+}
+
+function decodePathSegment(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether the service accepted every trace request of a conversation. */
+export function isConversationAccepted(
+  id: string | undefined,
+  { exchanges }: Transcript,
+): boolean {
+  const requests = exchanges.filter(
+    (exchange) =>
+      exchange.endpoint === 'traces' &&
+      exchange.intent === 'valid' &&
+      conversationIdOf(exchange) === id,
+  );
+  return id !== undefined && requests.length > 0 && requests.every(isAccepted);
+}
+
+/** Returns the last page that was read while the run waited for scores. */
+export const lastPolledPage = (transcript: Transcript): Exchange | undefined =>
+  lastAccepted(transcript, 'production', 'results');
+
+/** Returns the polled session of the conversation that a trace request sent. */
+export function findSession(transcript: Transcript, step: TracesStep): ResultsObject | undefined {
+  const page = lastPolledPage(transcript);
+  const request = transcript.exchanges.find((exchange) => isStep(exchange, 'traces', step));
+  const id = request && conversationIdOf(request);
+  return id === undefined ? undefined : sessionsById(page, id)[0];
+}
+
+/** Returns the sessions of a page that have a conversation id. */
+export const sessionsById = (
+  page: Exchange | undefined,
+  id: string | undefined,
+): ResultsObject[] =>
+  page ? sessionsOf(page).filter((session) => session['source_session_id'] === id) : [];
+
+/** Returns the chat spans that were sent for a conversation, without duplicates, by start time. */
+export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[] {
+  const spans = exchanges
+    .filter((exchange) => exchange.endpoint === 'traces' && conversationIdOf(exchange) === id)
+    .flatMap(sentSpans)
+    .filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  return [...byId.values()].sort((left, right) => (left.startNs < right.startNs ? -1 : 1));
+}
+
+/** Returns the text of the first message in an attribute of a span. */
+export function messageText(span: TraceSpan, key: string): string | undefined {
+  const value = span.attributes[key];
+  if (typeof value !== 'string') return undefined;
+  try {
+    const text = valueAt(JSON.parse(value), '/0/parts/0/content');
+    return typeof text === 'string' ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the turns that a session shows. */
+export function turnsOf({ traces }: ResultsObject): unknown[] {
+  return Array.isArray(traces) ? traces : [];
+}
+
+/** Returns when a session started, in milliseconds since the Unix epoch. */
+export function startedAtMs({ started_at: startedAt }: ResultsObject): number | undefined {
+  return typeof startedAt === 'string' ? instantMs(startedAt) : undefined;
+}
+
+/** Returns a number of the session's `outcome_summary`. */
+export function summaryNumber(session: ResultsObject, name: string): number | undefined {
+  const value = valueAt(session, `/outcome_summary/${name}`);
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** Returns whether the run created its owners through the control API. */
+export function hasControlApi({ exchanges }: Transcript): boolean {
+  const requests = exchanges.filter(
+    ({ endpoint, step }) => endpoint === 'admin' && step.startsWith('make '),
+  );
+  return requests.length > 0 && requests.every(isAccepted);
+}
+
+/** Returns the seed document that the run sent for an owner. */
+export function sentSeed({ exchanges }: Transcript, owner: OwnerName): unknown {
+  return exchanges.find((exchange) => isStep(exchange, 'admin', `make ${owner}`))?.sent;
+}
+
+/** Returns the number of evals that score the live traces of an owner, according to its seed. */
+export function seededEvalCount(transcript: Transcript, owner: OwnerName): number {
+  const ids = valueAt(sentSeed(transcript, owner), '/settings/evals');
+  return Array.isArray(ids) ? ids.length : 0;
+}
+
+/** A simulation session that the run seeded. */
+export interface SeededSession {
+  /** Unique among the seeded sessions. */
+  persona: unknown;
+  startMs: number;
+  /** Whether its simulation was deleted. */
+  isDeleted: boolean;
+  turns: unknown[];
+}
+
+/** Returns the simulation sessions that the run seeded. */
+export function seededSessions(transcript: Transcript): SeededSession[] {
+  const simulations = listAt(sentSeed(transcript, 'main'), '/simulations');
+  return simulations.flatMap((simulation) =>
+    listAt(simulation, '/sessions').map((session) => ({
+      persona: valueAt(session, '/persona'),
+      startMs: instantMs(String(valueAt(session, '/started_at'))) ?? 0,
+      isDeleted: valueAt(simulation, '/deleted') === true,
+      turns: listAt(session, '/turns'),
+    })),
+  );
+}
+
+function listAt(value: unknown, pointer: string): unknown[] {
+  const list = valueAt(value, pointer);
+  return Array.isArray(list) ? list : [];
+}
+
+/** Returns the seeded session that a listed session corresponds to. */
+export function findSeededSession(
+  session: ResultsObject,
+  transcript: Transcript,
+): SeededSession | undefined {
+  return seededSessions(transcript).find(({ persona }) => persona === session['persona']);
+}
+
+/** Returns the session id of the transcript that the run uploaded, if the upload was accepted. */
+export function findUpload(transcript: Transcript): ResultsObject | undefined {
+  const sent = lastAccepted(transcript, 'admin', 'upload')?.sent;
+  return isObject(sent) ? sent : undefined;
+}

@@ -1,0 +1,177 @@
+import { serviceApiKeyHeader } from '../../../src/contract/index.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import {
+  always,
+  changes,
+  edited,
+  isAccepted,
+  json,
+  type When,
+} from '../../engine/mutants/combinators.ts';
+import {
+  mutantsOf,
+  variantsOf,
+  type ProxyRequest,
+  type ProxyResponse,
+  type Transform,
+  type TransformFactory,
+} from '../../engine/mutants/mutant.ts';
+import {
+  queryParameter,
+  sessionsIn,
+  type ResultsEndpoint,
+  type ResultsObject,
+} from './results-api.ts';
+
+/** Creates a mutant of the service. */
+export const mutant = mutantsOf('service');
+
+/** Creates a legal variant of the service. */
+export const variant = variantsOf('service');
+
+/** For mutants whose run waits for results that never arrive. */
+export const fastClock = { clockFactor: 20 } as const;
+
+/** For distortions that only an intrusive run detects. */
+export const intrusiveOnly = { intrusive: true } as const;
+
+/** Creates an error response of the service. */
+export const errorResponse = (status: number): ProxyResponse =>
+  json(status, { message: 'Refused.' });
+
+/** The response to an accepted trace request. */
+export const emptyTraceResponse: ProxyResponse = json(200, {});
+
+export const hasKey: When = ({ headers }) => headers[serviceApiKeyHeader] !== undefined;
+
+/** Matches requests with the key that every probe uses as the wrong one. */
+export const hasWrongKey: When = ({ headers }) =>
+  headers[serviceApiKeyHeader] === 'sandbox-kit-wrong-key';
+
+export const hasValidKey: When = (request) => hasKey(request) && !hasWrongKey(request);
+
+/** Matches requests that the specified interface refuses because of their key. */
+export const isUnauthorized: When = (request) =>
+  isSpecified(request) && !hasValidKey(request);
+
+/** Matches requests to the specified interface, which excludes the control API. */
+export const isSpecified: When = ({ endpoint }) => endpoint !== undefined && endpoint !== 'admin';
+
+/** Matches requests that have a query parameter, and that value if one is given. */
+export const hasQuery =
+  (name: string, value?: string): When =>
+  ({ path }) => {
+    const received = queryParameter(path, name);
+    return value === undefined ? received !== undefined : received === value;
+  };
+
+/** Matches requests that ask for turns. */
+export const wantsTraces = hasQuery('include_traces', 'true');
+
+/** Inverts a condition. */
+export const not =
+  (when: When): When =>
+  (request) =>
+    !when(request);
+
+/** Returns an edit that sets the value of a key. */
+export const setKey =
+  (key: string, value: unknown) =>
+  (object: ResultsObject): void => {
+    object[key] = value;
+  };
+
+/** Returns an edit that removes a key. */
+export const removeKey =
+  (key: string) =>
+  (object: ResultsObject): void => {
+    Reflect.deleteProperty(object, key);
+  };
+
+/** Edits the results pages of an endpoint. */
+export function onPages(
+  endpoint: ResultsEndpoint,
+  edit: (page: ResultsObject, request: ProxyRequest) => void,
+  when: When = always,
+): TransformFactory {
+  return changes(
+    (request) => request.endpoint === endpoint && when(request),
+    (response, request) =>
+      isAccepted(response) ? edited(response, request, edit) : response,
+  );
+}
+
+/** Edits each session on the results pages of an endpoint. */
+export function onSessions(
+  endpoint: ResultsEndpoint,
+  edit: (session: ResultsObject, request: ProxyRequest) => void,
+  when: When = always,
+): TransformFactory {
+  return onPages(
+    endpoint,
+    (page, request) => {
+      for (const session of sessionsIn(page)) edit(session, request);
+    },
+    when,
+  );
+}
+
+/** Returns the object under a key; a new empty object if there is none. */
+export function objectAt(object: ResultsObject, key: string): ResultsObject {
+  const value = object[key];
+  return isObject(value) ? value : {};
+}
+
+/** Rewrites the query before the service receives the request. */
+export function rewriteQuery(
+  endpoint: ResultsEndpoint,
+  edit: (query: URLSearchParams) => void,
+  when: When = always,
+): TransformFactory {
+  return (): Transform => async (request, forward) =>
+    request.endpoint === endpoint && when(request)
+      ? forward(withQuery(request, edit))
+      : forward(request);
+}
+
+/** Returns a copy of the request with an edited query. */
+export function withQuery(
+  request: ProxyRequest,
+  edit: (query: URLSearchParams) => void,
+): ProxyRequest {
+  const [route = '', search = ''] = request.path.split('?');
+  const query = new URLSearchParams(search);
+  edit(query);
+  return { ...request, path: `${route}?${query.toString()}` };
+}
+
+/** Returns a copy of the request with another body. */
+export function withBody({ bytes: _bytes, ...request }: ProxyRequest, body: string): ProxyRequest {
+  return { ...request, body };
+}
+
+/** Returns the conversation ids of the run in a text, without duplicates. */
+export function conversationIdsIn(text: string): string[] {
+  return [...new Set(text.match(/sk-[a-z0-9]{8}-[a-z0-9]{8}/g) ?? [])];
+}
+
+/** Returns the first conversation id of the run in a text. */
+export const conversationIdIn = (text: string): string | undefined => conversationIdsIn(text)[0];
+
+/** Returns whether an end call closed a conversation without evals for the first time. */
+export const closesUnscored = ({ body }: ProxyResponse): boolean =>
+  /"evaluations_queued":0(?!.*already)/.test(body);
+
+/** Returns by how many milliseconds a request advances the service clock. */
+export const clockAdvanceMs = ({ endpoint, json: body }: ProxyRequest): number =>
+  endpoint === 'admin' && isObject(body) ? Number(body['advance_ms'] ?? 0) : 0;
+
+/** Doubles the outcomes of a session, as if it had been scored twice. */
+export function doubleOutcomes(session: ResultsObject): void {
+  const outcomes = session['eval_outcomes'];
+  if (Array.isArray(outcomes)) session['eval_outcomes'] = [...outcomes, ...outcomes];
+  const summary = objectAt(session, 'outcome_summary');
+  for (const key of ['total_evaluations', 'passed_count', 'failed_count']) {
+    summary[key] = Number(summary[key]) * 2;
+  }
+}

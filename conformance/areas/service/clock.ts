@@ -39,7 +39,9 @@ export const clockReset: ServiceProbe = {
     if (service.clockAdvancedMs === 0) return;
     // Scoring that is due now would otherwise be due a day after the reset.
     await context.send(createControlStep('drain', '/drain'));
-    const clock = await context.send(createControlStep('clock as moved', '/clock', undefined, 'GET'));
+    const clock = await context.send(
+      createControlStep('clock as moved', '/clock', undefined, 'GET'),
+    );
     const nowMs = valueAt(clock?.json, '/now_ms');
     if (typeof nowMs !== 'number') return;
     const resetMs = nowMs - service.clockAdvancedMs;

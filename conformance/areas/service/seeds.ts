@@ -35,8 +35,7 @@ export function seedLiveEvals(service: ServiceContext): SeedDocument {
 export const seededAgentName = ({ marker }: ServiceContext): string => `Check Agent ${marker}`;
 
 /** Returns part of the URL of that agent, in another case than the seed has it. */
-export const seededAgentUrlPart = ({ marker }: ServiceContext): string =>
-  `FIRST-${marker}.example`;
+export const seededAgentUrlPart = ({ marker }: ServiceContext): string => `FIRST-${marker}.example`;
 
 /** Returns the session id of the transcript that the run uploads. */
 export const uploadSessionId = ({ marker }: ServiceContext): string => `sk-${marker}-upload`;

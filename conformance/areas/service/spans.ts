@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import type { Step } from '../../engine/probe.ts';
 import type { ServiceContext } from './context.ts';
 import type { ConversationName } from './steps.ts';
 
@@ -164,7 +165,7 @@ export const encodings = {
     body: { bytes: gzipSync(encodeProtobuf(request)) },
     headers: { ...PROTOBUF_TYPE, ...GZIP_ENCODING },
   }),
-} as const satisfies Record<string, (request: TraceExport) => Pick<Step, 'body' | 'headers'>>;
+} satisfies Record<string, (request: TraceExport) => Pick<Step, 'body' | 'headers'>>;
 
 export type Encoding = keyof typeof encodings;
 

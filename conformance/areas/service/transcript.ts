@@ -15,7 +15,13 @@ import {
   type ResultsEndpoint,
   type ResultsObject,
 } from './results-api.ts';
-import { isStep, type ControlStep, type EndStep, type ResultsStep, type TracesStep } from './steps.ts';
+import {
+  isStep,
+  type ControlStep,
+  type EndStep,
+  type ResultsStep,
+  type TracesStep,
+} from './steps.ts';
 
 /** Returns the sessions that a response lists. */
 export const sessionsOf = ({ json }: Exchange): ResultsObject[] => sessionsIn(json);
@@ -51,8 +57,7 @@ export function lastAccepted(
   step: string,
 ): Exchange | undefined {
   return exchanges.findLast(
-    (exchange) =>
-      exchange.endpoint === endpoint && exchange.step === step && isAccepted(exchange),
+    (exchange) => exchange.endpoint === endpoint && exchange.step === step && isAccepted(exchange),
   );
 }
 
@@ -110,10 +115,7 @@ function decodePathSegment(text: string): string | undefined {
 }
 
 /** Returns whether the service accepted every trace request of a conversation. */
-export function isConversationAccepted(
-  id: string | undefined,
-  { exchanges }: Transcript,
-): boolean {
+export function isConversationAccepted(id: string | undefined, { exchanges }: Transcript): boolean {
   const requests = exchanges.filter(
     (exchange) =>
       exchange.endpoint === 'traces' &&

@@ -17,6 +17,7 @@ import {
   type TransformFactory,
 } from '../../engine/mutants/mutant.ts';
 import {
+  objectsAt,
   queryParameter,
   sessionsIn,
   type ResultsEndpoint,
@@ -51,8 +52,7 @@ export const hasWrongKey: When = ({ headers }) =>
 export const hasValidKey: When = (request) => hasKey(request) && !hasWrongKey(request);
 
 /** Matches requests that the specified interface refuses because of their key. */
-export const isUnauthorized: When = (request) =>
-  isSpecified(request) && !hasValidKey(request);
+export const isUnauthorized: When = (request) => isSpecified(request) && !hasValidKey(request);
 
 /** Matches requests to the specified interface, which excludes the control API. */
 export const isSpecified: When = ({ endpoint }) => endpoint !== undefined && endpoint !== 'admin';
@@ -96,8 +96,7 @@ export function onPages(
 ): TransformFactory {
   return changes(
     (request) => request.endpoint === endpoint && when(request),
-    (response, request) =>
-      isAccepted(response) ? edited(response, request, edit) : response,
+    (response, request) => (isAccepted(response) ? edited(response, request, edit) : response),
   );
 }
 
@@ -168,8 +167,8 @@ export const clockAdvanceMs = ({ endpoint, json: body }: ProxyRequest): number =
 
 /** Doubles the outcomes of a session, as if it had been scored twice. */
 export function doubleOutcomes(session: ResultsObject): void {
-  const outcomes = session['eval_outcomes'];
-  if (Array.isArray(outcomes)) session['eval_outcomes'] = [...outcomes, ...outcomes];
+  const outcomes = objectsAt(session, 'eval_outcomes');
+  session['eval_outcomes'] = [...outcomes, ...outcomes];
   const summary = objectAt(session, 'outcome_summary');
   for (const key of ['total_evaluations', 'passed_count', 'failed_count']) {
     summary[key] = Number(summary[key]) * 2;

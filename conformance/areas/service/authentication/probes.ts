@@ -2,7 +2,12 @@ import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { cost } from '../../../engine/probe.ts';
 import type { Exchange } from '../../../engine/transcript/reading.ts';
 import { createChatSpan, createConversation, createTraceExport } from '../spans.ts';
-import { createEndStep, createRefusedStep, createResultsStep, createTracesStep } from '../requests.ts';
+import {
+  createEndStep,
+  createRefusedStep,
+  createResultsStep,
+  createTracesStep,
+} from '../requests.ts';
 import type { BadKey } from '../steps.ts';
 
 const badKeys: readonly BadKey[] = ['none', 'wrong'];

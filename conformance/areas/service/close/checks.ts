@@ -99,8 +99,7 @@ function marksRepeatedClose(): Check {
       ...repeated.judge(evidence, transcript),
       ...evidence
         .filter(
-          (exchange) =>
-            isClosed(exchange) && valueAt(exchange.json, '/already_closed') !== true,
+          (exchange) => isClosed(exchange) && valueAt(exchange.json, '/already_closed') !== true,
         )
         .map((exchange) => wrongValue(exchange, '/already_closed', 'true')),
     ],
@@ -245,9 +244,7 @@ function lists(
       const describe = (isThere: boolean): string => (isThere ? 'listed' : 'not listed');
       const isThere = sessionsById(page, id).length > 0;
       if (isThere === isListed) return [];
-      return [
-        wrongValue(page, '/items', `${brief(id)} ${describe(isListed)}`, describe(isThere)),
-      ];
+      return [wrongValue(page, '/items', `${brief(id)} ${describe(isListed)}`, describe(isThere))];
     },
     unjudged,
   );

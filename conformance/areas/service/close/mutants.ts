@@ -159,12 +159,7 @@ const responses: Mutant[] = [
 ];
 
 const queuedCounts: Mutant[] = [
-  editsClose(
-    'queues-less',
-    'Queues only one of two evals.',
-    'SERVICE-049',
-    replaceQueued(2, 1),
-  ),
+  editsClose('queues-less', 'Queues only one of two evals.', 'SERVICE-049', replaceQueued(2, 1)),
   {
     ...editsClose(
       'queues-six',

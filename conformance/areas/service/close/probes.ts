@@ -14,7 +14,14 @@ import {
   type Conversation,
   type Encoding,
 } from '../spans.ts';
-import { createControlStep, createEndStep, createResultsStep, createTracesStep, ownerQuery, runPeriod } from '../requests.ts';
+import {
+  createControlStep,
+  createEndStep,
+  createResultsStep,
+  createTracesStep,
+  ownerQuery,
+  runPeriod,
+} from '../requests.ts';
 import type { ConversationName, ResultsStep, ServiceStep } from '../steps.ts';
 
 const HOUR_MS = 3_600_000;
@@ -66,7 +73,10 @@ function planConversations(context: ServiceProbeContext): PlannedConversation[] 
 }
 
 /** Three turns in two requests, so that only the conversation id connects them. */
-function planSeveralTurns(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
+function planSeveralTurns(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
   const turn = (number: number) => createChatSpan(context.service, conversation, number);
   return {
     conversation,
@@ -78,7 +88,10 @@ function planSeveralTurns(context: ServiceProbeContext, conversation: Conversati
 }
 
 /** A turn whose conversation id is only in the header. */
-function planHeaderId(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
+function planHeaderId(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
   const span = createChatSpan(context.service, conversation);
   const request = createTraceExport([withoutAttributes(span, 'gen_ai.conversation.id')]);
   const headers = { 'x-conversation-id': conversation.id };
@@ -89,7 +102,10 @@ function planHeaderId(context: ServiceProbeContext, conversation: Conversation):
 }
 
 /** A turn and a span without an operation name, which is not a turn. */
-function planIgnoredSpan(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
+function planIgnoredSpan(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
   const { service } = context;
   const ignored = createSiblingSpan(service, conversation, 'GET /orders', [
     stringAttribute('gen_ai.conversation.id', conversation.id),
@@ -100,7 +116,10 @@ function planIgnoredSpan(context: ServiceProbeContext, conversation: Conversatio
 }
 
 /** A turn with all optional attributes and a tool call. */
-function planToolCall(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
+function planToolCall(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
   const { service } = context;
   const chat = createChatSpan(service, conversation);
   const toolCall = createSiblingSpan(service, conversation, 'execute_tool look_up', [
@@ -129,14 +148,20 @@ function planToolCall(context: ServiceProbeContext, conversation: Conversation):
   return { conversation, requests: [createTracesStep(context, 'tools', request)] };
 }
 
-function planFailedTurn(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
+function planFailedTurn(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
   const span = createChatSpan(context.service, conversation, 1, { status: { code: 2 } });
   const request = createTraceExport([span]);
   return { conversation, requests: [createTracesStep(context, 'failed', request)] };
 }
 
 /** A turn in an `invoke_agent` wrapper. The specification does not say whether that is one turn. */
-function planWrappedTurn(context: ServiceProbeContext, conversation: Conversation): PlannedConversation {
+function planWrappedTurn(
+  context: ServiceProbeContext,
+  conversation: Conversation,
+): PlannedConversation {
   const { service } = context;
   const chat = createChatSpan(service, conversation);
   const wrapper = createSiblingSpan(service, conversation, 'invoke_agent', [
@@ -185,9 +210,7 @@ export const conversations: ServiceProbe = {
     );
     const [first] = planned;
     if (first) await context.send(createEndStep(context, 'close again', first.conversation.id));
-    const upload = service.hasControlApi
-      ? [{ id: uploadSessionId(service), evaluations: 1 }]
-      : [];
+    const upload = service.hasControlApi ? [{ id: uploadSessionId(service), evaluations: 1 }] : [];
     await waitUntilScored(context, [...oldSession, ...sessions.flat(), ...upload]);
   },
 };

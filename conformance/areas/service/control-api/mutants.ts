@@ -11,13 +11,7 @@ const foreignMutant = (
   kills: ServiceRequirementId,
   transform: TransformFactory,
 ): Mutant =>
-  mutant(
-    `strange-${name}`,
-    description,
-    kills,
-    withoutControlApi(notFound, transform),
-    fastClock,
-  );
+  mutant(`strange-${name}`, description, kills, withoutControlApi(notFound, transform), fastClock);
 
 /** Replaces the number of queued evals in the responses to first closes. */
 const replaceQueued = (count: number): TransformFactory =>

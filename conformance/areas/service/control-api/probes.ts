@@ -3,7 +3,12 @@ import type { ServiceStep } from '../steps.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import { PREFLIGHT, isAccepted } from '../../../engine/transcript/reading.ts';
-import { ownerNames, type OwnerName, type ServiceProbe, type ServiceProbeContext } from '../context.ts';
+import {
+  ownerNames,
+  type OwnerName,
+  type ServiceProbe,
+  type ServiceProbeContext,
+} from '../context.ts';
 import { resultsEndpoints } from '../results-api.ts';
 import { seedOwner, uploadedTranscript } from '../seeds.ts';
 import { createControlStep, ownerQuery } from '../requests.ts';
@@ -16,12 +21,19 @@ export const preflight: ServiceProbe = {
   exercises: [],
   cost: cost(3),
   async run(context) {
-    const reads = resultsEndpoints.map(
-      (endpoint): Step<ServiceStep> => ({ endpoint, step: 'plain', intent: 'valid' }),
-    );
+    const reads = resultsEndpoints.map((endpoint): Step<ServiceStep> => ({
+      endpoint,
+      step: 'plain',
+      intent: 'valid',
+    }));
     // If only the results endpoints are broken, that is a finding and the run continues.
     const unknownId = `sk-${context.service.marker}-nobody`;
-    const end: Step<ServiceStep> = { endpoint: 'end', step: 'plain', intent: 'open', path: unknownId };
+    const end: Step<ServiceStep> = {
+      endpoint: 'end',
+      step: 'plain',
+      intent: 'open',
+      path: unknownId,
+    };
     await Promise.all([...reads, end].map((request) => context.send(request)));
   },
 };

@@ -17,7 +17,12 @@ import {
 } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import { isStep } from '../steps.ts';
-import { conversationIdOf, isConversationAccepted, lastAccepted, sessionsOf } from '../transcript.ts';
+import {
+  conversationIdOf,
+  isConversationAccepted,
+  lastAccepted,
+  sessionsOf,
+} from '../transcript.ts';
 import type { idRequirements } from './requirements.ts';
 
 type IdName = 'case' | 'other case' | 'reserved' | 'slash';
@@ -88,7 +93,12 @@ function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Find
   return closes
     .filter((close) => isScored(close) && !isListed(close))
     .map((close) =>
-      wrongValue(page, '/items', `${brief(conversationIdOf(close))} listed by its id`, 'not listed'),
+      wrongValue(
+        page,
+        '/items',
+        `${brief(conversationIdOf(close))} listed by its id`,
+        'not listed',
+      ),
     );
 }
 

@@ -26,7 +26,8 @@ export const idRequirements = {
     section: '5',
     statements: ['5.a3'],
     rule: 'A key cannot close a conversation of another owner.',
-    reason: 'Later spans are not scored, so any customer could cut off the conversations of others.',
+    reason:
+      'Later spans are not scored, so any customer could cut off the conversations of others.',
     seen: 'provoked',
   },
 } as const satisfies Ledger;

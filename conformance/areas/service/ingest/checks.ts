@@ -125,9 +125,7 @@ function hasMessageFor400(): Check {
   return checkEach(
     (exchange) => isStep(exchange, 'traces', 'no id') && statusOf(exchange) === 400,
     (exchange) =>
-      hasMessage(exchange)
-        ? []
-        : [bodyFinding(exchange, '/message', 'a JSON object with message')],
+      hasMessage(exchange) ? [] : [bodyFinding(exchange, '/message', 'a JSON object with message')],
     notJudged('not_observed', 'No trace request was refused because it lacks a conversation id.'),
   );
 }

@@ -143,12 +143,7 @@ const spanKinds: Mutant[] = [
     'SERVICE-007',
     contains('GET /orders'),
   ),
-  mutant(
-    'resent-refused',
-    'Refuses spans that it already has.',
-    'SERVICE-008',
-    refuseKnownBodies,
-  ),
+  mutant('resent-refused', 'Refuses spans that it already has.', 'SERVICE-008', refuseKnownBodies),
   refuses('tools-refused', 'Refuses tool calls.', 'SERVICE-009', contains('execute_tool')),
   refuses('errors-refused', 'Refuses failed spans.', 'SERVICE-009', contains('"code":2')),
   refuses(
@@ -205,12 +200,7 @@ const refusals: Mutant[] = [
     'SERVICE-022',
     instead(traces(hasOtherType), () => emptyTraceResponse),
   ),
-  refuses(
-    'other-type-400',
-    'Refuses other content types with 400.',
-    'SERVICE-022',
-    hasOtherType,
-  ),
+  refuses('other-type-400', 'Refuses other content types with 400.', 'SERVICE-022', hasOtherType),
   refuses('xml-406', 'Refuses XML with 406.', 'SERVICE-022', hasType('application/xml'), 406),
 ];
 
@@ -235,8 +225,7 @@ const limits: Mutant[] = [
     'too-large-dropped',
     'Drops the connection when a body is large.',
     'SERVICE-023',
-    () => async (request, forward) =>
-      traces(isTooLarge)(request) ? 'dropped' : forward(request),
+    () => async (request, forward) => (traces(isTooLarge)(request) ? 'dropped' : forward(request)),
     intrusiveOnly,
   ),
   mutant(

@@ -2,9 +2,19 @@ import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { gzipSync } from 'node:zlib';
 import { cost, type Step } from '../../../engine/probe.ts';
 import { conversations, probeIdleClose } from '../close/probes.ts';
-import { createChatSpan, createConversation, createTraceExport, withoutAttributes } from '../spans.ts';
+import {
+  createChatSpan,
+  createConversation,
+  createTraceExport,
+  withoutAttributes,
+} from '../spans.ts';
 import { stringAttribute, type TraceExport } from '../spans.ts';
-import { createEndStep, createRefusedStep, createResultsStep, createTracesStep } from '../requests.ts';
+import {
+  createEndStep,
+  createRefusedStep,
+  createResultsStep,
+  createTracesStep,
+} from '../requests.ts';
 import type { EndStep, ResultsStep, TracesStep, ServiceStep } from '../steps.ts';
 
 const HOUR_MS = 3_600_000;

@@ -68,7 +68,8 @@ export const ingestRequirements = {
     section: '3.1',
     statements: ['3.1.1', '3.1.2', '3.1.3'],
     rule: '`POST /v1/traces` accepts a span that was sent before.',
-    reason: 'Exporters resend spans after a timeout and would report an error for data that arrived.',
+    reason:
+      'Exporters resend spans after a timeout and would report an error for data that arrived.',
     seen: 'provoked',
   },
   'SERVICE-009': {

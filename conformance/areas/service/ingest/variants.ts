@@ -37,9 +37,7 @@ export const ingestVariants: readonly Variant[] = [
     'odd-taken',
     'Accepts invalid query parameters.',
     changes(to('production'), (response) =>
-      response.status === 400
-        ? json(200, { items: [], total: 0, skip: 0, limit: 50 })
-        : response,
+      response.status === 400 ? json(200, { items: [], total: 0, skip: 0, limit: 50 }) : response,
     ),
   ),
   variant(

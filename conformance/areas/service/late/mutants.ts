@@ -1,9 +1,4 @@
-import {
-  isAccepted,
-  json,
-  replaces,
-  type When,
-} from '../../../engine/mutants/combinators.ts';
+import { isAccepted, json, replaces, type When } from '../../../engine/mutants/combinators.ts';
 import type {
   Forward,
   Mutant,

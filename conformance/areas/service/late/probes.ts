@@ -7,7 +7,14 @@ import { isAccepted } from '../../../engine/transcript/reading.ts';
 import { expectedSessions, waitUntilScored } from '../results-polling.ts';
 import { seedLiveEvals } from '../seeds.ts';
 import { createChatSpan, createConversation, createTraceExport } from '../spans.ts';
-import { createControlStep, createEndStep, createResultsStep, createTracesStep, ownerQuery, runPeriod } from '../requests.ts';
+import {
+  createControlStep,
+  createEndStep,
+  createResultsStep,
+  createTracesStep,
+  ownerQuery,
+  runPeriod,
+} from '../requests.ts';
 
 const DAY_MS = 86_400_000;
 const owner = 'apart';

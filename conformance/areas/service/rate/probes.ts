@@ -48,7 +48,10 @@ const advance = (context: ServiceProbeContext, ms: number): Promise<boolean> =>
   advanceClock(context, 'clock of the rate', ms);
 
 /** Returns the delay in `Retry-After`; undefined if it is unreadable or longer than an hour. */
-function retryDelayMs(burst: readonly Exchange[], context: ServiceProbeContext): number | undefined {
+function retryDelayMs(
+  burst: readonly Exchange[],
+  context: ServiceProbeContext,
+): number | undefined {
   const refused = burst.findLast(isRateLimited);
   const ms = refused && retryAfterMs(refused, context.service.nowMs());
   return ms === undefined || ms <= 0 || ms > HOUR_MS ? undefined : ms;
@@ -60,10 +63,7 @@ function retryDelayMs(burst: readonly Exchange[], context: ServiceProbeContext):
  * because earlier requests of the run may have counted. A burst that exceeded the rate may have
  * crossed the boundary of a fixed window, so a burst out of phase with it follows.
  */
-async function measureRate(
-  context: ServiceProbeContext,
-  request: Step<TracesStep>,
-): Promise<void> {
+async function measureRate(context: ServiceProbeContext, request: Step<TracesStep>): Promise<void> {
   const first = await sendBurst(context, { ...request, step: 'rate' });
   const delayMs = retryDelayMs(first, context);
   if (delayMs === undefined) return;

@@ -22,7 +22,10 @@ type Query = Record<string, string>;
 type QueryByStep = readonly (readonly [ResultsStep, Query])[];
 
 /** Reads all sessions of the run, page by page and through every filter. */
-async function readSessions(context: ServiceProbeContext, endpoint: ResultsEndpoint): Promise<void> {
+async function readSessions(
+  context: ServiceProbeContext,
+  endpoint: ResultsEndpoint,
+): Promise<void> {
   const read = (step: ResultsStep, query: Query): Promise<Exchange | undefined> =>
     context.send(createResultsStep(context, endpoint, step, query));
   await read('defaults', {});
@@ -142,7 +145,9 @@ function findForeignText(
   const names = sessions.map((session) => textAt(session, `/${filter}`).toLowerCase());
   const isForeign = (text: string): boolean =>
     text.length > 2 && !names.some((name) => name.includes(text.toLowerCase()));
-  return sessions.map((session) => trimEnds(textAt(session, `/${otherField}`))).find(isForeign) ?? '';
+  return (
+    sessions.map((session) => trimEnds(textAt(session, `/${otherField}`))).find(isForeign) ?? ''
+  );
 }
 
 /** A session this long has a middle that differs from its start and end in any precision. */

@@ -74,7 +74,8 @@ function findFilterFaults(
   const extra = [...listed].filter((identity) => !(ruleResults.get(identity) ?? false));
   if (missing.length + extra.length === 0) return [];
   const expected = `${required.size} of the ${all.length} sessions`;
-  const example = missing[0] === undefined ? `including ${extra[0] ?? ''}` : `without ${missing[0]}`;
+  const example =
+    missing[0] === undefined ? `including ${extra[0] ?? ''}` : `without ${missing[0]}`;
   return [wrongValue(page, '/items', expected, `${listed.size}, ${example}`)];
 }
 

@@ -1,6 +1,10 @@
 import { brief, valueAt } from '../../../../../src/contract/index.ts';
 import { checkEach, notJudged, type Check } from '../../../../engine/checks/check.ts';
-import { type Exchange, type Transcript, isAccepted } from '../../../../engine/transcript/reading.ts';
+import {
+  type Exchange,
+  type Transcript,
+  isAccepted,
+} from '../../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../../findings.ts';
 import type { ResultsObject } from '../../results-api.ts';
 import { isStep } from '../../steps.ts';
@@ -159,10 +163,7 @@ function listsOnlyScored(): Check {
   return {
     ...check,
     evidence: (transcript) => [
-      ...new Set([
-        ...check.evidence(transcript),
-        ...transcript.exchanges.filter(isUnscoredOwner),
-      ]),
+      ...new Set([...check.evidence(transcript), ...transcript.exchanges.filter(isUnscoredOwner)]),
     ],
     judge: (evidence, transcript) => [
       ...check.judge(evidence, transcript),
@@ -181,7 +182,8 @@ function listsUpload(): Check {
     },
     judge: ([page], transcript) => {
       const id = findUpload(transcript)?.['session_id'];
-      const isListed = page && sessionsOf(page).some((session) => session['source_session_id'] === id);
+      const isListed =
+        page && sessionsOf(page).some((session) => session['source_session_id'] === id);
       if (!page || isListed) return [];
       return [wrongValue(page, '/items', `the transcript ${brief(id)}`, 'not listed')];
     },

@@ -225,7 +225,11 @@ export function includesTraces(endpoint: ResultsEndpoint, keys: readonly string[
 }
 
 /** Reports the first value that differs from the typical one. */
-export function hasTypicalValue(endpoint: ResultsEndpoint, pointer: string, typical: string): Check {
+export function hasTypicalValue(
+  endpoint: ResultsEndpoint,
+  pointer: string,
+  typical: string,
+): Check {
   return checkEach(
     (page) =>
       isResultsPage(endpoint)(page) &&

@@ -246,6 +246,41 @@ function failedOnlyMutants(endpoint: ResultsEndpoint): Mutant[] {
       ),
     ),
     mutant(
+      'failed-summary',
+      'Summarizes only failing outcomes with failed_only.',
+      'failedSummary',
+      onSessions(
+        endpoint,
+        (session) => {
+          const summary = objectAt(session, 'outcome_summary');
+          Object.assign(summary, {
+            total_evaluations: summary['failed_count'],
+            passed_count: 0,
+            pass_rate: 0,
+          });
+        },
+        isFailedOnly,
+      ),
+    ),
+    mutant(
+      'failed-total',
+      'Counts passed sessions with failed_only.',
+      'failedTotal',
+      onPages(
+        endpoint,
+        (page) => {
+          page['total'] = Number(page['total']) + 5;
+        },
+        isFailedOnly,
+      ),
+    ),
+  ];
+}
+
+function failedOutcomeMutants(endpoint: ResultsEndpoint): Mutant[] {
+  const mutant = sharedMutantsOf(endpoint);
+  return [
+    mutant(
       'failed-lists-all',
       'Lists passed outcomes with failed_only.',
       'failedOutcomes',
@@ -280,35 +315,6 @@ function failedOnlyMutants(endpoint: ResultsEndpoint): Mutant[] {
         isFailedOnly,
       ),
     ),
-    mutant(
-      'failed-summary',
-      'Summarizes only failing outcomes with failed_only.',
-      'failedSummary',
-      onSessions(
-        endpoint,
-        (session) => {
-          const summary = objectAt(session, 'outcome_summary');
-          Object.assign(summary, {
-            total_evaluations: summary['failed_count'],
-            passed_count: 0,
-            pass_rate: 0,
-          });
-        },
-        isFailedOnly,
-      ),
-    ),
-    mutant(
-      'failed-total',
-      'Counts passed sessions with failed_only.',
-      'failedTotal',
-      onPages(
-        endpoint,
-        (page) => {
-          page['total'] = Number(page['total']) + 5;
-        },
-        isFailedOnly,
-      ),
-    ),
   ];
 }
 
@@ -319,4 +325,5 @@ export const filterMutants = (endpoint: ResultsEndpoint): Mutant[] => [
   foreignFieldMutant(endpoint),
   ...timeFilterMutants(endpoint),
   ...failedOnlyMutants(endpoint),
+  ...failedOutcomeMutants(endpoint),
 ];

@@ -1,4 +1,10 @@
-import { edited, instead, isAccepted, replaces, to } from '../../../../engine/mutants/combinators.ts';
+import {
+  edited,
+  instead,
+  isAccepted,
+  replaces,
+  to,
+} from '../../../../engine/mutants/combinators.ts';
 import type { Mutant, Transform, TransformFactory } from '../../../../engine/mutants/mutant.ts';
 import {
   queryParameter,
@@ -54,10 +60,8 @@ const mixOwners =
     };
   };
 
-/** Returns mutants of responses, page fields, paging, order, and owners. */
-export function pageMutants(endpoint: ResultsEndpoint): Mutant[] {
+function responseMutants(endpoint: ResultsEndpoint): Mutant[] {
   const mutant = sharedMutantsOf(endpoint);
-  const hasNoLimit = not(hasQuery('limit'));
   return [
     mutant(
       'failed-only-400',
@@ -97,6 +101,13 @@ export function pageMutants(endpoint: ResultsEndpoint): Mutant[] {
       'pageFields',
       onPages(endpoint, setKey('items', {}), hasQuery('skip')),
     ),
+  ];
+}
+
+function defaultMutants(endpoint: ResultsEndpoint): Mutant[] {
+  const mutant = sharedMutantsOf(endpoint);
+  const hasNoLimit = not(hasQuery('limit'));
+  return [
     mutant(
       'limit-20',
       'Uses a default limit of 20.',
@@ -140,6 +151,12 @@ export function pageMutants(endpoint: ResultsEndpoint): Mutant[] {
       ),
       intrusiveOnly,
     ),
+  ];
+}
+
+function pagingMutants(endpoint: ResultsEndpoint): Mutant[] {
+  const mutant = sharedMutantsOf(endpoint);
+  return [
     mutant(
       'limit-echo',
       'Echoes a limit other than the requested one.',
@@ -182,3 +199,10 @@ export function pageMutants(endpoint: ResultsEndpoint): Mutant[] {
     mutant('owners-mixed', 'Shows the sessions of other owners.', 'owner', mixOwners(endpoint)),
   ];
 }
+
+/** Returns mutants of responses, page fields, paging, order, and owners. */
+export const pageMutants = (endpoint: ResultsEndpoint): Mutant[] => [
+  ...responseMutants(endpoint),
+  ...defaultMutants(endpoint),
+  ...pagingMutants(endpoint),
+];

@@ -23,7 +23,7 @@ import {
   wantsTraces,
   withQuery,
 } from '../../transforms.ts';
-import { sharedMutantsOf } from './shared.ts';
+import { sharedMutantsOf, type SharedMutantOf } from './shared.ts';
 
 type SessionEdit = (session: ResultsObject) => void;
 
@@ -47,16 +47,22 @@ const countAllAsPassed = onSummary((summary) => {
   summary['passed_count'] = summary['total_evaluations'];
 });
 
-/** Returns mutants of the fields of sessions that both endpoints have. */
-export function sessionMutants(endpoint: ResultsEndpoint): Mutant[] {
+type SharedEdit = (
+  name: string,
+  description: string,
+  breaks: Parameters<SharedMutantOf>[2],
+  edit: SessionEdit,
+  when?: When,
+) => Mutant;
+
+const sharedEditsOf = (endpoint: ResultsEndpoint): SharedEdit => {
   const create = sharedMutantsOf(endpoint);
-  const edits = (
-    name: string,
-    description: string,
-    breaks: Parameters<typeof create>[2],
-    edit: SessionEdit,
-    when: When = always,
-  ): Mutant => create(name, description, breaks, onSessions(endpoint, edit, when));
+  return (name, description, breaks, edit, when = always) =>
+    create(name, description, breaks, onSessions(endpoint, edit, when));
+};
+
+function timeAndSummaryMutants(endpoint: ResultsEndpoint): Mutant[] {
+  const edits = sharedEditsOf(endpoint);
   return [
     edits(
       'started-unix',
@@ -108,6 +114,12 @@ export function sessionMutants(endpoint: ResultsEndpoint): Mutant[] {
         summary['pass_rate'] = Number(summary['passed_count']) / total;
       }),
     ),
+  ];
+}
+
+function outcomeAndLinkMutants(endpoint: ResultsEndpoint): Mutant[] {
+  const edits = sharedEditsOf(endpoint);
+  return [
     edits('reasoning-missing', 'Omits reasoning.', 'outcomes', (session) =>
       objectsAt(session, 'eval_outcomes').forEach(removeKey('reasoning')),
     ),
@@ -133,11 +145,20 @@ export function sessionMutants(endpoint: ResultsEndpoint): Mutant[] {
       'link',
       onLink((url) => url.replace(/[^/]+\?.*/, 'one?sessionId=one')),
     ),
-    create('url-same-session-id', 'Uses the same session id in every link.', 'link', () =>
-      onSessions(endpoint, numberLinks())(),
+    sharedMutantsOf(endpoint)(
+      'url-same-session-id',
+      'Uses the same session id in every link.',
+      'link',
+      () => onSessions(endpoint, numberLinks())(),
     ),
   ];
 }
+
+/** Returns mutants of the fields of sessions that both endpoints have. */
+export const sessionMutants = (endpoint: ResultsEndpoint): Mutant[] => [
+  ...timeAndSummaryMutants(endpoint),
+  ...outcomeAndLinkMutants(endpoint),
+];
 
 /** Gives each link a different run but the same session id. */
 function numberLinks(): SessionEdit {
@@ -238,14 +259,9 @@ export const productionSessionMutants: readonly Mutant[] = [
     removeKey('source_session_id'),
     not(wantsTraces),
   ),
-  editsProduction(
-    'run-base-alone',
-    'Lists runs without their date.',
-    'SERVICE-085',
-    (session) => {
-      session['run'] = String(session['run']).replace(/^(Live traces) .*/, '$1');
-    },
-  ),
+  editsProduction('run-base-alone', 'Lists runs without their date.', 'SERVICE-085', (session) => {
+    session['run'] = String(session['run']).replace(/^(Live traces) .*/, '$1');
+  }),
   editsProduction(
     'own-session-id',
     'Lists sessions under internal ids.',

@@ -193,10 +193,7 @@ export const simulationTurnMutants: readonly Mutant[] = [
   editsSimulationTurns('simulation-turn-lost', 'Omits the last turn.', 'SERVICE-162', (turns) =>
     turns.slice(0, -1),
   ),
-  editsSimulationTurns(
-    'simulation-turn-cut',
-    'Truncates agent_response.',
-    'SERVICE-162',
-    (turns) => turns.map((turn) => ({ ...turn, agent_response: 'There' })),
+  editsSimulationTurns('simulation-turn-cut', 'Truncates agent_response.', 'SERVICE-162', (turns) =>
+    turns.map((turn) => ({ ...turn, agent_response: 'There' })),
   ),
 ];

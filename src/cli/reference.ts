@@ -1,4 +1,5 @@
 /** The reference pages docs/cli.md and docs/requirements.md. `npm run docs` writes them. */
+import type * as conformanceModule from '../../conformance/index.ts';
 import type { CommandDescription, Example } from './command.ts';
 import { describeOption, globalExitCodes, spellOption, usageOf } from './output/help.ts';
 
@@ -60,7 +61,7 @@ function formatExitCodes(codes: Readonly<Record<number, string>>): string {
   return formatTable(['Exit code', 'Meaning'], Object.entries(codes));
 }
 
-type Conformance = typeof import('../../conformance/index.ts');
+type Conformance = typeof conformanceModule;
 
 /** Returns docs/requirements.md from the requirements of the conformance engine. */
 export function formatRequirementReference(conformance: Conformance): string {

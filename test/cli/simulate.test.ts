@@ -172,11 +172,11 @@ void t.test('wrong usage: one sentence, 2', async (t) => {
     t.match(ran.stderr, says);
     t.equal(ran.stdout, '', 'and nothing else');
   }
-  const USER = { SANDBOX_KIT_USER_URL: 'http://127.0.0.1:1' };
-  const half = await run(['simulate', url], { env: USER });
+  const user = { SANDBOX_KIT_USER_URL: 'http://127.0.0.1:1' };
+  const half = await run(['simulate', url], { env: user });
   t.match(half, { code: 2, stdout: '', stderr: /_USER_URL is set, but \S+_USER_MODEL is not/ });
-  const JUDGE = { SANDBOX_KIT_JUDGE_MODEL: 'm' };
-  const nowhere = await run(['simulate', url], { env: JUDGE });
+  const judge = { SANDBOX_KIT_JUDGE_MODEL: 'm' };
+  const nowhere = await run(['simulate', url], { env: judge });
   t.match(nowhere, {
     code: 2,
     stdout: '',

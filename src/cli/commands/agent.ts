@@ -1,3 +1,4 @@
+import type * as agentModule from '../../../reference-agent/index.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
 import { stderrLog } from '../../platform/log.ts';
 import { defineCommand, type ValuesOf } from '../command.ts';
@@ -53,7 +54,7 @@ const options = {
 };
 
 type AgentFlags = ValuesOf<typeof options>;
-type ReferenceAgent = typeof import('../../../reference-agent/index.ts');
+type ReferenceAgent = typeof agentModule;
 type AgentOptions = NonNullable<Parameters<ReferenceAgent['startAgent']>[0]>;
 type RunningAgent = Awaited<ReturnType<ReferenceAgent['startAgent']>>;
 

@@ -1,3 +1,4 @@
+import type * as conformanceModule from '../../../conformance/index.ts';
 import type { Area, CheckReport } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { isLoopbackUrl } from '../../platform/loopback.ts';
@@ -67,7 +68,7 @@ const options = {
 };
 
 type CheckFlags = ValuesOf<typeof positionals & typeof options>;
-type Conformance = typeof import('../../../conformance/index.ts');
+type Conformance = typeof conformanceModule;
 type Selection = Parameters<Conformance['planned']>[0];
 
 export const check = defineCommand({

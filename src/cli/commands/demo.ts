@@ -1,3 +1,5 @@
+import type * as conformanceModule from '../../../conformance/index.ts';
+import type * as serviceModule from '../../service/index.ts';
 import type { Tracer } from '@opentelemetry/api';
 import { serviceApiKeyHeader } from '../../contract/index.ts';
 import {
@@ -19,8 +21,8 @@ import { kitVersion } from '../kit-version.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import { waitForStopSignal } from '../signals.ts';
 
-type Conformance = typeof import('../../../conformance/index.ts');
-type Service = Awaited<ReturnType<typeof import('../../service/index.ts').startService>>;
+type Conformance = typeof conformanceModule;
+type Service = Awaited<ReturnType<typeof serviceModule.startService>>;
 
 /** The most common fault of agents that were written for another interface. */
 const MUTANT = 'chat/content-null';

@@ -1,3 +1,4 @@
+import type * as conformanceModule from '../../../conformance/index.ts';
 import { isoTime, systemClock } from '../../platform/clock.ts';
 import { argument, defineCommand } from '../command.ts';
 import { UsageError } from '../errors.ts';
@@ -8,7 +9,7 @@ import { readKnownFailures } from '../input/report-files.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { writeReports } from './check.ts';
 
-type Conformance = typeof import('../../../conformance/index.ts');
+type Conformance = typeof conformanceModule;
 
 export const grade = defineCommand({
   name: 'grade',

@@ -1,3 +1,4 @@
+import type * as serviceModule from '../../service/index.ts';
 import { z } from 'zod';
 import { wrap } from '../../report-kit/terminal.ts';
 import { argument, defineCommand } from '../command.ts';
@@ -8,7 +9,7 @@ import * as values from '../flags/values.ts';
 import { readBytes, writeJsonFile } from '../input/files.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 
-type Diagnosis = ReturnType<typeof import('../../service/index.ts').lintTraces>;
+type Diagnosis = ReturnType<typeof serviceModule.lintTraces>;
 
 // yargs parses a positional `-` as an empty text.
 const inputFile = z

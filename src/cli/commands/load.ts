@@ -1,3 +1,5 @@
+import type * as conformanceModule from '../../../conformance/index.ts';
+import type * as loadModule from '../../../load/index.ts';
 import type { Area, LoadProfileName, LoadReport } from '../../contract/index.ts';
 import type { LoadOptions, planOf, Preflight } from '../../../load/index.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -133,8 +135,8 @@ const options = {
 };
 
 type LoadFlags = ValuesOf<typeof positionals & typeof options>;
-type Load = typeof import('../../../load/index.ts');
-type Conformance = typeof import('../../../conformance/index.ts');
+type Load = typeof loadModule;
+type Conformance = typeof conformanceModule;
 type Plan = LoadReport['plan'];
 
 export const load = defineCommand({

@@ -1,3 +1,4 @@
+import type { ConversationScenario } from '../../service/index.ts';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -34,7 +35,6 @@ const options = {
 };
 
 type ScenarioFlags = ValuesOf<typeof positionals & typeof options>;
-type ConversationScenario = import('../../service/index.ts').ConversationScenario;
 
 export const scenario = defineCommand({
   name: 'scenario',

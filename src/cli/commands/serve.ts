@@ -1,3 +1,4 @@
+import type * as serviceModule from '../../service/index.ts';
 import { serviceApiKeyHeader } from '../../contract/index.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
 import { stderrLog } from '../../platform/log.ts';
@@ -34,7 +35,7 @@ const options = {
 };
 
 type ServeFlags = ValuesOf<typeof options>;
-type Service = typeof import('../../service/index.ts');
+type Service = typeof serviceModule;
 type RunningService = Awaited<ReturnType<Service['startService']>>;
 
 export const serve = defineCommand({

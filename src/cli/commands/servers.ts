@@ -1,7 +1,8 @@
 /** What `agent` and `serve` share: mutants, and errors of listening. */
+import type * as conformanceModule from '../../../conformance/index.ts';
 import { didYouMean, UsageError } from '../errors.ts';
 
-type Conformance = typeof import('../../../conformance/index.ts');
+type Conformance = typeof conformanceModule;
 type RunningMutant = NonNullable<Awaited<ReturnType<Conformance['startMutant']>>>;
 
 const commandOf = { sandbox: 'agent', service: 'serve' } as const;

@@ -1,3 +1,4 @@
+import type * as serviceModule from '../../service/index.ts';
 import type { Scenario, SimulationReport } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { stderrLog } from '../../platform/log.ts';
@@ -57,7 +58,7 @@ const options = {
 };
 
 type SimulateFlags = ValuesOf<typeof positionals & typeof options>;
-type Service = typeof import('../../service/index.ts');
+type Service = typeof serviceModule;
 type SimulateOptions = Parameters<Service['simulate']>[0];
 
 export const simulate = defineCommand({

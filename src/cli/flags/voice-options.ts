@@ -1,9 +1,10 @@
+import type * as conformanceModule from '../../../conformance/index.ts';
 import type { Area } from '../../contract/index.ts';
 import { UsageError } from '../errors.ts';
 import { group, option } from './option.ts';
 import * as values from './values.ts';
 
-type CheckOptions = Parameters<typeof import('../../../conformance/index.ts').check>[0];
+type CheckOptions = Parameters<typeof conformanceModule.check>[0];
 type VoiceSettings = NonNullable<CheckOptions['voice']>;
 
 /** The message type, and the field, that carry the WebRTC answer to a sandbox. */

@@ -173,7 +173,7 @@ interface SyntaxProblem {
 
 function describeSyntaxError(
   text: string,
-  { code, pos, message }: YAMLParseError,
+  { code, pos, message }: Pick<YAMLParseError, 'code' | 'pos' | 'message'>,
   isJson: boolean,
 ): SyntaxProblem {
   const [at] = pos;

@@ -1,10 +1,11 @@
+import type * as conformanceModule from '../../../conformance/index.ts';
 import { join } from 'node:path';
 import { wrap } from '../../report-kit/terminal.ts';
 import { toError } from '../../platform/error-origin.ts';
 import { createDirectory, writeBinaryFile } from '../input/files.ts';
 import type { Terminal } from './terminal.ts';
 
-type CheckOptions = Parameters<typeof import('../../../conformance/index.ts').check>[0];
+type CheckOptions = Parameters<typeof conformanceModule.check>[0];
 type Audio = Parameters<NonNullable<NonNullable<CheckOptions['voice']>['onAudio']>>[1];
 type Exchange = Parameters<NonNullable<CheckOptions['onExchange']>>[0];
 

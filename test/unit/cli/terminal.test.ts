@@ -8,11 +8,11 @@ import { manualClock } from '../../../src/platform/clock.ts';
 /** Creates a terminal, and returns it with all text that was written to it. */
 function createTestTerminal(
   t: Test,
-  { columns = 80, TERM = 'xterm' }: { columns?: number; TERM?: string } = {},
+  { columns = 80, term = 'xterm' }: { columns?: number; term?: string } = {},
 ): { terminal: Terminal; written: () => string } {
   const { NO_COLOR, TERM: before } = process.env;
   delete process.env['NO_COLOR'];
-  process.env['TERM'] = TERM;
+  process.env['TERM'] = term;
   t.teardown(() => {
     if (NO_COLOR !== undefined) process.env['NO_COLOR'] = NO_COLOR;
     process.env['TERM'] = before;
@@ -30,37 +30,36 @@ function createTestTerminal(
 const liveLinesOf = (written: string): string[] =>
   written.split('\r\u001B[2K').map(stripVTControlCharacters);
 
-void t.test(
-  'the live line is never wider than the terminal, and closes its style',
-  (t) => {
-    for (const columns of [20, 40, 59, 80, 200]) {
-      const { terminal, written } = createTestTerminal(t, { columns });
-      const progress = createStepProgress(terminal, manualClock(0), {
-        total: 137,
-        unit: 'requests',
-      });
-      const what = 'a step '.repeat(40);
-      for (let nth = 0; nth < 5; nth++) progress.step(what);
-      progress.end();
-      terminal.live(terminal.style('red', 'x'.repeat(300)));
-      const lines = liveLinesOf(written());
-      t.equal(lines.length, 6, 'each line replaces the one before');
-      t.equal(Math.max(...lines.map(({ length }) => length)), columns - 1, `${columns} columns`);
-      t.match(lines[1], /^ {2}2 of 137 reques/);
-      t.match(written().split('\u001B').slice(-2), [/^\[31mx+$/, '[39m']);
-    }
-    t.end();
-  },
-);
+void t.test('the live line is never wider than the terminal, and closes its style', (t) => {
+  for (const columns of [20, 40, 59, 80, 200]) {
+    const { terminal, written } = createTestTerminal(t, { columns });
+    const progress = createStepProgress(terminal, manualClock(0), {
+      total: 137,
+      unit: 'requests',
+    });
+    const what = 'a step '.repeat(40);
+    for (let nth = 0; nth < 5; nth++) progress.step(what);
+    progress.end();
+    terminal.live(terminal.style('red', 'x'.repeat(300)));
+    const lines = liveLinesOf(written());
+    t.equal(lines.length, 6, 'each line replaces the one before');
+    t.equal(Math.max(...lines.map(({ length }) => length)), columns - 1, `${columns} columns`);
+    t.match(lines[1], /^ {2}2 of 137 reques/);
+    t.match(written().split('\u001B').slice(-2), [/^\[31mx+$/, '[39m']);
+  }
+  t.end();
+});
 
 void t.test('text is 60 to 100 columns wide', (t) => {
-  const widths = [20, 72, 300, 0].map((columns) => createTestTerminal(t, { columns }).terminal.width);
+  const widths = [20, 72, 300, 0].map(
+    (columns) => createTestTerminal(t, { columns }).terminal.width,
+  );
   t.same(widths, [60, 72, 100, 80]);
   t.end();
 });
 
 void t.test('TERM=dumb turns off colors and the live line', (t) => {
-  const { terminal, written } = createTestTerminal(t, { TERM: 'dumb' });
+  const { terminal, written } = createTestTerminal(t, { term: 'dumb' });
   const progress = createStepProgress(terminal, manualClock(0), { total: 3, unit: 'requests' });
   progress.step('one');
   progress.end();

@@ -1,7 +1,7 @@
 import { readTraceRequest, type Span, type TraceRequest } from '../../src/contract/index.ts';
 import {
   readSpans,
-  type RefusedSpans,
+  type RejectedSpans,
   type RequestContext,
 } from '../../src/service/ingest/read-spans.ts';
 import type { IngestLogEntry, TraceRequestRows } from '../../src/service/store/store.ts';
@@ -13,15 +13,15 @@ export const conversation = (id: string): Record<string, unknown> => ({
 export const operation = (name: unknown): Record<string, unknown> => ({
   'gen_ai.operation.name': name,
 });
-/** A span without any attribute. */
+/** A span without attributes. */
 export const plain: Partial<Span> = { attributes: [] };
 
-/** What the request of these spans comes to. */
+/** Reads a request with these spans. */
 export function read(
   spans: readonly (SpanSketch | Span)[],
   context: Partial<RequestContext> = {},
   resource: Record<string, unknown> = {},
-): TraceRequestRows | RefusedSpans {
+): TraceRequestRows | RejectedSpans {
   const wire = spans.map((span) => ('traceId' in span ? span : spanOf(span)));
   return readRequest(readTraceRequest(requestOf(wire, resource)), context);
 }
@@ -29,7 +29,7 @@ export function read(
 export function readRequest(
   request: TraceRequest,
   context: Partial<RequestContext> = {},
-): TraceRequestRows | RefusedSpans {
+): TraceRequestRows | RejectedSpans {
   return readSpans(request, {
     headerConversationId: undefined,
     ownerId: 'owner-1',
@@ -39,13 +39,14 @@ export function readRequest(
   });
 }
 
-export function accepted(result: TraceRequestRows | RefusedSpans): TraceRequestRows {
-  if ('refused' in result) throw new Error(`refused: ${result.refused.message}`);
+/** Returns the rows of an accepted request. */
+export function accepted(result: TraceRequestRows | RejectedSpans): TraceRequestRows {
+  if ('rejection' in result) throw new Error(`Rejected: ${result.rejection.message}`);
   return result;
 }
 
-/** Conversation by span id, short. */
-export function conversationsOf(result: TraceRequestRows | RefusedSpans): Record<string, string> {
+/** Returns the conversation of each span by its short id. */
+export function conversationsOf(result: TraceRequestRows | RejectedSpans): Record<string, string> {
   const { spans } = accepted(result);
   return Object.fromEntries(
     spans.map(({ spanId, conversationId }) => [spanId.replace(/^0+/, ''), conversationId]),
@@ -56,9 +57,9 @@ export function codes({ logEntries }: { logEntries: readonly IngestLogEntry[] })
   return logEntries.map(({ code }) => code);
 }
 
-export function noteOf(
+export function findEntry(
   result: { logEntries: readonly IngestLogEntry[] },
   code: string,
 ): IngestLogEntry | undefined {
-  return result.logEntries.find((note) => note.code === code);
+  return result.logEntries.find((entry) => entry.code === code);
 }

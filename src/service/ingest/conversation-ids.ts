@@ -1,98 +1,105 @@
 import type { TraceSpan } from '../../contract/index.ts';
 
-/** The longest conversation id that is kept. The interface sets no bound, an index needs one. */
-const conversationIdLengthMax = 1_024;
+/** The specification sets no limit, but the database index needs one. */
+const CONVERSATION_ID_LENGTH_MAX = 1_024;
 
-/** The attribute that names a span's conversation (spec 2.1). */
+/** The attribute with the conversation id of a span (spec 2.1). */
 export const conversationIdKey = 'gen_ai.conversation.id';
 
-/** Whether a value can be the id of a conversation. */
+/** Returns whether a value is a valid conversation id. */
 export function isConversationId(value: unknown): value is string {
   return (
-    typeof value === 'string' && value.trim() !== '' && value.length <= conversationIdLengthMax
+    typeof value === 'string' && value.trim() !== '' && value.length <= CONVERSATION_ID_LENGTH_MAX
   );
 }
 
-/** The id that a span carries itself. */
-export function ownConversationId(span: TraceSpan): string | undefined {
+/** Returns the conversation id in the span's own attributes. */
+export function readConversationId(span: TraceSpan): string | undefined {
   const id = span.attributes[conversationIdKey];
   return isConversationId(id) ? id : undefined;
 }
 
-/** Where else an id may come from. */
+/** Other sources of conversation ids. */
 export interface ConversationSources {
-  /** The request's X-Conversation-Id. */
+  /** The `X-Conversation-Id` header of the request. */
   header: string | undefined;
-  /** Conversations of traces that are stored already, by trace id. */
+  /** Returns the conversations of stored traces, by trace id. */
   knownTraces: (traceIds: readonly string[]) => Map<string, string>;
 }
 
 /**
- * The conversation of each of the `wanted` spans, for as many as have one: its own id; else the
- * header; else the nearest ancestor that carries one, else any span of its trace in the request;
- * else what is stored of its trace. Instrumentations set the id on the root alone, and children end
- * first, so each of these happens.
+ * Finds the conversation of each span in `spans`. The first source that has an id decides:
+ *
+ * 1. the span's own attribute,
+ * 2. the `X-Conversation-Id` header,
+ * 3. the nearest ancestor in the request with an id,
+ * 4. the first span of the same trace in the request with an id,
+ * 5. the stored spans of the same trace.
+ *
+ * Many instrumentations set the id only on the root span, and children end before it, so all of these
+ * occur in practice. Spans without a conversation are missing in the result.
  */
 export function resolveConversations(
-  wanted: readonly TraceSpan[],
-  all: readonly TraceSpan[],
+  spans: readonly TraceSpan[],
+  allSpans: readonly TraceSpan[],
   { header, knownTraces }: ConversationSources,
 ): Map<TraceSpan, string> {
   const resolved = new Map<TraceSpan, string>();
-  const orphans: TraceSpan[] = [];
-  for (const span of wanted) {
-    const id = ownConversationId(span) ?? header;
-    if (id === undefined) orphans.push(span);
+  const withoutId: TraceSpan[] = [];
+  for (const span of spans) {
+    const id = readConversationId(span) ?? header;
+    if (id === undefined) withoutId.push(span);
     else resolved.set(span, id);
   }
-  if (orphans.length === 0) return resolved;
-  const kin = new Kin(all);
-  const strangers = orphans.filter((span) => {
-    const id = kin.idFor(span);
+  if (withoutId.length === 0) return resolved;
+  const related = new RelatedIds(allSpans);
+  const unresolved = withoutId.filter((span) => {
+    const id = related.find(span);
     if (id !== undefined) resolved.set(span, id);
     return id === undefined;
   });
-  if (strangers.length === 0) return resolved;
-  const known = knownTraces([...new Set(strangers.map(({ traceId }) => traceId))]);
-  for (const span of strangers) {
+  if (unresolved.length === 0) return resolved;
+  const known = knownTraces([...new Set(unresolved.map(({ traceId }) => traceId))]);
+  for (const span of unresolved) {
     const id = known.get(span.traceId);
     if (id !== undefined) resolved.set(span, id);
   }
   return resolved;
 }
 
-/** The spans of a request by their traces. Every span is walked over once, however they hang. */
-class Kin {
+/** Finds ids of related spans in the request. Visits every span once, whatever the tree looks like. */
+class RelatedIds {
   readonly #byId = new Map<string, TraceSpan>();
-  readonly #firstOfTrace = new Map<string, string>();
-  readonly #nearest = new Map<TraceSpan, string | undefined>();
+  readonly #firstIdOfTrace = new Map<string, string>();
+  /** The id of the nearest ancestor, or of the span itself; undefined if there is none. */
+  readonly #nearestId = new Map<TraceSpan, string | undefined>();
 
   constructor(spans: readonly TraceSpan[]) {
     for (const span of spans) {
       const key = `${span.traceId}/${span.spanId}`;
       if (!this.#byId.has(key)) this.#byId.set(key, span);
-      const id = ownConversationId(span);
+      const id = readConversationId(span);
       if (id === undefined) continue;
-      this.#nearest.set(span, id);
-      if (!this.#firstOfTrace.has(span.traceId)) this.#firstOfTrace.set(span.traceId, id);
+      this.#nearestId.set(span, id);
+      if (!this.#firstIdOfTrace.has(span.traceId)) this.#firstIdOfTrace.set(span.traceId, id);
     }
   }
 
-  idFor(span: TraceSpan): string | undefined {
-    return this.#ofAncestors(span) ?? this.#firstOfTrace.get(span.traceId);
+  find(span: TraceSpan): string | undefined {
+    return this.#findInAncestors(span) ?? this.#firstIdOfTrace.get(span.traceId);
   }
 
-  #ofAncestors(span: TraceSpan): string | undefined {
+  #findInAncestors(span: TraceSpan): string | undefined {
     const path: TraceSpan[] = [];
-    let here: TraceSpan | undefined = span;
-    while (here && !this.#nearest.has(here)) {
-      path.push(here);
-      // Set at once, so that parents that go round in a circle end here.
-      this.#nearest.set(here, undefined);
-      here = this.#byId.get(`${here.traceId}/${here.parentSpanId}`);
+    let current: TraceSpan | undefined = span;
+    while (current && !this.#nearestId.has(current)) {
+      path.push(current);
+      // Marks the span as visited, which ends cycles of parents.
+      this.#nearestId.set(current, undefined);
+      current = this.#byId.get(`${current.traceId}/${current.parentSpanId}`);
     }
-    const id = here && this.#nearest.get(here);
-    for (const step of path) this.#nearest.set(step, id);
+    const id = current && this.#nearestId.get(current);
+    for (const visited of path) this.#nearestId.set(visited, id);
     return id;
   }
 }

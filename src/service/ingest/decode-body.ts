@@ -8,83 +8,95 @@ import {
 } from '../../contract/index.ts';
 import type { SpanWriter } from '../store/span-writer.ts';
 import type { TraceRequestRows } from '../store/store.ts';
-import { readSpans, type RefusedSpans } from './read-spans.ts';
+import { readSpans, type RejectedSpans } from './read-spans.ts';
 import type { IngestTask } from './thread-messages.ts';
 
-/** What a body turned out to be. `bytes` is how long it is, inflated. */
+/** The result of decoding a body. `bytes` is its decompressed size. */
 export type Decoded = { bytes: number } & (
-  | { kind: 'read'; toKeep: TraceRequestRows }
-  | ({ kind: 'refused'; logEntries: TraceRequestRows['logEntries'] } & RefusedSpans['refused'])
+  | { kind: 'read'; rows: TraceRequestRows }
+  | ({ kind: 'rejected'; logEntries: TraceRequestRows['logEntries'] } & RejectedSpans['rejection'])
   | { kind: 'malformed' | 'too_large' | 'failed'; message: string }
 );
 
 /**
- * Inflates a body, decodes it and reads its spans. What is wrong with the body is a value, with a
- * sentence for the caller that shows nothing of the body but a little of a time that is none.
+ * Decompresses a body, decodes it and reads its spans. A bad body is a result, not an exception. Its
+ * message is sent to the client and never quotes the body, except for a short excerpt of an invalid
+ * time.
  */
-export function decodeBody(job: IngestTask, sink: Pick<SpanWriter, 'findConversations'>): Decoded {
-  let bytes = job.body.byteLength;
+export function decodeBody(
+  task: IngestTask,
+  spanWriter: Pick<SpanWriter, 'findConversations'>,
+): Decoded {
+  let bytes = task.body.byteLength;
   try {
-    const body = job.gzip ? inflate(job.body) : new Uint8Array(job.body);
+    const body = task.gzip ? decompress(task.body) : new Uint8Array(task.body);
     bytes = body.byteLength;
-    if (bytes > ingestBodyBytesMax) throw new TooLarge();
-    const request = job.contentType === 'json' ? parse(body) : decodeTraceRequest(body);
-    return { bytes, ...read(request, job, sink) };
+    if (bytes > ingestBodyBytesMax) throw new TooLargeError();
+    const request = task.contentType === 'json' ? parseJson(body) : decodeTraceRequest(body);
+    return { bytes, ...readRows(request, task, spanWriter) };
   } catch (error) {
-    if (error instanceof TooLarge) return { bytes, kind: 'too_large', message: tooLarge };
+    if (error instanceof TooLargeError)
+      return { bytes, kind: 'too_large', message: bodyTooLargeMessage };
     if (error instanceof OtlpError) return { bytes, kind: 'malformed', message: error.message };
     throw error;
   }
 }
 
-class TooLarge extends Error {}
+class TooLargeError extends Error {}
 
-const tooLarge =
-  `the body is larger than ${ingestBodyBytesMax} bytes (10 MB) once inflated; ` +
-  'let the exporter send smaller batches';
+/** Sent to the client of a body that is too large, before or after decompression. */
+export const bodyTooLargeMessage =
+  `The body is larger than ${ingestBodyBytesMax} bytes (10 MB, decompressed). Configure the exporter ` +
+  'to send smaller batches.';
 
-function inflate(body: ArrayBuffer): Uint8Array {
+function decompress(body: ArrayBuffer): Uint8Array {
   try {
     return gunzipSync(body, { maxOutputLength: ingestBodyBytesMax });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ERR_BUFFER_TOO_LARGE') throw new TooLarge();
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw new TooLargeError();
     if (typeof code !== 'string' || !code.startsWith('Z_')) throw error;
     throw new OtlpError(
       code === 'Z_BUF_ERROR'
-        ? 'the gzip body is cut off; send all of it'
-        : 'the body is not gzip, or is damaged; send what Content-Encoding says',
+        ? 'The gzip body is incomplete. Send the whole body.'
+        : 'The body is not valid gzip, although Content-Encoding says so. Compress it, or remove the ' +
+            'header.',
     );
   }
 }
 
-function parse(body: Uint8Array): TraceRequest {
+function parseJson(body: Uint8Array): TraceRequest {
   let json: unknown;
   try {
     json = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw new OtlpError('the body is not UTF-8');
-    // The engine's own message quotes the body.
-    const at = /at position \d+/.exec(error.message)?.[0];
-    throw new OtlpError(`the body is not JSON${at === undefined ? '' : `: it breaks ${at}`}`);
+    if (!(error instanceof SyntaxError)) throw new OtlpError('The body is not valid UTF-8.');
+    // The original message quotes the body.
+    const position = /at position \d+/.exec(error.message)?.[0];
+    throw new OtlpError(
+      `The body is not valid JSON${position === undefined ? '' : ` (error ${position})`}.`,
+    );
   }
   return readTraceRequest(json);
 }
 
-function read(
+function readRows(
   request: TraceRequest,
   { ownerId, receivedAtMs, headerConversationId }: IngestTask,
-  sink: Pick<SpanWriter, 'findConversations'>,
+  spanWriter: Pick<SpanWriter, 'findConversations'>,
 ):
-  | { kind: 'read'; toKeep: TraceRequestRows }
-  | ({ kind: 'refused'; logEntries: TraceRequestRows['logEntries'] } & RefusedSpans['refused']) {
+  | { kind: 'read'; rows: TraceRequestRows }
+  | ({
+      kind: 'rejected';
+      logEntries: TraceRequestRows['logEntries'];
+    } & RejectedSpans['rejection']) {
   const spans = readSpans(request, {
     headerConversationId,
     ownerId,
     receivedAtMs,
-    knownTraces: (traceIds) => sink.findConversations(ownerId, traceIds),
+    knownTraces: (traceIds) => spanWriter.findConversations(ownerId, traceIds),
   });
-  return 'refused' in spans
-    ? { kind: 'refused', ...spans.refused, logEntries: spans.logEntries }
-    : { kind: 'read', toKeep: spans };
+  return 'rejection' in spans
+    ? { kind: 'rejected', ...spans.rejection, logEntries: spans.logEntries }
+    : { kind: 'read', rows: spans };
 }

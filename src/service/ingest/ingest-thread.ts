@@ -1,48 +1,58 @@
+/**
+ * The main thread's side of the ingest thread, which decodes and stores trace requests so that no HTTP
+ * response waits for the disk.
+ *
+ * - A request is in flight from `write` until its result arrives. The bytes in flight are limited;
+ *   beyond the limit, `write` returns `busy`.
+ * - If the thread dies, all requests in flight fail. Clients retry them, which is safe because inserts
+ *   are idempotent. The next `write` starts a new thread.
+ * - `close` waits until nothing is in flight, then ends the thread. From then on, `write` fails.
+ */
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import {
   describeOrigin,
-  type ResultMessage,
   type CloseMessage,
-  type TaskMessage,
-  type ThreadData,
   type IngestResult,
   type IngestTask,
+  type ResultMessage,
+  type TaskMessage,
+  type ThreadData,
 } from './thread-messages.ts';
 
 export type { IngestResult, IngestTask } from './thread-messages.ts';
 
-/** Writes spans in a thread of its own, so that answering never waits for the disk. */
+/** Stores trace requests in a thread of its own. */
 export interface IngestThread {
-  /** Failures are results, too. */
-  write(job: IngestTask): Promise<IngestResult>;
-  /** Finishes what it has taken, and then ends; what is written afterwards fails. */
+  /** Stores a request. Never rejects: failures are results, too. */
+  write(task: IngestTask): Promise<IngestResult>;
+  /** Finishes what is in flight and ends the thread. */
   close(): Promise<void>;
 }
 
-/** How to start a writer. */
+/** Options for starting an ingest thread. */
 export interface IngestThreadOptions {
-  /** The store's file. */
+  /** The file of the store. */
   file: string;
-  /** Removed at the stop, so that no power cut matters to it. */
+  /** The file is deleted on shutdown, so commits need not survive a power failure. */
   isTemporary?: boolean;
-  /** Bodies that are with the thread at a time, in bytes; 64 MiB unless given. */
+  /** Limits the bytes in flight (default: 64 MiB). */
   bytesInFlightMax?: number;
-  /** What the thread runs; our own entry unless given. */
+  /** The entry point of the thread (default: `thread-entry`). */
   threadUrl?: URL;
 }
 
-const bytesInFlightDefault = 67_108_864;
+const BYTES_IN_FLIGHT_DEFAULT = 67_108_864;
 
-// Type stripping runs `.ts` as it stands; what tsc emits is `.js`.
-const ownThread = new URL(`thread-entry${extname(import.meta.url)}`, import.meta.url);
+// The extension is `.ts` when Node strips types, and `.js` in the build.
+const ownThreadUrl = new URL(`thread-entry${extname(import.meta.url)}`, import.meta.url);
 
-/** Starts a writer. Rejects when its thread cannot open the file. */
+/** Starts an ingest thread. Rejects if the thread can't open the file. */
 export async function startIngestThread(options: IngestThreadOptions): Promise<IngestThread> {
-  const writer = new RestartingThread(options);
-  await writer.start();
-  return writer;
+  const thread = new RestartingThread(options);
+  await thread.start();
+  return thread;
 }
 
 interface InFlight {
@@ -50,47 +60,43 @@ interface InFlight {
   settle: (result: IngestResult) => void;
 }
 
-/**
- * The side of the main thread. A thread that dies takes along what it had not answered, which fails
- * and may be sent again; the next write starts another.
- */
 class RestartingThread implements IngestThread {
   readonly #file: string;
   readonly #isTemporary: boolean;
-  readonly #bytesMax: number;
+  readonly #bytesInFlightMax: number;
   readonly #url: URL;
   #thread: Worker | undefined;
   readonly #inFlight = new Map<number, InFlight>();
-  #bytes = 0;
+  #bytesInFlight = 0;
   #lastId = 0;
   #closed: Promise<void> | undefined;
-  #whenIdle: () => void = () => undefined;
+  #onIdle: () => void = () => undefined;
 
   constructor({ file, isTemporary = false, bytesInFlightMax, threadUrl }: IngestThreadOptions) {
     this.#file = file;
     this.#isTemporary = isTemporary;
-    this.#bytesMax = bytesInFlightMax ?? bytesInFlightDefault;
-    this.#url = threadUrl ?? ownThread;
+    this.#bytesInFlightMax = bytesInFlightMax ?? BYTES_IN_FLIGHT_DEFAULT;
+    this.#url = threadUrl ?? ownThreadUrl;
   }
 
   async start(): Promise<void> {
     this.#thread = this.#spawn();
-    // Its first message says that the file is open; an error before it rejects.
+    // The first message means that the file is open; an earlier error makes this reject.
     await once(this.#thread, 'message');
   }
 
-  write({ body, ...job }: IngestTask): Promise<IngestResult> {
-    if (this.#closed) return Promise.resolve(failed('the writer is closing'));
+  write({ body, ...task }: IngestTask): Promise<IngestResult> {
+    if (this.#closed) return Promise.resolve(failedResult('the ingest thread is closing'));
     const bytes = body.byteLength;
-    if (this.#bytes + bytes > this.#bytesMax) {
-      const message = `the writer holds ${this.#bytes} of ${this.#bytesMax} bytes`;
+    if (this.#bytesInFlight + bytes > this.#bytesInFlightMax) {
+      const message = `${this.#bytesInFlight} of ${this.#bytesInFlightMax} bytes are in flight`;
       return Promise.resolve({ kind: 'busy', message });
     }
     const thread = (this.#thread ??= this.#spawn());
     const id = (this.#lastId += 1);
-    const question: TaskMessage = { id, job: { ...job, body } };
-    thread.postMessage(question, [body]);
-    this.#bytes += bytes;
+    const message: TaskMessage = { id, task: { ...task, body } };
+    thread.postMessage(message, [body]);
+    this.#bytesInFlight += bytes;
     return new Promise((resolve) => {
       this.#inFlight.set(id, { bytes, settle: resolve });
     });
@@ -104,47 +110,47 @@ class RestartingThread implements IngestThread {
   async #finish(): Promise<void> {
     if (this.#inFlight.size > 0) {
       await new Promise<void>((resolve) => {
-        this.#whenIdle = resolve;
+        this.#onIdle = resolve;
       });
     }
     const thread = this.#thread;
     if (!thread) return;
-    const ended = once(thread, 'exit');
+    const exited = once(thread, 'exit');
     thread.postMessage('close' satisfies CloseMessage);
-    await ended;
+    await exited;
   }
 
   #spawn(): Worker {
     const workerData: ThreadData = { file: this.#file, isTemporary: this.#isTemporary };
     const thread = new Worker(this.#url, { workerData });
-    thread.on('message', (answers: ResultMessage[]) => {
-      for (const { id, result } of answers) this.#settle(id, result);
+    thread.on('message', (results: ResultMessage[]) => {
+      for (const { id, result } of results) this.#settle(id, result);
     });
     let cause = '';
-    // Without a listener, an error of the thread would end the process.
+    // Without a listener, an error in the thread would crash the process.
     thread.on('error', (error) => {
       cause = `: ${describeOrigin(error)}`;
     });
     thread.on('exit', () => {
       if (this.#thread !== thread) return;
       this.#thread = undefined;
-      // All that is in flight is with this thread: the next is started by the next write.
-      const died = failed(`the writer died${cause}`);
-      for (const id of [...this.#inFlight.keys()]) this.#settle(id, died);
+      // Everything in flight was sent to this thread, because only the next write starts another.
+      const result = failedResult(`the ingest thread died${cause}`);
+      for (const id of [...this.#inFlight.keys()]) this.#settle(id, result);
     });
     return thread;
   }
 
   #settle(id: number, result: IngestResult): void {
-    const found = this.#inFlight.get(id);
-    if (!found) return;
+    const request = this.#inFlight.get(id);
+    if (!request) return;
     this.#inFlight.delete(id);
-    this.#bytes -= found.bytes;
-    found.settle(result);
-    if (this.#inFlight.size === 0) this.#whenIdle();
+    this.#bytesInFlight -= request.bytes;
+    request.settle(result);
+    if (this.#inFlight.size === 0) this.#onIdle();
   }
 }
 
-function failed(message: string): IngestResult {
+function failedResult(message: string): IngestResult {
   return { kind: 'failed', message };
 }

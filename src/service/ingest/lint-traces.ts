@@ -6,59 +6,60 @@ import { decodeBody } from './decode-body.ts';
 import type { IngestLogEntry, NewSpan } from '../store/store.ts';
 import { buildTurns } from '../turns/turns.ts';
 
-/** What ingest would make of a trace request. */
+/** How ingest would process a trace request. */
 export interface TraceDiagnosis {
-  /** Why the whole request would be refused, and with which code; undefined when it would not. */
+  /** The error if the whole request would be rejected. */
   refused: { code: string; message: string } | undefined;
-  /** Spans that would be kept. */
+  /** Spans that would be stored. */
   spans: number;
   conversations: { conversationId: string; spans: number; turns: number; failedTurns: number }[];
-  /** Where nothing would be kept, none of them is of level info. */
+  /** Ingest log entries. If no span would be stored, their level is at least `warn`. */
   notes: readonly IngestLogEntry[];
 }
 
-/** What goes along with the bytes. */
+/** Options for linting a trace request. */
 export interface LintOptions {
-  /** What the exporter would send as `X-Conversation-Id`. */
+  /** The `X-Conversation-Id` header that the exporter would send. */
   conversationId?: string | undefined;
 }
 
 /**
- * Reads a trace export request as ingest does, without keeping anything: JSON or protobuf, gzip or
- * not, as its first bytes say.
+ * Processes a trace export request as ingest does, but stores nothing. Detects JSON or protobuf, and
+ * gzip, from the first bytes.
  */
 export function lintTraces(bytes: Uint8Array, options: LintOptions): TraceDiagnosis {
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const start = isGzip ? inflatedStart(bytes) : bytes.subarray(0, 64);
+  const start = isGzip ? decompressStart(bytes) : bytes.subarray(0, 64);
   const isJson = /^\s*[[{"]/.test(new TextDecoder().decode(start).replace(/^\uFEFF/, ''));
-  const read = (contentType: Reading['contentType']): TraceDiagnosis =>
-    diagnosisOf(bytes, { ...options, contentType, isGzip });
+  const readAs = (contentType: Format['contentType']): TraceDiagnosis =>
+    diagnose(bytes, { ...options, contentType, isGzip });
   if (!isJson) {
-    const diagnosis = read('protobuf');
-    return diagnosis.refused ? orNeither(diagnosis, start) : diagnosis;
+    const diagnosis = readAs('protobuf');
+    return diagnosis.refused ? explainUnknownFormat(diagnosis, start) : diagnosis;
   }
-  const diagnosis = read('json');
-  // The tag of its first field is a line feed, and the length after it may be that of a brace.
-  if (start[0] !== 0x0a || !diagnosis.refused) return diagnosis;
-  const other = read('protobuf');
-  return other.refused?.code === 'malformed_body' ? diagnosis : other;
+  const asJson = readAs('json');
+  // Protobuf can look like JSON: its first tag is a line feed, and the length can be a brace.
+  if (start[0] !== 0x0a || !asJson.refused) return asJson;
+  const asProtobuf = readAs('protobuf');
+  return asProtobuf.refused?.code === 'malformed_body' ? asJson : asProtobuf;
 }
 
-/** A text that is neither, such as YAML, is not told about the bytes of protobuf alone. */
-function orNeither(diagnosis: TraceDiagnosis, start: Uint8Array): TraceDiagnosis {
+/** Replaces the protobuf error for a text that is neither format, such as YAML. */
+function explainUnknownFormat(diagnosis: TraceDiagnosis, start: Uint8Array): TraceDiagnosis {
   const isText = /^[\t\n\r\x20-\x7e]+$/.test(new TextDecoder().decode(start));
   if (!isText || diagnosis.refused?.code !== 'malformed_body') return diagnosis;
-  const message = 'this is neither JSON, which begins with {, nor protobuf, which is no text';
+  const message =
+    'This is a text file, but not JSON. Pass an OTLP trace request as JSON or protobuf.';
   return { ...diagnosis, refused: { ...diagnosis.refused, message } };
 }
 
-interface Reading extends LintOptions {
+interface Format extends LintOptions {
   contentType: 'json' | 'protobuf';
   isGzip: boolean;
 }
 
-function diagnosisOf(bytes: Uint8Array, reading: Reading): TraceDiagnosis {
-  const { contentType, isGzip, conversationId } = reading;
+function diagnose(bytes: Uint8Array, format: Format): TraceDiagnosis {
+  const { contentType, isGzip, conversationId } = format;
   const decoded = decodeBody(
     {
       ownerId: 'nobody',
@@ -71,46 +72,48 @@ function diagnosisOf(bytes: Uint8Array, reading: Reading): TraceDiagnosis {
     { findConversations: () => new Map() },
   );
   if (decoded.kind === 'read') {
-    const { spans, logEntries } = decoded.toKeep;
+    const { spans, logEntries } = decoded.rows;
     return {
       refused: undefined,
       spans: spans.length,
-      conversations: conversationsOf(spans),
-      notes: spans.length === 0 ? logEntries.map(asCause) : logEntries,
+      conversations: summarizeConversations(spans),
+      notes: spans.length === 0 ? logEntries.map(raiseLevel) : logEntries,
     };
   }
-  const code = decoded.kind === 'refused' ? decoded.code : errorCodes[decoded.kind];
-  const notes = decoded.kind === 'refused' ? decoded.logEntries : [];
+  const code = decoded.kind === 'rejected' ? decoded.code : ERROR_CODES[decoded.kind];
+  const notes = decoded.kind === 'rejected' ? decoded.logEntries : [];
   return { refused: { code, message: decoded.message }, spans: 0, conversations: [], notes };
 }
 
-/** What is worth a word among spans that are kept is the cause where none is. */
-const asCause = (note: IngestLogEntry): IngestLogEntry =>
-  note.level === 'info' ? { ...note, level: 'warn' } : note;
+/** Raises `info` to `warn`: if no span would be stored, these entries are the cause. */
+const raiseLevel = (entry: IngestLogEntry): IngestLogEntry =>
+  entry.level === 'info' ? { ...entry, level: 'warn' } : entry;
 
-/** What ingest answers with, of the error table. */
-const errorCodes = {
+/** The error codes that ingest responds with. */
+const ERROR_CODES = {
   malformed: 'malformed_body',
   too_large: 'too_large',
   failed: 'failed',
 } as const satisfies Record<string, ServiceErrorCode>;
 
-function inflatedStart(bytes: Uint8Array): Uint8Array {
+function decompressStart(bytes: Uint8Array): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength: ingestBodyBytesMax }).subarray(0, 64);
   } catch {
-    // Ingest says what is wrong with it.
+    // Decoding reports the error.
     return new Uint8Array();
   }
 }
 
-function conversationsOf(spans: readonly NewSpan[]): TraceDiagnosis['conversations'] {
+function summarizeConversations(spans: readonly NewSpan[]): TraceDiagnosis['conversations'] {
   const byId = Map.groupBy(spans, ({ conversationId }) => conversationId);
-  return [...byId].map(([conversationId, own]) => {
-    const turns = buildTurns(own.map((span) => ({ ...span, receivedAtMs: 0, late: false })));
+  return [...byId].map(([conversationId, conversationSpans]) => {
+    const turns = buildTurns(
+      conversationSpans.map((span) => ({ ...span, receivedAtMs: 0, late: false })),
+    );
     return {
       conversationId,
-      spans: own.length,
+      spans: conversationSpans.length,
       turns: turns.length,
       failedTurns: turns.filter(({ failed }) => failed).length,
     };

@@ -1,130 +1,166 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { brief } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { RequestError } from '../domain/errors.ts';
 
-/** How reading a body ended. */
-export type BodyRead =
+/** The format of a request body. */
+export interface BodyFormat {
+  contentType: 'json' | 'protobuf';
+  gzip: boolean;
+}
+
+/**
+ * Reads the format of the body from the headers: one of two content types (spec 7), in any case and
+ * with any parameters, and optionally gzip (spec 4.1).
+ * @throws RequestError `unsupported_type` or `unsupported_encoding`.
+ */
+export function readBodyFormat(headers: IncomingHttpHeaders): BodyFormat {
+  return { contentType: readContentType(headers), gzip: readIsGzip(headers) };
+}
+
+function readContentType(headers: IncomingHttpHeaders): BodyFormat['contentType'] {
+  const header = headers['content-type'];
+  const type = header?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type === 'application/json') return 'json';
+  if (type === 'application/x-protobuf') return 'protobuf';
+  const message = `Content-Type must be application/json or application/x-protobuf, got ${brief(header)}.`;
+  throw new RequestError('unsupported_type', message);
+}
+
+function readIsGzip(headers: IncomingHttpHeaders): boolean {
+  const header = headers['content-encoding'];
+  const encoding = header?.trim().toLowerCase() ?? '';
+  if (encoding === 'gzip' || encoding === 'x-gzip') return true;
+  if (encoding === '' || encoding === 'identity') return false;
+  const message = `Content-Encoding must be gzip or absent, got ${brief(header)}.`;
+  throw new RequestError('unsupported_encoding', message);
+}
+
+/** The result of reading a body. */
+export type BodyResult =
   | { kind: 'read'; body: ArrayBuffer }
-  /** Longer than allowed; the rest is not read yet. */
+  /** The body is longer than allowed. The rest is still unread. */
   | { kind: 'too_large' }
-  /** All requests together hold too much; the rest is not read yet. */
+  /** All requests together use too much memory. The rest is still unread. */
   | { kind: 'busy' }
-  /** The peer went away before it had sent all. */
-  | { kind: 'gone' };
+  /** The client disconnected before it had sent the whole body. */
+  | { kind: 'disconnected' };
 
-/** Bytes that all requests in flight hold together, and may hold. */
+/** Limits the memory that the bodies of all concurrent requests use together. */
 export interface ByteBudget {
-  /** False when the budget does not allow for it; nothing is taken then. */
-  take(bytes: number): boolean;
+  /** Reserves bytes; returns false, and reserves none, if they would exceed the budget. */
+  reserve(bytes: number): boolean;
   release(bytes: number): void;
 }
 
-/** A budget of so many bytes. */
+/** Creates a budget of `bytesMax` bytes. */
 export function createByteBudget(bytesMax: number): ByteBudget {
-  let taken = 0;
+  let reserved = 0;
   return {
-    take(bytes) {
-      if (taken + bytes > bytesMax) return false;
-      taken += bytes;
+    reserve(bytes) {
+      if (reserved + bytes > bytesMax) return false;
+      reserved += bytes;
       return true;
     },
     release(bytes) {
-      taken -= bytes;
+      reserved -= bytes;
     },
   };
 }
 
-/** A share of the budget that one request holds; disposing of it gives it back. */
+/** The bytes that one request has reserved. Disposing of the share releases them. */
 export interface Share extends Disposable {
-  take(bytes: number): boolean;
+  reserve(bytes: number): boolean;
 }
 
-/** A share that holds nothing yet. */
+/** Creates an empty share. */
 export function createShare(budget: ByteBudget): Share {
-  let held = 0;
+  let reserved = 0;
   return {
-    take(bytes) {
-      const taken = budget.take(bytes);
-      if (taken) held += bytes;
-      return taken;
+    reserve(bytes) {
+      const isGranted = budget.reserve(bytes);
+      if (isGranted) reserved += bytes;
+      return isGranted;
     },
     [Symbol.dispose]() {
-      budget.release(held);
-      held = 0;
+      budget.release(reserved);
+      reserved = 0;
     },
   };
 }
 
 /**
- * Reads a body as it comes, and stops as soon as it is too much. Content-Length is believed when it
- * says too much, and counted against otherwise.
+ * Reads a body and stops as soon as it exceeds the limit or the share. A Content-Length above the
+ * limit is rejected before reading; otherwise the received bytes count.
  */
 export async function readBody(
   request: IncomingMessage,
   { bytesMax, share }: { bytesMax: number; share: Share },
-): Promise<BodyRead> {
+): Promise<BodyResult> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) return { kind: 'too_large' };
   const chunks: Buffer[] = [];
   let length = 0;
   return new Promise((resolve) => {
-    const settle = (read: BodyRead): void => {
-      request.off('data', onData).off('end', onEnd).off('close', onGone).off('error', onGone);
-      // Without a listener, an error of the connection would end the process.
+    const settle = (result: BodyResult): void => {
+      request.off('data', onData).off('end', onEnd);
+      request.off('close', onDisconnect).off('error', onDisconnect);
+      // Without a listener, a connection error would crash the process.
       request.on('error', () => undefined);
-      resolve(read);
+      resolve(result);
     };
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
       if (length > bytesMax) settle({ kind: 'too_large' });
-      else if (!share.take(chunk.length)) settle({ kind: 'busy' });
+      else if (!share.reserve(chunk.length)) settle({ kind: 'busy' });
       else chunks.push(chunk);
     };
-    const onEnd = (): void => settle({ kind: 'read', body: joined(chunks, length) });
-    const onGone = (): void => settle({ kind: 'gone' });
-    request.on('data', onData).on('end', onEnd).on('close', onGone).on('error', onGone);
+    const onEnd = (): void => settle({ kind: 'read', body: concat(chunks, length) });
+    const onDisconnect = (): void => settle({ kind: 'disconnected' });
+    request.on('data', onData).on('end', onEnd).on('close', onDisconnect).on('error', onDisconnect);
   });
 }
 
-/** The chunks in a buffer of their own, which can be handed to another thread without a copy. */
-function joined(chunks: readonly Buffer[], length: number): ArrayBuffer {
+/** Joins chunks in a new buffer, which can be transferred to another thread without copying. */
+function concat(chunks: readonly Buffer[], length: number): ArrayBuffer {
   const body = new ArrayBuffer(length);
   const bytes = new Uint8Array(body);
-  let at = 0;
+  let offset = 0;
   for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
+    bytes.set(chunk, offset);
+    offset += chunk.length;
   }
   return body;
 }
 
-// A client that sends what was refused gets this much of it, and of time, to see the answer.
-const drainBytesMax = 67_108_864;
-const drainMsMax = 10_000;
+// A client that is still sending a rejected body reads the response only after these limits at most.
+const DRAIN_BYTES_MAX = 67_108_864;
+const DRAIN_MS_MAX = 10_000;
 
 /**
- * Reads on and throws away what a refused client still writes, and resolves when it has written all.
- * Gives up after 64 MiB or 10 s, and cuts the connection.
+ * Reads and discards the rest of a rejected body, so that the client gets to read the response.
+ * Closes the connection after 64 MiB or 10 s. Resolves when the request has ended.
  */
 export function drain(request: IncomingMessage, clock: Clock): Promise<void> {
   if (request.complete || request.destroyed) return Promise.resolve();
   const { socket } = request;
-  const deadline = clock.deadline(drainMsMax);
-  const cut = (): void => {
+  const deadline = clock.deadline(DRAIN_MS_MAX);
+  const disconnect = (): void => {
     socket.destroy();
   };
   let length = 0;
-  deadline.signal.addEventListener('abort', cut);
+  deadline.signal.addEventListener('abort', disconnect);
   return new Promise((resolve) => {
-    const over = (): void => {
+    const settle = (): void => {
       deadline[Symbol.dispose]();
       resolve();
     };
     request
-      .on('error', over)
-      .on('end', over)
-      .on('close', over)
+      .on('error', settle)
+      .on('end', settle)
+      .on('close', settle)
       .on('data', (chunk: Buffer) => {
         length += chunk.length;
-        if (length > drainBytesMax) cut();
+        if (length > DRAIN_BYTES_MAX) disconnect();
       });
     request.resume();
   });

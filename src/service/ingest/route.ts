@@ -1,15 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ingestBodyBytesMax } from '../../contract/index.ts';
+import { ingestBodyBytesMax, ingestRequestsPerMinuteMax } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { RequestError, diskWriteError, type ServiceErrorCode } from '../domain/errors.ts';
 import type { Caller, Authentication, RateLimiter } from '../app/authentication.ts';
 import type { IngestLogStore, IngestLogEntry } from '../store/store.ts';
-import { readBody, createShare, type ByteBudget, type Share } from './read-body.ts';
-import { readBodyFormat, type BodyFormat } from './body-format.ts';
+import {
+  createShare,
+  readBody,
+  readBodyFormat,
+  type BodyFormat,
+  type ByteBudget,
+  type Share,
+} from './read-body.ts';
+import { bodyTooLargeMessage } from './decode-body.ts';
 import type { IngestResult, IngestThread } from './ingest-thread.ts';
 
-/** What ingest works with. */
+/** Dependencies of the ingest endpoint. */
 export interface IngestDeps {
   clock: Clock;
   log: Log;
@@ -22,14 +29,14 @@ export interface IngestDeps {
   injectFault: () => Promise<void>;
 }
 
-const contentTypes = { json: 'application/json', protobuf: 'application/x-protobuf' } as const;
+const CONTENT_TYPES = { json: 'application/json', protobuf: 'application/x-protobuf' } as const;
 
-// A client that found no room comes back after this; every exporter retries a 503.
-const busyRetryAfterS = 1;
+/** `Retry-After` of a 503 while the service is busy. All exporters retry a 503. */
+const BUSY_RETRY_AFTER_S = 1;
 
 /**
- * `POST /v1/traces` (spec 4.1, 7). What is refused is refused in this order: 401, 429, 415, 413,
- * 400. A 200 is sent when the spans are durable, never before.
+ * Adds `POST /v1/traces` (spec 4.1, 7). Checks a request in the order 401, 429, 415, 413, 400.
+ * Responds with 200 only after the spans are stored durably.
  */
 export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
   app.post('/v1/traces', async (request, reply) => {
@@ -39,61 +46,62 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       admit(deps, caller);
       const format = readBodyFormat(request.raw.headers);
       using share = createShare(deps.budget);
-      const body = await wholeBody(request, share);
+      const body = await readWholeBody(request, share);
       if (body === undefined) return await reply.hijack();
-      const result = await deps.writer.write(toWrite(request, { deps, caller, format, body }));
+      const result = await deps.writer.write(toTask(request, { deps, caller, format, body }));
       if (result.kind === 'failed') {
-        // The sender is told to come again; why, only who runs the service can mend.
-        deps.log.error('spans were not kept', { owner: caller.ownerId, reason: result.message });
+        // The client can only retry; the cause is for the operator of the service.
+        deps.log.error('failed to store spans', { owner: caller.ownerId, reason: result.message });
       } else if (result.kind === 'unwritable') {
-        deps.log.error('the disk takes nothing', { owner: caller.ownerId, code: result.message });
+        deps.log.error('failed to write to the disk', {
+          owner: caller.ownerId,
+          code: result.message,
+        });
       }
-      return await answer(reply, format, result);
+      return await respond(reply, format, result);
     } catch (error) {
-      if (error instanceof RequestError) await noteRefusal(deps, caller, error);
+      if (error instanceof RequestError) await logRejection(deps, caller, error);
       throw error;
     }
   });
 }
 
-/** A 429 that is one of many; only the first of a row goes into the log. */
-class RepeatedRequestError extends RequestError {}
+/** A 429 that follows another 429; only the first of a series is logged. */
+class RepeatedRateLimitError extends RequestError {}
 
 function admit({ rate }: IngestDeps, { keyDigest }: Caller): void {
   const admission = rate.countRequest(keyDigest);
   if (admission.admitted) return;
   const { retryAfterS, isFirst } = admission;
   const message =
-    `more than 120 requests within a minute with this key; try again in ${retryAfterS} s, ` +
-    'and let the exporter send larger batches';
-  throw new (isFirst ? RequestError : RepeatedRequestError)('rate_limited', message, {
+    `This API key sent more than ${ingestRequestsPerMinuteMax} requests within a minute. Retry in ` +
+    `${retryAfterS} s, and configure the exporter to send larger batches.`;
+  throw new (isFirst ? RequestError : RepeatedRateLimitError)('rate_limited', message, {
     'retry-after': String(retryAfterS),
   });
 }
 
-/** Undefined when the peer is gone, and there is nobody to answer. @throws RequestError. */
-async function wholeBody(request: FastifyRequest, share: Share): Promise<ArrayBuffer | undefined> {
+/** Returns undefined if the client has disconnected. @throws RequestError */
+async function readWholeBody(
+  request: FastifyRequest,
+  share: Share,
+): Promise<ArrayBuffer | undefined> {
   const read = await readBody(request.raw, { bytesMax: ingestBodyBytesMax, share });
   switch (read.kind) {
     case 'read':
       return read.body;
-    case 'gone':
+    case 'disconnected':
       return undefined;
     case 'busy':
-      throw tooBusy();
-    case 'too_large': {
-      const size = `larger than ${ingestBodyBytesMax} bytes (10 MB)`;
-      throw new RequestError(
-        'too_large',
-        `the body is ${size}; let the exporter send smaller batches`,
-      );
-    }
+      throw busyError();
+    case 'too_large':
+      throw new RequestError('too_large', bodyTooLargeMessage);
   }
 }
 
-function tooBusy(): RequestError {
-  const message = 'the service holds as much as it can at a time; send it again';
-  return new RequestError('busy', message, { 'retry-after': String(busyRetryAfterS) });
+function busyError(): RequestError {
+  const message = 'The service is processing too many traces right now. Send the request again.';
+  return new RequestError('busy', message, { 'retry-after': String(BUSY_RETRY_AFTER_S) });
 }
 
 interface Received {
@@ -103,12 +111,12 @@ interface Received {
   body: ArrayBuffer;
 }
 
-function toWrite(
+function toTask(
   request: FastifyRequest,
   { deps, caller, format, body }: Received,
 ): Parameters<IngestThread['write']>[0] {
   const header = request.raw.headers['x-conversation-id'];
-  const id = typeof header === 'string' ? fromHeader(header) : '';
+  const id = typeof header === 'string' ? decodeHeader(header) : '';
   return {
     ownerId: caller.ownerId,
     receivedAtMs: deps.clock.nowMs(),
@@ -119,50 +127,58 @@ function toWrite(
   };
 }
 
-/** Node reads headers as Latin-1; what a client wrote as UTF-8 is read as that. */
-function fromHeader(value: string): string {
+/** Decodes a header as UTF-8 if it is valid UTF-8; Node reads all headers as Latin-1. */
+function decodeHeader(value: string): string {
   const bytes = Buffer.from(value, 'latin1');
   const text = bytes.toString('utf8');
   return text.includes('\ufffd') ? value.trim() : text.trim();
 }
 
-/** @throws RequestError for anything but `kept`. */
-function answer(reply: FastifyReply, format: BodyFormat, result: IngestResult): FastifyReply {
+/** Sends the response for stored spans. @throws RequestError for any other result. */
+function respond(reply: FastifyReply, format: BodyFormat, result: IngestResult): FastifyReply {
   switch (result.kind) {
-    case 'kept': {
-      // An empty ExportTraceServiceResponse, in the request's own format.
+    case 'stored': {
+      // An empty ExportTraceServiceResponse in the format of the request.
       const body = format.contentType === 'json' ? '{}' : '';
-      return reply.type(contentTypes[format.contentType]).send(Buffer.from(body));
+      return reply.type(CONTENT_TYPES[format.contentType]).send(Buffer.from(body));
     }
-    case 'refused':
+    case 'rejected':
       throw new RequestError(result.code, result.message);
     case 'malformed':
       throw new RequestError('malformed_body', result.message);
     case 'too_large':
       throw new RequestError('too_large', result.message);
     case 'busy':
-      throw tooBusy();
+      throw busyError();
     case 'unwritable':
       throw diskWriteError();
     case 'failed':
-      throw new RequestError('failed', 'the service could not keep the spans; send them again');
+      throw new RequestError(
+        'failed',
+        'The service failed to store the spans. Send the request again.',
+      );
   }
 }
 
-/** The writer notes the first itself, with the spans that it is about; the other has no place. */
-const unnoted: readonly ServiceErrorCode[] = ['no_conversation_id', 'unwritable'];
+/** The ingest thread logs the first one itself; the other could not be written to the log. */
+const UNLOGGED_CODES: readonly ServiceErrorCode[] = ['no_conversation_id', 'unwritable'];
 
-/** Tells the owner in the ingest log, where one asks why nothing appears. */
-async function noteRefusal(deps: IngestDeps, caller: Caller, refusal: RequestError): Promise<void> {
-  if (refusal instanceof RepeatedRequestError || unnoted.includes(refusal.code)) return;
-  const note: IngestLogEntry = {
+/** Logs a rejected request where its owner looks for missing spans: in the ingest log. */
+async function logRejection(
+  deps: IngestDeps,
+  caller: Caller,
+  rejection: RequestError,
+): Promise<void> {
+  if (rejection instanceof RepeatedRateLimitError || UNLOGGED_CODES.includes(rejection.code))
+    return;
+  const entry: IngestLogEntry = {
     level: 'error',
-    code: refusal.code,
-    message: refusal.message,
-    about: { status: refusal.status },
+    code: rejection.code,
+    message: rejection.message,
+    about: { status: rejection.status },
   };
   await deps.ingestLog
-    .add(caller.ownerId, deps.clock.nowMs(), [note])
-    // The refusal is told to its caller all the same.
-    .catch(() => deps.log.error('ingest_log_failed', { refused: refusal.code }));
+    .add(caller.ownerId, deps.clock.nowMs(), [entry])
+    // The client still gets the error response.
+    .catch(() => deps.log.error('ingest_log_failed', { refused: rejection.code }));
 }

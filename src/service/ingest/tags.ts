@@ -2,7 +2,7 @@ import type { Attributes, AttributeValue, TraceSpan } from '../../contract/index
 import type { Tag } from '../store/store.ts';
 import type { LogEntryCollector } from './log-entries.ts';
 
-/** Bounds of what one request may bring; without them, a small body makes millions of rows. */
+/** Limits for one request. Without them, a small body could create millions of rows. */
 export const tagLimits = {
   perConversationMax: 64,
   perRequestMax: 50_000,
@@ -17,39 +17,39 @@ interface Label {
 }
 
 /**
- * Gathers the tags of a request: every attribute outside `gen_ai.*`, of a span or of its resource
- * (spec 2.1), each pair of key and value once for each conversation.
+ * Collects the tags of a request: all attributes of spans and resources outside `gen_ai.*` (spec 2.1),
+ * each pair of key and value once per conversation.
  */
 export class TagCollector {
   readonly tags: Tag[] = [];
-  readonly #book: LogEntryCollector;
+  readonly #log: LogEntryCollector;
   readonly #labelsOf = new Map<Attributes, Label[]>();
   readonly #conversations = new Map<string, { pairs: Set<string>; resources: Set<Attributes> }>();
 
-  constructor(book: LogEntryCollector) {
-    this.#book = book;
+  constructor(log: LogEntryCollector) {
+    this.#log = log;
   }
 
-  /** The span's own attributes go first: they say more than those of its resource. */
+  /** Adds the span's own attributes first, because they are more specific than its resource. */
   add(conversationId: string, span: TraceSpan): void {
     let known = this.#conversations.get(conversationId);
     if (!known) {
       known = { pairs: new Set(), resources: new Set() };
       this.#conversations.set(conversationId, known);
     }
-    this.#keep(conversationId, known.pairs, labels(span.attributes, this.#book));
+    this.#addLabels(conversationId, known.pairs, toLabels(span.attributes, this.#log));
     if (known.resources.has(span.resource)) return;
     known.resources.add(span.resource);
-    this.#keep(conversationId, known.pairs, this.#resourceLabels(span.resource));
+    this.#addLabels(conversationId, known.pairs, this.#getResourceLabels(span.resource));
   }
 
-  #keep(conversationId: string, pairs: Set<string>, found: readonly Label[]): void {
-    for (const { key, value } of found) {
+  #addLabels(conversationId: string, pairs: Set<string>, labels: readonly Label[]): void {
+    for (const { key, value } of labels) {
       const pair = `${key.length} ${key}${value}`;
       if (pairs.has(pair)) continue;
       const { perConversationMax, perRequestMax } = tagLimits;
       if (pairs.size >= perConversationMax || this.tags.length >= perRequestMax) {
-        this.#book.add('dropped_tags', { conversation_id: conversationId });
+        this.#log.add('dropped_tags', { conversation_id: conversationId });
         return;
       }
       pairs.add(pair);
@@ -57,41 +57,41 @@ export class TagCollector {
     }
   }
 
-  /** A resource is shared by many spans; its attributes are gone through once. */
-  #resourceLabels(resource: Attributes): Label[] {
+  /** Many spans share a resource, so its labels are cached. */
+  #getResourceLabels(resource: Attributes): Label[] {
     const known = this.#labelsOf.get(resource);
     if (known) return known;
-    const found = labels(resource, this.#book);
-    this.#labelsOf.set(resource, found);
-    return found;
+    const labels = toLabels(resource, this.#log);
+    this.#labelsOf.set(resource, labels);
+    return labels;
   }
 }
 
-/** As many as a conversation can take, and one more, so that the cut is noticed. */
-function labels(attributes: Attributes, book: LogEntryCollector): Label[] {
-  const found: Label[] = [];
+/** Returns up to one label more than a conversation can have, so that the limit is noticed. */
+function toLabels(attributes: Attributes, log: LogEntryCollector): Label[] {
+  const labels: Label[] = [];
   for (const key of Object.keys(attributes)) {
     if (key.startsWith('gen_ai.')) continue;
-    if (found.length > tagLimits.perConversationMax) break;
-    const text = textOf(attributes[key] ?? null);
-    const label = { key: key.slice(0, tagLimits.keyLengthMax), value: shortened(text) };
+    if (labels.length > tagLimits.perConversationMax) break;
+    const text = toText(attributes[key] ?? null);
+    const label = { key: key.slice(0, tagLimits.keyLengthMax), value: truncate(text) };
     if (label.key !== key || label.value !== text) {
-      book.add('shortened_tags', { key: label.key });
+      log.add('shortened_tags', { key: label.key });
     }
-    found.push(label);
+    labels.push(label);
   }
-  return found;
+  return labels;
 }
 
-function textOf(value: AttributeValue): string {
+function toText(value: AttributeValue): string {
   if (typeof value === 'string') return value;
   return value === null ? '' : JSON.stringify(value);
 }
 
 const encoder = new TextEncoder();
 
-/** Cut between characters, never within one. */
-function shortened(text: string): string {
+/** Truncates a value between two characters. */
+function truncate(text: string): string {
   if (text.length * 3 <= tagLimits.valueBytesMax) return text;
   const { read } = encoder.encodeInto(text, new Uint8Array(tagLimits.valueBytesMax));
   return text.slice(0, read);

@@ -1,13 +1,14 @@
-/** The writer's thread: what `startWriter` runs. */
+/** Entry point of the ingest thread, which `startIngestThread` starts. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSpanWriter } from '../store/span-writer.ts';
 import { decodeBody } from './decode-body.ts';
-import { writeBatches } from './write-batches.ts';
 import type { ThreadData } from './thread-messages.ts';
+import { processTasks } from './write-batches.ts';
 
-if (!parentPort) throw new Error('writer-thread is started by startWriter, not by itself');
+if (!parentPort)
+  throw new Error('This module is the entry point of a thread. Use startIngestThread().');
 const { file, isTemporary } = workerData as ThreadData;
-writeBatches({
+processTasks({
   port: parentPort,
   spanWriter: openSpanWriter({ file, isTemporary }),
   decode: decodeBody,

@@ -1,61 +1,60 @@
+/** The messages between the main thread and the ingest thread. */
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { InsertResult } from '../store/store.ts';
-import type { RefusedSpans } from './read-spans.ts';
+import type { RejectedSpans } from './read-spans.ts';
 
-// What the writer and its thread say to each other.
-
-/** A trace request whose headers were accepted; its body is not even inflated. */
+/** A trace request whose headers were accepted. Its body is not even decompressed yet. */
 export interface IngestTask {
   ownerId: string;
   /** Server time. */
   receivedAtMs: number;
   contentType: 'json' | 'protobuf';
   gzip: boolean;
-  /** Handed to the thread: the caller's is empty afterwards. */
+  /** Transferred to the thread, not copied: empty afterwards on the sender's side. */
   body: ArrayBuffer;
   /** `X-Conversation-Id`. */
   headerConversationId?: string;
 }
 
-/** What became of a trace request. */
+/** The result of a trace request. */
 export type IngestResult =
-  /** Its spans are durable; `notes` of them went into the ingest log. */
-  | { kind: 'kept'; kept: InsertResult; notes: number }
-  /** None of its spans can be kept (spec 7); the code is one of the service's error table. */
-  | ({ kind: 'refused' } & RefusedSpans['refused'])
-  /** Not what its content type and encoding say. */
+  /** The spans are stored durably. `logEntries` counts the entries that ingest itself wrote. */
+  | { kind: 'stored'; result: InsertResult; logEntries: number }
+  /** None of its spans can be stored (spec 7). The code is one of the service's error table. */
+  | ({ kind: 'rejected' } & RejectedSpans['rejection'])
+  /** The body does not match its content type or encoding. */
   | { kind: 'malformed'; message: string }
-  /** Larger than allowed once inflated. */
+  /** The decompressed body is too large. */
   | { kind: 'too_large'; message: string }
-  /** The writer holds as much as it may; nothing was done. */
+  /** Too many bytes are in flight; the request was not processed. */
   | { kind: 'busy'; message: string }
-  /** The disk takes nothing, as SQLite's code in `message` says: to be sent again. */
+  /** Writing to the disk failed with the SQLite code in `message`. The client should retry. */
   | { kind: 'unwritable'; message: string }
-  /** Not kept, or not known to be: to be sent again, which is safe. */
+  /** Not stored, or not known to be stored. The client should retry, which is safe. */
   | { kind: 'failed'; message: string };
 
-/** A job on its way to the thread. */
+/** Sends a task to the thread. */
 export interface TaskMessage {
   id: number;
-  job: IngestTask;
+  task: IngestTask;
 }
 
-/** Its result on its way back. */
+/** Returns the result of a task. */
 export interface ResultMessage {
   id: number;
   result: IngestResult;
 }
 
-/** Ends the thread once all before it is answered. */
+/** Tells the thread to finish all earlier tasks and end. */
 export type CloseMessage = 'close';
 
-/** What the thread is told. */
+/** The `workerData` of the thread. */
 export interface ThreadData {
   file: string;
   isTemporary: boolean;
 }
 
-/** What kind of error it was and where it came up; its message may quote a conversation. */
+/** Describes an error by name, code and place. Its message may quote a conversation. */
 export function describeOrigin(error: unknown): string {
   const { name, at } = errorOrigin(error);
   const code = error instanceof Error && 'code' in error ? ` ${String(error.code)}` : '';

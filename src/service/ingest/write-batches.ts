@@ -1,3 +1,13 @@
+/**
+ * The loop of the ingest thread: it decodes tasks, writes them in batches, and returns the results.
+ *
+ * - A batch is whatever arrived while the previous batch was written, up to a limit. One durable
+ *   commit serves the whole batch, so throughput grows with load, and a single request never waits
+ *   for others.
+ * - Results are sent only after the commit.
+ * - Batching must not change what a request sees. If a task needs the conversation of a trace that an
+ *   earlier task of the same batch brings, the batch is written first. That is rare.
+ */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import { diskErrorCode } from '../domain/errors.ts';
 import type { SpanWriter } from '../store/span-writer.ts';
@@ -5,67 +15,64 @@ import type { InsertResult, TraceRequestRows } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';
 import {
   describeOrigin,
-  type ResultMessage,
   type CloseMessage,
-  type TaskMessage,
   type IngestResult,
   type IngestTask,
+  type ResultMessage,
+  type TaskMessage,
 } from './thread-messages.ts';
 
-/** What the thread works with. */
+/** Dependencies of the loop. */
 export interface BatchDeps {
   port: MessagePort;
   spanWriter: SpanWriter;
-  /** Anything it throws is a bug, and fails that request alone. */
-  decode: (job: IngestTask, stored: Lookup) => Decoded;
+  /** Decodes a body. If it throws, which is a bug, only that request fails. */
+  decode: (task: IngestTask, traces: TraceLookup) => Decoded;
 }
 
-type Lookup = Pick<SpanWriter, 'findConversations'>;
+type TraceLookup = Pick<SpanWriter, 'findConversations'>;
 
-/** Requests in a transaction at most. */
-const requestsOfGroupMax = 64;
+/** Requests in one transaction. */
+const BATCH_REQUESTS_MAX = 64;
 
-/** Inflated bytes in a transaction, but for the last request: it holds them all at once. */
-const bytesOfGroupMax = 16_777_216;
+/** Decompressed bytes in one transaction, which are in memory together; the last request may exceed it. */
+const BATCH_BYTES_MAX = 16_777_216;
 
-/**
- * Answers jobs in groups: whatever came while the last group was written is the next one, and is
- * made durable by one commit. A lone request waits for nobody. Answers the first time, with none,
- * when it is ready.
- */
-export function writeBatches(deps: BatchDeps): void {
+/** Processes tasks until it receives a close message. Sends an empty list of results when ready. */
+export function processTasks(deps: BatchDeps): void {
   const { port, spanWriter } = deps;
-  const end = (): void => {
+  const close = (): void => {
     spanWriter.close();
     port.close();
   };
   port.on('message', (first: TaskMessage | CloseMessage) => {
     if (first === 'close') {
-      end();
+      close();
       return;
     }
-    const { group, closing } = gather(deps, first);
-    answer(deps, group);
-    if (closing) end();
+    const { batch, isClosing } = collectBatch(deps, first);
+    writeAndReply(deps, batch);
+    if (isClosing) close();
   });
   port.postMessage([] satisfies ResultMessage[]);
 }
 
-interface Read {
+interface DecodedTask {
   id: number;
-  job: IngestTask;
+  task: IngestTask;
   decoded: Decoded;
 }
 
-function gather(deps: BatchDeps, first: TaskMessage): { group: Read[]; closing: boolean } {
-  const group: Read[] = [];
-  // A trace that one of the group brings is stored before it is looked up, so that each request
-  // finds what it would have found by coming alone. That is rare, and costs a commit.
-  const stored: Lookup = {
+function collectBatch(
+  deps: BatchDeps,
+  first: TaskMessage,
+): { batch: DecodedTask[]; isClosing: boolean } {
+  const batch: DecodedTask[] = [];
+  const traces: TraceLookup = {
     findConversations(ownerId, traceIds) {
-      if (bringsAny(group, ownerId, traceIds)) {
-        answer(deps, group);
-        group.length = 0;
+      if (hasTrace(batch, ownerId, traceIds)) {
+        writeAndReply(deps, batch);
+        batch.length = 0;
       }
       return deps.spanWriter.findConversations(ownerId, traceIds);
     },
@@ -73,68 +80,71 @@ function gather(deps: BatchDeps, first: TaskMessage): { group: Read[]; closing: 
   let bytes = 0;
   let next: TaskMessage | CloseMessage | undefined = first;
   while (next !== undefined && next !== 'close') {
-    const read: Read = { ...next, decoded: decodeOrFail(deps, next.job, stored) };
-    if (group.length === 0) bytes = 0;
-    group.push(read);
-    bytes += read.decoded.bytes;
-    if (group.length === requestsOfGroupMax || bytes >= bytesOfGroupMax) break;
-    next = waiting(deps.port);
+    const decodedTask: DecodedTask = { ...next, decoded: decodeOrFail(deps, next.task, traces) };
+    if (batch.length === 0) bytes = 0;
+    batch.push(decodedTask);
+    bytes += decodedTask.decoded.bytes;
+    if (batch.length === BATCH_REQUESTS_MAX || bytes >= BATCH_BYTES_MAX) break;
+    next = receiveWaiting(deps.port);
   }
-  return { group, closing: next === 'close' };
+  return { batch, isClosing: next === 'close' };
 }
 
-function bringsAny(group: readonly Read[], ownerId: string, traceIds: readonly string[]): boolean {
+function hasTrace(
+  batch: readonly DecodedTask[],
+  ownerId: string,
+  traceIds: readonly string[],
+): boolean {
   const wanted = new Set(traceIds);
-  return group.some(
-    ({ job, decoded }) =>
-      job.ownerId === ownerId &&
+  return batch.some(
+    ({ task, decoded }) =>
+      task.ownerId === ownerId &&
       decoded.kind === 'read' &&
-      decoded.toKeep.spans.some(({ traceId }) => wanted.has(traceId)),
+      decoded.rows.spans.some(({ traceId }) => wanted.has(traceId)),
   );
 }
 
-function answer({ port, spanWriter }: BatchDeps, group: readonly Read[]): void {
-  port.postMessage(write(spanWriter, group));
+/** Returns the next message if one has already arrived. */
+function receiveWaiting(port: MessagePort): TaskMessage | CloseMessage | undefined {
+  const received = receiveMessageOnPort(port);
+  return (received as { message: TaskMessage | CloseMessage } | undefined)?.message;
 }
 
-function waiting(port: MessagePort): TaskMessage | CloseMessage | undefined {
-  return (receiveMessageOnPort(port) as { message: TaskMessage | CloseMessage } | undefined)
-    ?.message;
-}
-
-function decodeOrFail({ decode }: BatchDeps, job: IngestTask, stored: Lookup): Decoded {
-  const bytes = job.body.byteLength;
+function decodeOrFail({ decode }: BatchDeps, task: IngestTask, traces: TraceLookup): Decoded {
+  const bytes = task.body.byteLength;
   try {
-    return decode(job, stored);
+    return decode(task, traces);
   } catch (error) {
     return { kind: 'failed', message: describeOrigin(error), bytes };
   }
 }
 
-/** One transaction for the whole group; a request that cannot be kept fails alone. */
-function write(sink: SpanWriter, group: readonly Read[]): ResultMessage[] {
-  const kept = sink.insert(group.map(({ job, decoded }) => toKeep(job, decoded)));
-  return group.map(({ id, decoded }, nth) => ({ id, result: toResult(decoded, kept[nth]) }));
+function writeAndReply({ port, spanWriter }: BatchDeps, batch: readonly DecodedTask[]): void {
+  const inserted = spanWriter.insert(batch.map(({ task, decoded }) => toRows(task, decoded)));
+  const results: ResultMessage[] = batch.map(({ id, decoded }, index) => {
+    return { id, result: toResult(decoded, inserted[index]) };
+  });
+  port.postMessage(results);
 }
 
-/** Of a refused request, its notes stay: they say why nothing appears. */
-function toKeep({ ownerId, receivedAtMs }: IngestTask, decoded: Decoded): TraceRequestRows {
-  if (decoded.kind === 'read') return decoded.toKeep;
-  const logEntries = decoded.kind === 'refused' ? decoded.logEntries : [];
+/** Returns the rows to insert; for a rejected request, the log entries that say why. */
+function toRows({ ownerId, receivedAtMs }: IngestTask, decoded: Decoded): TraceRequestRows {
+  if (decoded.kind === 'read') return decoded.rows;
+  const logEntries = decoded.kind === 'rejected' ? decoded.logEntries : [];
   return { ownerId, receivedAtMs, spans: [], tags: [], logEntries };
 }
 
-function toResult(decoded: Decoded, kept: InsertResult | Error | undefined): IngestResult {
-  if (decoded.kind === 'refused') {
+function toResult(decoded: Decoded, inserted: InsertResult | Error | undefined): IngestResult {
+  if (decoded.kind === 'rejected') {
     const { kind, code, message } = decoded;
     return { kind, code, message };
   }
   if (decoded.kind !== 'read') return { kind: decoded.kind, message: decoded.message };
-  if (kept === undefined) return { kind: 'failed', message: 'the sink gave no result' };
-  if (kept instanceof Error) {
-    const fault = diskErrorCode(kept);
-    if (fault !== undefined) return { kind: 'unwritable', message: fault };
-    return { kind: 'failed', message: describeOrigin(kept) };
+  if (inserted === undefined) return { kind: 'failed', message: 'the span writer gave no result' };
+  if (inserted instanceof Error) {
+    const diskCode = diskErrorCode(inserted);
+    if (diskCode !== undefined) return { kind: 'unwritable', message: diskCode };
+    return { kind: 'failed', message: describeOrigin(inserted) };
   }
-  return { kind: 'kept', kept, notes: decoded.toKeep.logEntries.length };
+  return { kind: 'stored', result: inserted, logEntries: decoded.rows.logEntries.length };
 }

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { decodeTraceRequest, readTraceRequest, type Span } from '../../../src/contract/index.ts';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
-import { agent, asks, gives, user } from '../../helpers/kept-span.ts';
+import { agent, asks, gives, user } from '../../helpers/stored-span.ts';
 import { protobufOf } from '../../helpers/otlp-wire.ts';
 import { accepted, readRequest } from '../../helpers/read-spans.ts';
 import { requestOf, spanOf, type SpanSketch } from '../../helpers/span-sketch.ts';

@@ -17,7 +17,7 @@ import {
 } from '../../helpers/store.ts';
 import { newOutcome, valueOf, withFile } from '../../helpers/store.ts';
 
-const program = join(import.meta.dirname, '../../helpers/keep-spans.ts');
+const program = join(import.meta.dirname, '../../helpers/insert-spans.ts');
 
 /** Runs the program until it has said `bytes`, kills it, and gives the lines that it had said. */
 async function killAfter(bytes: number, args: string[]): Promise<string[]> {

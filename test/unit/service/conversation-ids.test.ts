@@ -6,7 +6,7 @@ import {
   codes,
   conversation,
   conversationsOf,
-  noteOf,
+  findEntry,
   operation,
   plain,
   read,
@@ -17,15 +17,15 @@ import { requestOf, spanOf } from '../../helpers/span-sketch.ts';
 void t.test('no conversation id anywhere is refused, with the cure', (t) => {
   const result = read([{ id: 'a1' }, { id: 'a2' }]);
   t.match(result, {
-    refused: { code: 'no_conversation_id', message: /X-Conversation-Id/ },
-    notes: [{ level: 'error', code: 'no_conversation_id' }],
+    rejection: { code: 'no_conversation_id', message: /X-Conversation-Id/ },
+    logEntries: [{ level: 'error', code: 'no_conversation_id' }],
   });
   t.end();
 });
 
 void t.test('a stored trace saves no request in which nothing carries an id', (t) => {
   const knownTraces = (): Map<string, string> => new Map([[`${'0'.repeat(31)}f`, 'stored']]);
-  t.match(read([{ id: 'a1' }], { knownTraces }), { refused: { code: 'no_conversation_id' } });
+  t.match(read([{ id: 'a1' }], { knownTraces }), { rejection: { code: 'no_conversation_id' } });
   t.end();
 });
 
@@ -33,7 +33,7 @@ void t.test('an id on an ignored span alone does not count', (t) => {
   const attributes = [{ key: 'gen_ai.conversation.id', value: { stringValue: 'c' } }];
   const ignored = spanOf({ id: 'b1', wire: { attributes } });
   const child = { id: 'a1', parent: 'b1' };
-  t.match(read([ignored, child]), { refused: { code: 'no_conversation_id' } });
+  t.match(read([ignored, child]), { rejection: { code: 'no_conversation_id' } });
   const beside = { id: 'a2', trace: 'e', attributes: conversation('other') };
   t.strictSame(conversationsOf(read([ignored, child, beside])), { a1: 'c', a2: 'other' });
   t.end();
@@ -102,7 +102,7 @@ void t.test('what is stored of a trace comes last, and is asked once for what is
   const result = read(spans, { knownTraces });
   t.strictSame(conversationsOf(result), { a1: 'own', a2: 'stored', a3: 'stored' });
   t.strictSame(asked, [[`${known}d`, `${known}e`]]);
-  t.match(noteOf(result, 'unresolved_conversation'), {
+  t.match(findEntry(result, 'unresolved_conversation'), {
     level: 'error',
     about: { span_id: /a4$/, count: 1 },
   });
@@ -113,7 +113,7 @@ void t.test('a conversation id is a string of 1 to 1024 characters, on the span'
   for (const id of ['', '  ', 7, ['c'], 'c'.repeat(1025)]) {
     const result = read([{ id: 'a1', attributes: { 'gen_ai.conversation.id': id } }]);
     t.match(codes(result), ['malformed_conversation_id', 'no_conversation_id'], typeof id);
-    t.match(result, { refused: { message: /1 to 1024 characters/ } });
+    t.match(result, { rejection: { message: /1 to 1024 characters/ } });
   }
   const header = read([{ id: 'a1' }], { headerConversationId: '' });
   t.match(codes(header), ['malformed_conversation_id', 'no_conversation_id']);
@@ -135,7 +135,7 @@ void t.test('what the AI SDK sends: no id but the header, messages as JSON text'
     { id: 'a2', parent: 'a1', attributes: operation('agent_step') },
     { id: 'a1', attributes: { ...operation('invoke_agent'), 'server.address': 'localhost' } },
   ];
-  t.match(read(spans), { refused: { code: 'no_conversation_id' } });
+  t.match(read(spans), { rejection: { code: 'no_conversation_id' } });
   const result = accepted(read(spans, { headerConversationId: 'h' }));
   t.equal(result.spans.length, 4);
   t.match(result.tags, [{ conversationId: 'h', key: 'server.address' }]);

@@ -6,7 +6,7 @@ import {
   codes,
   conversation,
   conversationsOf,
-  noteOf,
+  findEntry,
   operation,
   plain,
   read,
@@ -77,7 +77,7 @@ void t.test('spans without an operation are ignored, and nothing relevant is no 
     'malformed_operation',
     'older_conventions',
   ]);
-  t.match(noteOf({ logEntries }, 'malformed_operation'), { level: 'warn', about: { count: 2 } });
+  t.match(findEntry({ logEntries }, 'malformed_operation'), { level: 'warn', about: { count: 2 } });
   t.strictSame(codes(read([])), ['empty_request']);
   t.strictSame(codes(readRequest(readTraceRequest({ resource_spans: [] }))), ['ignored_keys']);
   t.end();
@@ -88,7 +88,9 @@ void t.test('operations that make no turn are kept, and told', (t) => {
     { id: 'a1', attributes: { ...conversation('c'), ...operation('generate_content') } },
   ]);
   t.equal(accepted(result).spans[0]?.operation, 'generate_content');
-  t.match(noteOf(result, 'operation_without_turn'), { about: { operation: 'generate_content' } });
+  t.match(findEntry(result, 'operation_without_turn'), {
+    about: { operation: 'generate_content' },
+  });
   t.end();
 });
 
@@ -107,7 +109,7 @@ void t.test('malformed ids lose their span alone; all of them malformed is refus
     const mixed = read([bad, { id: 'a1', attributes }]);
     t.strictSame(conversationsOf(mixed), { a1: 'c' });
     t.strictSame(codes(mixed), ['malformed_ids', 'no_messages']);
-    t.match(read([bad]), { refused: { code: 'malformed_body', message: /hexadecimal/ } });
+    t.match(read([bad]), { rejection: { code: 'malformed_body', message: /hexadecimal/ } });
   }
   t.end();
 });
@@ -134,7 +136,7 @@ void t.test('of a span id that stands twice in a request, the first is kept', (t
   ]);
   t.strictSame(conversationsOf(result), { a1: 'first' });
   t.strictSame(accepted(result).tags, [{ conversationId: 'first', key: 'x', value: '1' }]);
-  t.match(noteOf(result, 'repeated_span_id'), { about: { count: 1 } });
+  t.match(findEntry(result, 'repeated_span_id'), { about: { count: 1 } });
   t.end();
 });
 
@@ -158,17 +160,17 @@ void t.test('messages are kept as text, whichever way they come', (t) => {
 });
 
 void t.test('odd times are kept and noted', (t) => {
-  const notesOf = (wire: Partial<Span>): string[] => {
+  const codesOf = (wire: Partial<Span>): string[] => {
     const span = spanOf({ id: 'a1', attributes: conversation('c'), wire });
     return codes(read([span])).filter((code) => code !== 'no_messages');
   };
-  t.strictSame(notesOf({}), []);
-  t.strictSame(notesOf({ endTimeUnixNano: '1' }), ['ends_before_start']);
+  t.strictSame(codesOf({}), []);
+  t.strictSame(codesOf({ endTimeUnixNano: '1' }), ['ends_before_start']);
   const inMs = { startTimeUnixNano: String(startMs), endTimeUnixNano: String(startMs) };
-  t.strictSame(notesOf(inMs), ['implausible_time']);
+  t.strictSame(codesOf(inMs), ['implausible_time']);
   const late = '18446744073709551615';
   const wire = { startTimeUnixNano: late, endTimeUnixNano: late };
-  t.strictSame(notesOf(wire), ['implausible_time']);
+  t.strictSame(codesOf(wire), ['implausible_time']);
   const { spans } = accepted(read([spanOf({ id: 'a1', attributes: conversation('c'), wire })]));
   t.equal(spans[0]?.startNs, 2n ** 63n - 1n, 'as far as a column goes');
   t.end();
@@ -203,11 +205,11 @@ void t.test('tags are bounded: 1 kB, 64 a conversation, and a bound for all', (t
   const cut = read([{ id: 'a1', attributes: { ...conversation('c'), long: 'ä👋'.repeat(900) } }]);
   const [tag] = accepted(cut).tags;
   t.equal(Buffer.byteLength(tag?.value ?? ''), 1022, 'bytes, between characters');
-  t.match(noteOf(cut, 'shortened_tags'), { about: { key: 'long' } });
+  t.match(findEntry(cut, 'shortened_tags'), { about: { key: 'long' } });
   const many = Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`k${n}`, n]));
   const dropped = read([{ id: 'a1', attributes: { ...conversation('c'), ...many } }]);
   t.equal(accepted(dropped).tags.length, 64);
-  t.match(noteOf(dropped, 'dropped_tags'), { about: { conversation_id: 'c' } });
+  t.match(findEntry(dropped, 'dropped_tags'), { about: { conversation_id: 'c' } });
   const crowd = Array.from({ length: 2000 }, (_, n) => ({
     id: (n + 1).toString(16),
     attributes: conversation(`c-${n}`),

@@ -2,7 +2,7 @@ import t from 'tap';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { readMessages } from '../../../src/service/turns/messages.ts';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
-import { agent, asks, gives, keptSpan, user } from '../../helpers/kept-span.ts';
+import { agent, asks, gives, keptSpan, user } from '../../helpers/stored-span.ts';
 import { damaged, randomJson } from '../../helpers/random-json.ts';
 
 /** The turn of one chat span. */

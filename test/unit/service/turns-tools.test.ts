@@ -8,7 +8,7 @@ import {
   loop,
   user,
   type KeptSketch,
-} from '../../helpers/kept-span.ts';
+} from '../../helpers/stored-span.ts';
 
 const turns = (sketches: readonly KeptSketch[]): Turn[] => buildTurns(sketches.map(keptSpan));
 

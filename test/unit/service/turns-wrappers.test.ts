@@ -1,6 +1,6 @@
 import t from 'tap';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
-import { agent, asks, gives, keptSpan, user, type KeptSketch } from '../../helpers/kept-span.ts';
+import { agent, asks, gives, keptSpan, user, type KeptSketch } from '../../helpers/stored-span.ts';
 
 const turns = (sketches: readonly KeptSketch[]): Turn[] => buildTurns(sketches.map(keptSpan));
 const said = (found: readonly Turn[]): string[] =>

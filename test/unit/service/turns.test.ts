@@ -9,7 +9,7 @@ import {
   system,
   user,
   type KeptSketch,
-} from '../../helpers/kept-span.ts';
+} from '../../helpers/stored-span.ts';
 import { startMs } from '../../helpers/span-sketch.ts';
 
 const turns = (sketches: readonly KeptSketch[]): Turn[] => buildTurns(sketches.map(keptSpan));

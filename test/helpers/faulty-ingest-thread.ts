@@ -1,26 +1,26 @@
-/** A writer's thread that can be told, by a body or an owner, to die or to stumble over a bug. */
+/** An ingest thread that dies or throws on request, depending on the body or the owner. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeBody } from '../../src/service/ingest/decode-body.ts';
-import { writeBatches } from '../../src/service/ingest/write-batches.ts';
 import type { ThreadData } from '../../src/service/ingest/thread-messages.ts';
+import { processTasks } from '../../src/service/ingest/write-batches.ts';
 import { openSpanWriter } from '../../src/service/store/span-writer.ts';
 
-if (!parentPort) throw new Error('to be run as a thread');
-const sink = openSpanWriter({ file: (workerData as ThreadData).file });
-writeBatches({
+if (!parentPort) throw new Error('This module is the entry point of a thread.');
+const spanWriter = openSpanWriter({ file: (workerData as ThreadData).file });
+processTasks({
   port: parentPort,
   spanWriter: {
-    ...sink,
+    ...spanWriter,
     insert(requests) {
       if (requests.some(({ ownerId }) => ownerId === 'burst')) throw new TypeError('a customer');
-      return sink.insert(requests);
+      return spanWriter.insert(requests);
     },
   },
-  decode(job, sink) {
-    const text = new TextDecoder().decode(job.body);
-    // In a thread, this ends the thread alone.
+  decode(task, traces) {
+    const text = new TextDecoder().decode(task.body);
+    // In a thread, this ends only the thread.
     if (text === 'die') process.exit(7);
     if (text === 'stumble') throw new TypeError('what a customer said');
-    return decodeBody(job, sink);
+    return decodeBody(task, traces);
   },
 });

@@ -1,7 +1,7 @@
 /**
- * The judge of area A is held by what it must catch and by what it must leave alone: every mutant of
- * the service turns exactly its requirements red, no legal variant any, and every dead peer gives its
- * one cause. With EVERY_SCENARIO=1 all scenarios are driven, also those that nothing changes.
+ * The self-test of the service area: every mutant fails exactly its requirements, every legal variant
+ * fails none, and every broken peer gets one cause. With EVERY_SCENARIO=1, each run also includes the
+ * probes that the mutant does not affect.
  */
 import t from 'tap';
 import {
@@ -16,7 +16,7 @@ import { withCheckedService } from '../helpers/checked-service.ts';
 
 t.setTimeout(process.env['EVERY_SCENARIO'] === '1' ? 900_000 : 420_000);
 
-void t.test('there is a mutant for every requirement that can turn red', (t) => {
+void t.test('a mutant kills every requirement that can fail', (t) => {
   const killed = new Set<string>(serviceMutants.flatMap(({ kills }) => kills));
   for (const id of killable(serviceRequirementIds)) t.ok(killed.has(id), `${id} is killed`);
   t.ok(serviceMutants.length >= 40, `${serviceMutants.length} mutants`);
@@ -24,7 +24,7 @@ void t.test('there is a mutant for every requirement that can turn red', (t) => 
   t.end();
 });
 
-void t.test('every id is given once, and says its kind', (t) => {
+void t.test('every mutant and variant has a unique id with the prefix of its kind', (t) => {
   const ids = [...mutants, ...variants, ...serviceMutants, ...serviceVariants].map(({ id }) => id);
   t.equal(new Set(ids).size, ids.length, 'ids differ');
   for (const { id, kills } of serviceMutants) {
@@ -35,7 +35,7 @@ void t.test('every id is given once, and says its kind', (t) => {
   t.end();
 });
 
-void t.test('against our service', async (t) => {
+void t.test('the self-test passes against the reference service', async (t) => {
   const service = await withCheckedService(t);
   const result = await selftest({
     serviceUrl: service.url,
@@ -47,6 +47,6 @@ void t.test('against our service', async (t) => {
   });
   t.equal(result.cause, undefined, `seed ${result.seed}`);
   t.equal(result.rows.length, selftestSize({ areas: ['service'] }));
-  t.same(result.unkilled, [], 'nothing survives');
+  t.same(result.unkilled, [], 'every mutant is killed');
   t.ok(result.ok);
 });

@@ -7,14 +7,14 @@ import type { Transcript } from '../../conformance/engine/transcript/transcript.
 import { startService, type RunningService } from '../../src/service/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 
-/** A service on a free port that ends with the test. */
+/** Starts a service on a free port. It stops with the test. */
 export async function withCheckedService(t: Test): Promise<RunningService> {
   const service = await startService();
   t.teardown(() => service.stop());
   return service;
 }
 
-/** A run of area A, with everything that an intrusive one sends unless it says otherwise. */
+/** Runs the probes of the service (default: also the intrusive ones) and returns the transcript. */
 export function recordedRun(
   { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
   more: Partial<RunOptions> = {},
@@ -40,8 +40,8 @@ export function recordedRun(
 }
 
 /**
- * Stands before a service, and has no control API: what the service of somebody else looks like. It
- * may write its answers in another way.
+ * Starts a proxy without a control API in front of a service, and returns its URL. `rewrite` changes
+ * the response bodies.
  */
 export async function withoutControl(
   t: Test,
@@ -51,22 +51,24 @@ export async function withoutControl(
   const server = createServer((request, response) => {
     void (async () => {
       if (request.url?.startsWith('/__admin')) {
-        response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"No."}');
+        response
+          .writeHead(404, { 'content-type': 'application/json' })
+          .end('{"message":"Not found."}');
         return;
       }
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const { host: _host, 'transfer-encoding': _framing, ...headers } = request.headers;
-      const answer = await fetch(`${upstream}${request.url ?? ''}`, {
+      const upstreamResponse = await fetch(`${upstream}${request.url ?? ''}`, {
         method: request.method ?? 'GET',
         headers: Object.entries(headers)
           .filter(([name]) => !/^(connection|content-length|keep-alive)$/.test(name))
           .map(([name, value]) => [name, String(value)] as [string, string]),
         body: chunks.length === 0 ? null : Buffer.concat(chunks),
       });
-      const type = answer.headers.get('content-type');
-      response.writeHead(answer.status, type === null ? {} : { 'content-type': type });
-      response.end(rewrite(await answer.text()));
+      const type = upstreamResponse.headers.get('content-type');
+      response.writeHead(upstreamResponse.status, type === null ? {} : { 'content-type': type });
+      response.end(rewrite(await upstreamResponse.text()));
     })();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,19 +1,22 @@
 import { valueAt } from '../../../src/contract/index.ts';
 import { isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { CLOCK_RESET_STEP } from './clock.ts';
+import { isStep } from './steps.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Warns that the run advanced the service's clock and could not set it back. */
+/** Warns that the run advanced the service clock and could not reset it. */
 export function serviceNotices({ exchanges }: Transcript): readonly string[] {
-  const moves = exchanges.filter((one) => one.endpoint === 'admin' && isAccepted(one));
-  if (moves.some(({ step }) => step === CLOCK_RESET_STEP)) return [];
-  const movedMs = moves
+  const controls = exchanges.filter(
+    (exchange) => exchange.endpoint === 'admin' && isAccepted(exchange),
+  );
+  if (controls.some((exchange) => isStep(exchange, 'admin', CLOCK_RESET_STEP))) return [];
+  const advancedMs = controls
     .map(({ sent }) => valueAt(sent, '/advance_ms'))
     .reduce((sum: number, ms) => sum + (typeof ms === 'number' ? ms : 0), 0);
-  if (movedMs === 0) return [];
-  const hours = Math.round((movedMs / HOUR_MS) * 10) / 10;
+  if (advancedMs === 0) return [];
+  const hours = Math.round((advancedMs / HOUR_MS) * 10) / 10;
   return [
-    `The clock of the service was moved on by ${hours} hours, and could not be put back: start the service anew for the time of its machine.`,
+    `The run advanced the service clock by ${hours} hours and could not reset it. Restart the service to reset the clock.`,
   ];
 }

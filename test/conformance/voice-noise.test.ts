@@ -93,7 +93,7 @@ void t.test('one that is larger than the kit takes is told as that', async (t) =
     answering(() => {}, 'x'.repeat(3_000_000)),
   );
   const { report, transcript } = await check({ ...options, clock: scaledClock(10) });
-  const received = /^a message is larger than 1048576 bytes, the most that the kit takes/;
+  const received = /^a message is larger than 1048576 bytes, the limit of sandbox-kit/;
   t.match(rowOf(report, 'VOICE-010'), { verdict: 'fail', received });
   t.not(rowOf(report, 'VOICE-014')?.verdict, 'fail', 'it is not said to be no JSON');
   const call = transcript.exchanges.find(({ failure }) => failure?.kind === 'too_large');

@@ -1,4 +1,4 @@
-/** The way of the audio is measured to 10 ms, and what is buffered inside the agent is never met. */
+/** The network path latency is measured to 10 ms, and an agent that buffers audio never meets the target. */
 import t, { type Test } from 'tap';
 import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
 import { judgeAudioLatency, findResponseLatencies } from '../../src/voice/latency/index.ts';
@@ -21,20 +21,22 @@ import { until } from '../helpers/until.ts';
 const PRECISION_MS = 10;
 const PACKETS_HEARD = 120;
 
-/** A reply is audible within these, also where 600 ms of it are held back. */
+/** A reply becomes audible within this many packets, even when 600 ms of audio are buffered. */
 const PACKETS_OF_REPLY = 60;
 
-// Most of the time is spent waiting for packets.
+const BUFFERING_IS_HIDDEN = /how long the agent buffers audio before it sends it can't be measured/;
+
+// The tests mostly wait for packets, so they run in parallel.
 t.jobs = 3;
 
-/** What is measured of a call whose packets are held on their way. */
-async function measured(
+/** Measures the path of a call whose packets a relay delays by `delayMs` in each direction. */
+async function measurePath(
   t: Test,
   url: string,
-  holdMs: () => number,
-  times = 20,
+  delayMs: () => number,
+  roundTrips = 20,
 ): Promise<PathStatistics> {
-  const relay = await withRelay(t, holdMs);
+  const relay = await withRelay(t, delayMs);
   const meter = new PathMeter(systemClock);
   const peer = createPeer({ clock: systemClock, onPacket: (packet) => meter.hear(packet) });
   const line = await openLine(url);
@@ -47,12 +49,10 @@ async function measured(
   const answer = await peer.createAnswer(relay.offer(sdpOf(ready)));
   line.send(answerOf(ready, relay.answer(answer)));
   await peer.waitUntilConnected(AbortSignal.timeout(10_000));
-  await meter.measureRoundTrips(peer, AbortSignal.timeout(20_000), {
-    intervalMs: 25,
-    count: times,
-  });
+  const timeout = AbortSignal.timeout(20_000);
+  await meter.measureRoundTrips(peer, timeout, { intervalMs: 25, count: roundTrips });
   await until('enough packets', () => meter.statistics().stream.packets >= PACKETS_HEARD);
-  t.ok(relay.passed() > PACKETS_HEARD, 'the relay was on the way');
+  t.ok(relay.passed() > PACKETS_HEARD, 'the packets went through the relay');
   return meter.statistics();
 }
 
@@ -60,16 +60,16 @@ const isNear = (ms: number | undefined, expected: number): boolean =>
   Math.abs((ms ?? NaN) - expected) <= PRECISION_MS;
 
 void t.test(
-  'packets that are held 40 or 90 ms each way: the path is that much longer',
+  'a delay of 40 or 90 ms in each direction adds as much to the path latency',
   { buffered: true },
   async (t) => {
     const { agent } = await withAgent(t);
     const url = agent.voiceUrl ?? '';
     await onQuietMachine(t, 'path', async () => {
-      const holds = [0, 40, 90];
-      const calls = await Promise.all(holds.map((ms) => measured(t, url, () => ms)));
+      const delays = [0, 40, 90];
+      const calls = await Promise.all(delays.map((ms) => measurePath(t, url, () => ms)));
       const [near = NaN, ...far] = calls.map(({ latencyMs }) => latencyMs ?? NaN);
-      const isRight = far.every((ms, nth) => isNear(ms - near, holds[nth + 1] ?? NaN));
+      const isRight = far.every((ms, nth) => isNear(ms - near, delays[nth + 1] ?? NaN));
       t.ok(calls.every(({ packetMs }) => packetMs === 20));
       return [isRight, [near, ...far].map((ms) => ms.toFixed(1)).join(', ')];
     });
@@ -77,37 +77,38 @@ void t.test(
 );
 
 void t.test(
-  'one packet in ten that is held 70 ms: the path is a buffer of 70 ms longer',
+  'delaying one packet in ten by 70 ms adds a jitter buffer of 70 ms',
   { buffered: true },
   async (t) => {
     const { agent } = await withAgent(t);
-    await onQuietMachine(t, 'buffer', async () => {
+    await onQuietMachine(t, 'jitter buffer', async () => {
       let nth = 0;
-      const held = () => ((nth += 1) % 10 === 0 ? 70 : 0);
-      const { transitP99Ms } = await measured(t, agent.voiceUrl ?? '', held);
+      const delayMs = () => ((nth += 1) % 10 === 0 ? 70 : 0);
+      const { transitP99Ms } = await measurePath(t, agent.voiceUrl ?? '', delayMs);
       return [isNear(transitP99Ms, 70), String(transitP99Ms?.toFixed(1))];
     });
   },
 );
 
-void t.test('a path of 200 ms and more is missed', { buffered: true }, async (t) => {
+void t.test('a path latency of 200 ms or more misses the target', { buffered: true }, async (t) => {
   const { agent } = await withAgent(t);
-  const { latencyMs: pathMs } = await measured(t, agent.voiceUrl ?? '', () => 200, 4);
-  t.match(judgeAudioLatency({ pathMs, turnResponsesMs: [] }), { verdict: 'missed' });
+  await onQuietMachine(t, 'verdict', async () => {
+    const { latencyMs: pathMs } = await measurePath(t, agent.voiceUrl ?? '', () => 200, 4);
+    const { verdict, reason } = judgeAudioLatency({ pathMs, turnResponsesMs: [] });
+    return [verdict === 'missed', reason];
+  });
 });
 
-/** Two turns of a call to an agent with a fault, and the verdict on it. */
-async function judged(t: Test, fault?: string) {
+/** Places a call of two turns to an agent with a fault, and judges its latency. */
+async function judgeCall(t: Test, fault?: string) {
   const { agent } = await withAgent(t);
   const headers = fault === undefined ? {} : { 'x-sandbox-kit-fault': fault };
   const meter = new PathMeter(systemClock);
   const call = await withCall(t, agent.voiceUrl ?? '', {}, { headers });
   const microphone = new Microphone(call.peer);
   t.teardown(() => microphone.stop());
-  const asking = meter.measureRoundTrips(call.peer, AbortSignal.timeout(20_000), {
-    intervalMs: 25,
-    count: 10,
-  });
+  const timeout = AbortSignal.timeout(20_000);
+  const roundTrips = meter.measureRoundTrips(call.peer, timeout, { intervalMs: 25, count: 10 });
   await greeted(call);
   const turns = [];
   for (const id of ['where-is-my-order', 'opening-hours']) {
@@ -119,33 +120,41 @@ async function judged(t: Test, fault?: string) {
     await until('an update', () => updates() === turns.length);
     await until('the reply', () => call.heard.length > from + PACKETS_OF_REPLY);
   }
-  await asking;
+  await roundTrips;
   for (const packet of call.heard) meter.hear(packet);
   const onsets = findOnsets(await measurePackets(call.heard));
   const turnResponsesMs = findResponseLatencies(turns, onsets).filter((ms) => ms !== undefined);
-  t.equal(turnResponsesMs.length, turns.length);
   const pathMs = meter.statistics().latencyMs;
-  return { ...judgeAudioLatency({ pathMs, turnResponsesMs }), pathMs, turnResponsesMs };
+  const hasAllTurns = turnResponsesMs.length === turns.length;
+  return {
+    ...judgeAudioLatency({ pathMs, turnResponsesMs }),
+    pathMs: pathMs ?? NaN,
+    turnResponsesMs,
+    hasAllTurns,
+  };
 }
 
 void t.test(
-  '600 ms that are buffered inside an agent show in its turns, and are not met',
+  'an agent that buffers 600 ms of audio replies late, and does not meet the target',
   { buffered: true },
   async (t) => {
-    const { verdict, reason, pathMs, turnResponsesMs } = await judged(t, 'buffered_audio');
-    t.ok(
-      turnResponsesMs.every((ms) => ms >= 600),
-      turnResponsesMs.join(', '),
-    );
-    t.ok((pathMs ?? NaN) < 200, `path ${pathMs}`);
-    t.equal(verdict, 'not_proven', reason);
-    t.match(reason, /for how long the agent holds sound back before it sends it is not seen/);
+    await onQuietMachine(t, 'verdict', async () => {
+      const call = await judgeCall(t, 'buffered_audio');
+      const { verdict, reason, pathMs, turnResponsesMs, hasAllTurns } = call;
+      const isLate = hasAllTurns && turnResponsesMs.every((ms) => ms >= 600);
+      const isRight =
+        isLate && pathMs < 200 && verdict === 'not_proven' && BUFFERING_IS_HIDDEN.test(reason);
+      return [
+        isRight,
+        `${verdict}, path ${pathMs}, turns ${turnResponsesMs.join(', ')}: ${reason}`,
+      ];
+    });
   },
 );
 
-void t.test('an agent that answers at once is met by its turns', { buffered: true }, async (t) => {
+void t.test('an agent that replies promptly meets the target', { buffered: true }, async (t) => {
   await onQuietMachine(t, 'verdict', async () => {
-    const { verdict, reason } = await judged(t);
-    return [verdict === 'met', reason];
+    const { verdict, reason, hasAllTurns } = await judgeCall(t);
+    return [verdict === 'met' && hasAllTurns, reason];
   });
 });

@@ -112,14 +112,17 @@ void t.test('what is no speech is refused with a sentence', async (t) => {
     return file;
   };
   const files: [Buffer, RegExp][] = [
-    [Buffer.from('ID3 this is an MP3'), /expected a WAV file, it does not begin as one/],
+    [Buffer.from('ID3 this is an MP3'), /expected a WAV file, but the RIFF header is missing/],
     [Buffer.alloc(0), /expected a WAV file/],
     [whole.subarray(0, 40), /with sound in it/],
-    [withBytes(20, [2, 0]), /expected PCM of 8 to 32 bits, got coding 2 of 16/],
+    [withBytes(20, [2, 0]), /expected PCM with 8 to 32 bits, got coding 2 with 16 bits/],
     [withBytes(24, [1, 0, 0, 0]), /expected 8 to 192 kHz/],
     [withBytes(22, [0, 0]), /got 0 channels/],
     [toneWav(0, { rate: 24_000 }), /nothing is to be heard/],
-    [toneWav(301_000, { rate: 8_000, bits: 8 }), /a line may last 300 s, this one takes 302 s/],
+    [
+      toneWav(301_000, { rate: 8_000, bits: 8 }),
+      /a line must not exceed 300 s, this one takes 302 s/,
+    ],
   ];
   for (const [nth, [file, says]] of files.entries()) {
     server.behave(speaks.wav(file));
@@ -144,9 +147,9 @@ void t.test('what can be asked again is, within limits', async (t) => {
 void t.test('what can not be asked again says what to look at, and nothing secret', async (t) => {
   const { server, voice } = await voiceOf(t);
   const refusals: [number, RegExp][] = [
-    [401, /refuses the key \(401\); see SANDBOX_KIT_SPEECH_API_KEY/],
+    [401, /rejects the key \(401\); see SANDBOX_KIT_SPEECH_API_KEY/],
     [404, /\(404\); see SANDBOX_KIT_SPEECH_URL/],
-    [400, /refuses the request \(400\); see SANDBOX_KIT_SPEECH_MODEL/],
+    [400, /rejects the request \(400\); see SANDBOX_KIT_SPEECH_MODEL/],
   ];
   for (const [status, says] of refusals) {
     server.behave(speaks.status(status));

@@ -131,7 +131,7 @@ void t.test('a thread that dies or stands still fails its line, and no other', a
       status: 'rejected',
       reason: {
         name: 'SpeechError',
-        message: /^the thread that makes lines has died(: TypeError)?$/,
+        message: /^the speech synthesis thread died(: TypeError)?$/,
       },
     });
     t.equal(next.status, 'fulfilled');

@@ -1,4 +1,4 @@
-/** What became of a call that came to nothing. */
+/** Why a call failed. */
 export type CallFailure =
   /** The WebSocket did not open. */
   | 'unreachable'
@@ -21,11 +21,11 @@ export type CallFailure =
   /** A failure of this machine, or our own hang-up. */
   | 'local';
 
-/** Why a call came to nothing, or ended. */
+/** A call failed to connect, or ended unexpectedly. */
 export class CallError extends Error {
   override name = 'CallError';
   readonly kind: CallFailure;
-  /** With which the sandbox closed the WebSocket, where it did. */
+  /** The close code that the sandbox sent; undefined if it did not close the WebSocket. */
   readonly closeCode: number | undefined;
 
   constructor(kind: CallFailure, message: string, closeCode?: number) {

@@ -1,9 +1,9 @@
 import { FRAME_TICKS, countPacketTicks } from '../opus/index.ts';
 import type { AudioPacket } from '../peer/index.ts';
 
-/** The audio of a call as it came and went, for whoever wants to listen to it. */
+/** The recorded audio of a call. */
 export interface CallAudio {
-  /** What the sandbox sent, by time: an empty packet for one that is missing. */
+  /** What the sandbox sent, in stream order; a missing packet is an empty buffer. */
   sandbox: readonly Buffer[];
   /** What the kit sent. */
   kit: readonly Buffer[];
@@ -13,7 +13,7 @@ type Heard = Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc'>;
 
 const PACKETS_MAX = 20_000;
 
-/** Keeps what is heard and said in a call, up to some minutes of it. */
+/** Records the audio of a call, up to several minutes. */
 export class CallRecording {
   readonly #heard: Heard[] = [];
   readonly #sent: Buffer[] = [];
@@ -31,7 +31,10 @@ export class CallRecording {
   }
 }
 
-/** Packets of one stream by their time, an empty one for each 20 ms that are missing. */
+/**
+ * Returns the packets of one stream in order of their timestamps, with an empty packet for each
+ * missing 20 ms.
+ */
 function inTime(heard: readonly Heard[]): Buffer[] {
   const [first] = heard;
   if (!first) return [];

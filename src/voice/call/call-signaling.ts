@@ -6,16 +6,16 @@ import { openSocket, type SocketOutcome } from './open-socket.ts';
 import type { VoiceTarget } from './voice-target.ts';
 
 const OPEN_MS_MAX = 10_000;
-/** No time is set for `call_ready`; a caller who has heard nothing for so long has hung up. */
+/** The specification sets no timeout for `call_ready`; a person would have hung up by then. */
 const READY_MS_MAX = 15_000;
 const CLOSE_MS_MAX = 2_000;
-/** After an error the WebSocket is closed within this, as a rule. */
+/** A sandbox usually closes the WebSocket this soon after an error message. */
 const CLOSE_AFTER_ERROR_MS_MAX = 500;
 const DETAIL_LENGTH_MAX = 200;
 const MESSAGES_MAX = 2_000;
 const TOO_MANY_CALLS_CODE = 4429;
 
-/** The WebSocket of one call, as its caller uses it. */
+/** The caller's side of the signaling of one call. */
 export class CallSignaling {
   readonly #clock: Clock;
   readonly #target: VoiceTarget;
@@ -27,18 +27,18 @@ export class CallSignaling {
   #isOver = false;
   #isReady = false;
   #error = '';
-  /** The address of this machine by which the sandbox was reached. */
+  /** The local address that reached the sandbox. */
   localAddress = '';
-  /** Told once when the sandbox ends the call. */
+  /** Called once when the sandbox ends the call. */
   onEnd: (why: CallError) => void = () => {};
   onCandidate: (candidate: string) => void = () => {};
-  /** Told each message that can be read. */
+  /** Called for each valid message. */
   onMessage: (message: CallMessage) => void = () => {};
 
   constructor(clock: Clock, target: VoiceTarget) {
     this.#clock = clock;
     this.#target = target;
-    // Whoever waits for it is told; nobody may.
+    // `start` may never be called, so an unhandled rejection must not end the process.
     this.#ready.promise.catch(() => undefined);
   }
 
@@ -60,7 +60,7 @@ export class CallSignaling {
     this.localAddress = asked.localAddress ?? '';
   }
 
-  /** Asks for a call, and gives the `call_ready` that answers. @throws CallError. */
+  /** Requests a call and returns the `call_ready` message. @throws CallError. */
   async start(asked: CallMessage): Promise<CallMessage> {
     this.send({ type: 'start_call', ...asked });
     using deadline = this.#clock.deadline(READY_MS_MAX);
@@ -71,14 +71,14 @@ export class CallSignaling {
     return await this.#ready.promise;
   }
 
-  /** Answers the offer of a `call_ready`. */
+  /** Answers the offer of a `call_ready` message. */
   answer(ready: CallMessage, sdp: string): void {
     const { call_id, session_id } = ready;
     this.#ids = { ...(session_id !== undefined && { session_id }), call_id };
     this.send(createAnswerMessage(ready, sdp, this.#target.answerForm));
   }
 
-  /** Hangs up, and waits a little for the sandbox to do so, too. */
+  /** Hangs up, and waits briefly for the sandbox to close its side. */
   async hangUp(): Promise<void> {
     this.#isOver = true;
     this.#ready.reject(new CallError('local', 'the run is over'));
@@ -93,12 +93,12 @@ export class CallSignaling {
     socket.terminate();
   }
 
-  /** The ids of the call, as its `call_ready` has them. */
+  /** The ids of the call, as sent in `call_ready`. */
   get ids(): CallMessage {
     return this.#ids;
   }
 
-  /** An error that the sandbox has sent; empty where there is none. */
+  /** The last error that the sandbox sent; empty if there was none. */
   get error(): string {
     return this.#error;
   }
@@ -125,8 +125,8 @@ export class CallSignaling {
   }
 
   /**
-   * An error is mostly followed by a close, whose code says more. Before the offer it ends the call
-   * either way; of a call that goes on after one it is no end.
+   * An error is usually followed by a close frame with a more specific code, so this waits for it.
+   * Before the offer, an error ends the call in any case; after it, the call may continue.
    */
   async #refused(error: string): Promise<void> {
     this.#error = error;
@@ -170,7 +170,7 @@ function refusalOf({ answer, error }: SocketOutcome): CallError {
   if (error !== undefined || !answer) {
     const { code = '', message } = innermost(error);
     const isLocal = /^(EMFILE|ENFILE|EADDRNOTAVAIL|ENOBUFS|ENOMEM)$/.test(code);
-    const says = `the WebSocket did not open: ${message || code || 'no answer'}`;
+    const says = `the WebSocket did not open: ${message || code || 'no response'}`;
     return new CallError(isLocal ? 'local' : 'unreachable', says);
   }
   const isKey = answer.status === 401 || answer.status === 403;
@@ -179,8 +179,8 @@ function refusalOf({ answer, error }: SocketOutcome): CallError {
   return new CallError(answer.status === 429 ? 'too_many_calls' : 'refused', says);
 }
 
-/** An error that stands for several, one for each address tried, is told by its first. */
+/** An AggregateError has one error per address tried; the first one is reported. */
 function innermost(error: unknown): { code?: string; message: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);
-  return error instanceof Error ? error : { message: 'no answer' };
+  return error instanceof Error ? error : { message: 'no response' };
 }

@@ -1,4 +1,4 @@
-/** The caller's side of a voice call: the door to the room. */
+/** The caller's side of a voice call. */
 export { CallError, type CallFailure } from './call-error.ts';
 export { CallRecording, type CallAudio } from './call-recording.ts';
 export {

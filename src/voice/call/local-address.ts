@@ -2,14 +2,16 @@ import { isLoopbackHost } from '../../platform/loopback.ts';
 import { createSocket } from 'node:dgram';
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** Candidates that are asked after; an offer with more is not helped by the rest. */
+/** More candidates than this are ignored. */
 const CANDIDATES_MAX = 16;
 
 /**
- * The address of this machine by which media reaches a sandbox: that of its WebSocket. A WebSocket on
- * loopback may be a tunnel, or end at a container, and some stacks take no packet from loopback on
- * another of their addresses: there the first address of the offer that this machine has a way to
- * decides, and loopback where it names none. Nothing is sent to find out.
+ * Returns the local address to send media from.
+ *
+ * Usually this is the local address of the WebSocket. A WebSocket on loopback, however, may be a
+ * tunnel or lead to a container, and some network stacks don't deliver packets from loopback to
+ * another local address. In that case the first reachable address of the offer decides; loopback is
+ * the fallback. No packet is sent to find out.
  */
 export async function findLocalAddress(localAddress: string, offer: string): Promise<string> {
   const own = localAddress.replace(/^::ffff:/i, '');
@@ -22,7 +24,10 @@ export async function findLocalAddress(localAddress: string, offer: string): Pro
   return '127.0.0.1';
 }
 
-/** Loopback first: there nothing leaves the machine. IPv4 before IPv6, which is often there in name. */
+/**
+ * Loopback first, because then no packet leaves the machine; IPv4 before IPv6, which is often
+ * configured but not routed.
+ */
 function inOrder(offered: readonly string[]): string[] {
   const [ipv4, ipv6] = [offered.filter(isIPv4), offered.filter(isIPv6)];
   return [ipv4, ipv6].flatMap((family) => [
@@ -31,13 +36,15 @@ function inOrder(offered: readonly string[]): string[] {
   ]);
 }
 
-/** Where media may be sent to over UDP, in the order of the offer; relays and names left out. */
+/** Returns the UDP addresses of the offer in order, without relays and host names. */
 function addressesIn(offer: string): string[] {
   const lines = offer.matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+) \d+ typ (?:host|srflx)/gim);
   return [...new Set(Array.from(lines, ([, address = '']) => address))];
 }
 
-/** What a packet to there would be sent from; undefined where there is no way. */
+/**
+ * Returns the local address that would be used to reach an address; undefined if there is no route.
+ */
 function addressTowards(address: string): Promise<string | undefined> {
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
   return new Promise((resolve) => {
@@ -47,7 +54,7 @@ function addressTowards(address: string): Promise<string | undefined> {
     };
     socket.once('error', () => done());
     socket.once('connect', () => done(socket.address().address));
-    // To connect a datagram socket looks the way up, and sends nothing.
+    // Connecting a datagram socket only looks up the route; nothing is sent.
     socket.connect(DISCARD_PORT, address);
   });
 }

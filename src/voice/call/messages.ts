@@ -1,10 +1,10 @@
 import { isObject } from '../../platform/json.ts';
 import type { AnswerForm } from './voice-target.ts';
 
-/** A message of a call, whatever it says. */
+/** Any message of a call. */
 export type CallMessage = Record<string, unknown>;
 
-/** The message in some text; undefined where it holds none. */
+/** Parses a message; returns undefined if the text is not a JSON object. */
 export function parseMessage(text: string): CallMessage | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -14,13 +14,15 @@ export function parseMessage(text: string): CallMessage | undefined {
   }
 }
 
-/** The offer that a `call_ready` brings; undefined where it brings none. */
+/** Returns the SDP offer of a `call_ready` message; undefined if there is none. */
 export function readOffer({ webrtc_offer: offer }: CallMessage): string | undefined {
   const sdp = isObject(offer) ? offer['sdp'] : undefined;
   return typeof sdp === 'string' ? sdp : undefined;
 }
 
-/** The message that answers an offer, with the ids of the message that brought it. */
+/**
+ * Creates the message that answers an offer, with the ids of the message that contained the offer.
+ */
 export function createAnswerMessage(
   ready: CallMessage,
   sdp: string,
@@ -32,13 +34,15 @@ export function createAnswerMessage(
   return { type, ...ids, [field]: { type: 'answer', sdp } };
 }
 
-/** The payload type that a description has for Opus; undefined where it has none. */
+/** Returns the payload type of Opus in a session description; undefined if Opus is missing. */
 export function readOpusPayloadType(sdp: string): number | undefined {
   const type = /^a=rtpmap:(\d+) opus\/48000/im.exec(sdp)?.[1];
   return type === undefined ? undefined : Number(type);
 }
 
-/** The line of an `ice_candidate`, which some write flat and some as an object. */
+/**
+ * Returns the candidate line of an `ice_candidate`; some sandboxes send a string, others an object.
+ */
 export function readCandidate({ candidate }: CallMessage): string | undefined {
   const line = isObject(candidate) ? candidate['candidate'] : candidate;
   return typeof line === 'string' ? line : undefined;

@@ -3,26 +3,26 @@ import { silentFrame, FRAME_TICKS, type Clip } from '../opus/index.ts';
 import type { Paced, Pacer } from '../../platform/pacer.ts';
 import type { Peer } from '../peer/index.ts';
 
-/** What was said, from its first sound to its last, on the clock. */
+/** When an utterance started and ended, on the monotonic clock. */
 export interface SpeechSpan {
   startMs: number;
   endMs: number;
 }
 
-/** What a microphone is made of. */
+/** What a microphone sends to, and how it is paced. */
 export interface MicrophoneOptions {
   peer: Peer;
   clock: Clock;
-  /** Of all calls of the process, or of this one alone. */
+  /** Shared by all calls of the process, or owned by this one. */
   pacer: Pacer;
-  /** Told of each frame that left, and by how many milliseconds it was late. Must not throw. */
+  /** Called for each sent frame, with its lateness in milliseconds. Must not throw. */
   onSent?: (payload: Buffer, lateMs: number) => void;
 }
 
 const FRAME_MS = 20;
 const TICKS_PER_MS = 48;
 
-/** Sends a frame every 20 ms, silence unless it is told to say something. Begins at once. */
+/** Sends a frame every 20 ms, starting immediately; silence unless it plays a clip. */
 export class Microphone implements Paced {
   readonly #options: MicrophoneOptions;
   readonly #startedMs: number;
@@ -42,7 +42,7 @@ export class Microphone implements Paced {
     return this.#startedMs + this.#nth * FRAME_MS;
   }
 
-  /** Says a clip; resolves at the end of its speech, undefined where the call ends before. */
+  /** Plays a clip. Resolves when its speech has ended; with undefined if the call ends first. */
   say(clip: Clip): Promise<SpeechSpan | undefined> {
     this.#said?.(undefined);
     this.#clip = clip;
@@ -68,7 +68,7 @@ export class Microphone implements Paced {
     const ticks = this.#at * FRAME_TICKS;
     this.#at += 1;
     const isIn = (at: number): boolean => at > ticks && at <= ticks + FRAME_TICKS;
-    // A clip that begins with its first sample has no tick before that.
+    // A clip that starts with its first sample has no earlier tick.
     if (isIn(clip.speechStartTicks) || (this.#at === 1 && clip.speechStartTicks === 0)) {
       this.#saidFromMs = sentMs + (clip.speechStartTicks - ticks) / TICKS_PER_MS;
     }

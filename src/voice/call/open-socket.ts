@@ -3,48 +3,51 @@ import { rootCertificates } from 'node:tls';
 import { WebSocket } from 'ws';
 import type { Clock } from '../../platform/clock.ts';
 
-/** How a voice WebSocket is asked for. */
+/** A request for a voice WebSocket. */
 export interface SocketRequest {
   /** `ws://` or `wss://`. */
   url: string;
-  /** With the subprotocols that are asked for. */
+  /** Including the requested subprotocols. */
   headers: Record<string, string>;
-  /** PEM of a CA to trust besides the system's. */
+  /** PEM of a CA to trust in addition to the system's. */
   ca: string | undefined;
-  /** Milliseconds until the upgrade counts as unanswered. */
+  /** Milliseconds after which the upgrade counts as unanswered. */
   deadlineMs: number;
 }
 
-/** The head of an answer, and its body where it is a refusal. */
+/** The response to an upgrade request; it has a body only if the upgrade was refused. */
 export interface UpgradeResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
-/** A WebSocket that is open, or why it is not: an answer that refuses it, or an error. */
+/** An open WebSocket, or why it is not open: a refusal or an error. */
 export interface SocketOutcome {
   socket?: WebSocket;
   answer?: UpgradeResponse;
-  /** The address of this machine by which the sandbox was reached. */
+  /** The local address that reached the sandbox. */
   localAddress?: string;
   error?: unknown;
 }
 
-/** What hears a WebSocket from its first moment: a message may come with the upgrade. */
+/**
+ * Receives the events of a WebSocket from the start: a message may arrive together with the
+ * upgrade.
+ */
 export interface SocketListener {
   onMessage(data: Buffer, isBinary: boolean): void;
   onClose(code: number, reason: string): void;
-  /** A message is larger than what is taken; the WebSocket is closed with 1009 for it. */
+  /** Called for a message above the size limit; the WebSocket is then closed with code 1009. */
   onTooLarge?(says: string): void;
 }
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
-const TOO_LARGE_MESSAGE = `a message is larger than ${MESSAGE_BYTES_MAX} bytes, the most that the kit takes`;
+const TOO_LARGE_MESSAGE = `a message is larger than ${MESSAGE_BYTES_MAX} bytes, the limit of sandbox-kit`;
 const REFUSAL_BYTES_MAX = 256 * 1024;
 const PROTOCOL_HEADER = 'sec-websocket-protocol';
 
-/** Asks for a WebSocket. Never rejects: a refusal is an answer, and an error a value. */
+/** Opens a WebSocket. Never rejects: a refusal is returned as a response, a failure as an error. */
 export function openSocket(
   { url, headers, ca, deadlineMs }: SocketRequest,
   clock: Clock,
@@ -102,8 +105,8 @@ export function openSocket(
 const codeOf = (error: Error): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /**
- * What the answer names is for a check to judge. The library goes on with nothing but what was asked
- * for; that a call begins must not hang on it.
+ * Replaces an unexpected subprotocol in the response with the requested one. ws would reject the
+ * response otherwise; whether the subprotocol is right is for the conformance checks to judge.
  */
 function nameProtocol({ headers }: IncomingMessage, asked: readonly string[]): void {
   const [first] = asked;

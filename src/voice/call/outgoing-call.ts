@@ -7,20 +7,23 @@ import { readOffer, readOpusPayloadType, type CallMessage } from './messages.ts'
 import { findLocalAddress } from './local-address.ts';
 import type { VoiceTarget } from './voice-target.ts';
 
-/** What a call is placed with, and who hears of it. None of them may throw. */
+/** How to place a call, and its callbacks, which must not throw. */
 export interface OutgoingCallOptions {
   clock: Clock;
   target: VoiceTarget;
   onPacket: (packet: AudioPacket) => void;
-  /** Told once when the call ends, and not by us. */
+  /** Called once when the call ends and we did not hang up. */
   onEnd: (why: CallError) => void;
-  /** Told each message of the sandbox that can be read. */
+  /** Called for each valid message of the sandbox. */
   onMessage?: (message: CallMessage) => void;
 }
 
 const CONNECT_MS_MAX = 15_000;
 
-/** A call from the caller's side: WebSocket, `start_call`, the answer to the offer, the way of media. */
+/**
+ * A call from the caller's side: WebSocket, `start_call`, the answer to the offer, and the media
+ * connection.
+ */
 export class OutgoingCall {
   readonly #options: OutgoingCallOptions;
   readonly #signalling: CallSignaling;
@@ -38,24 +41,25 @@ export class OutgoingCall {
     if (options.onMessage) this.#signalling.onMessage = options.onMessage;
   }
 
-  /** Media flows, as far as is known. */
+  /** Whether media flows, as far as is known. */
   get isUp(): boolean {
     return this.#isUp;
   }
 
-  /** Of Opus in what comes; -1 before anything is agreed on. */
+  /** The payload type of received Opus packets; -1 before it is negotiated. */
   get payloadType(): number {
     return this.#payloadType;
   }
 
-  /** An error that the sandbox has sent; empty where there is none. */
+  /** The last error that the sandbox sent; empty if there was none. */
   get error(): string {
     return this.#signalling.error;
   }
 
   /**
-   * Opens the WebSocket and asks for a call; `call_ready`, and how long it took from the opening.
-   * `asked`: what `start_call` has beside its type. @throws CallError.
+   * Opens the WebSocket and requests a call. Returns `call_ready` and how long it took after the
+   * WebSocket opened. `asked` contains the fields of `start_call` except its type. @throws
+   * CallError.
    */
   async place(asked: CallMessage): Promise<{ ready: CallMessage; readyMs: number }> {
     const { clock } = this.#options;
@@ -65,14 +69,14 @@ export class OutgoingCall {
     return { ready, readyMs: clock.monotonicMs() - startedMs };
   }
 
-  /** Answers the offer of `call_ready`; resolves once media can flow. @throws CallError. */
+  /** Answers the offer of `call_ready`. Resolves when media can flow. @throws CallError. */
   async connect(): Promise<Peer> {
     const { clock, target, onPacket, onEnd } = this.#options;
     const ready = this.#ready ?? {};
     const offer = readOffer(ready);
-    if (offer === undefined) throw new CallError('bad_offer', 'call_ready brings no offer');
+    if (offer === undefined) throw new CallError('bad_offer', 'call_ready contains no offer');
     if (readOpusPayloadType(offer) === undefined) {
-      throw new CallError('bad_offer', 'the offer has no Opus in it');
+      throw new CallError('bad_offer', 'the offer does not include Opus');
     }
     const { createPeer } = await peerRoom();
     if (this.#life.signal.aborted) throw hungUp();
@@ -94,7 +98,7 @@ export class OutgoingCall {
     this.#signalling.answer(ready, answer);
     using deadline = clock.deadline(CONNECT_MS_MAX);
     const until = AbortSignal.any([deadline.signal, this.#life.signal]);
-    // What a peer or its deadline throws is about the path.
+    // Errors of the peer and the timeout both concern the media path.
     await peer.waitUntilConnected(until).catch((error: unknown) => {
       throw new CallError('no_path', messageOf(error));
     });
@@ -120,10 +124,10 @@ export class OutgoingCall {
   }
 }
 
-/** Loaded for a call that has an offer: it takes a moment. */
+/** Loading WebRTC takes a moment, so only a call with an offer does. */
 const peerRoom = () => import('../peer/index.ts');
 
 const hungUp = (): CallError => new CallError('local', 'the call is over');
-const pathLost = (): CallError => new CallError('path_lost', 'the path of the media broke');
+const pathLost = (): CallError => new CallError('path_lost', 'the media connection was lost');
 
 const messageOf = (error: unknown): string => errorMessage(error);

@@ -1,27 +1,27 @@
-/** How the answer to an offer goes to the sandbox: the specification shows no message for it. */
+/** How an answer is sent to the sandbox; the specification defines no message for it. */
 export interface AnswerForm {
-  /** `type` of the message; `webrtc_answer`. */
+  /** `type` of the message (default: `webrtc_answer`). */
   type: string;
-  /** Name of the field that holds `{type, sdp}`; `webrtc_answer`. */
+  /** Name of the field that contains `{type, sdp}` (default: `webrtc_answer`). */
   field: string;
 }
 
-/** How the voice endpoint of a sandbox is reached. */
+/** How to reach the voice endpoint of a sandbox. */
 export interface VoiceTarget {
-  /** Address of its WebSocket. */
+  /** WebSocket URL. */
   url: string;
   apiKey: string | undefined;
-  /** PEM of a CA to trust besides the system's. */
+  /** PEM of a CA to trust in addition to the system's. */
   ca: string | undefined;
   answerForm: AnswerForm;
-  /** Of this machine, for the media; the one by which the sandbox is reached when undefined. */
+  /** Local address for the media; if undefined, the one that reached the sandbox. */
   mediaAddress: string | undefined;
 }
 
-/** How an answer goes to a sandbox that says nothing else. */
+/** How an answer is sent unless configured otherwise. */
 export const defaultAnswerForm: AnswerForm = { type: 'webrtc_answer', field: 'webrtc_answer' };
 
-/** The voice WebSocket of a sandbox, by its base address (spec 4.9). */
+/** Returns the voice WebSocket URL for the base URL of a sandbox (spec 4.9). */
 export function deriveVoiceUrl(sandbox: string): string {
   return `${sandbox.replace(/^http/i, 'ws').replace(/\/+$/, '')}/voice`;
 }

@@ -1,4 +1,4 @@
-/** How late audio is: arithmetic for whoever places calls, without IO. The door to the room. */
+/** Audio latency: pure calculations for callers, plus a monitor of local delays. */
 export { explainLocalDelay, monitorLocalDelay, type LocalDelay } from './local-delay.ts';
 export { findPercentile } from './percentile.ts';
 export { ReceivedStream, type Arrival, type StreamStatistics } from './received-stream.ts';

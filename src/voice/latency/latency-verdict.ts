@@ -1,18 +1,18 @@
 import { findPercentile } from './percentile.ts';
 
-/** What the way of the audio adds, from one side's sound to the other's ear; in milliseconds. */
+/** The components of the network path latency, in milliseconds. */
 export interface NetworkPath {
-  /** 95th percentile of the round trip on the path of the media. */
+  /** 95th percentile of the round trip on the media path. */
   roundTripP95Ms: number;
-  /** Sound in a packet: the first sample waits for the last. */
+  /** Duration of a packet: its first sample waits until the last one is recorded. */
   packetMs: number;
-  /** How deep a listener's buffer must be for one packet in a hundred to be late. */
+  /** Depth of the jitter buffer at which 1% of the packets arrive too late. */
   transitP99Ms: number;
 }
 
 /**
- * The latency of the way of the audio: half a round trip, a packet, and the buffer that its jitter
- * asks for. Blind to buffers inside the other side.
+ * Returns the network path latency: half a round trip, one packet, and the jitter buffer. Buffers
+ * inside the other side are not included, because they can't be seen from outside.
  */
 export function computePathLatencyMs({
   roundTripP95Ms,
@@ -22,16 +22,18 @@ export function computePathLatencyMs({
   return roundTripP95Ms / 2 + packetMs + transitP99Ms;
 }
 
-/** A turn of ours, from its first sound to its last; on the clock that hears the other side. */
+/**
+ * A turn of ours, from its first sound to its last, on the clock that timestamps received audio.
+ */
 export interface SpokenTurn {
   startMs: number;
   endMs: number;
 }
 
 /**
- * How long the other side took to become audible after each turn, in milliseconds; undefined where
- * it stayed silent until the next turn. Negative where it spoke before the turn was over: whoever
- * does that answers no end of speech, and the figure is not to be taken for a fast one.
+ * Returns how long the other side took to become audible after each turn, in milliseconds;
+ * undefined where it stayed silent until the next turn. A negative latency means that it spoke
+ * before the turn was over. That is not a fast response: it did not respond to the end of the turn.
  */
 export function findResponseLatencies(
   turns: readonly SpokenTurn[],
@@ -44,58 +46,65 @@ export function findResponseLatencies(
   });
 }
 
-/** The target of the specification for voice audio latency, in milliseconds (spec 8). */
+/** The target for voice audio latency, in milliseconds (spec 8). */
 export const AUDIO_LATENCY_MS_MAX = 200;
 
-/** `not_proven`: nothing stands against it, and nothing shows it. */
+/** `not_proven`: the measurements neither prove nor disprove that the target is met. */
 export type LatencyVerdict = 'met' | 'missed' | 'not_proven';
 
-/** What was measured of a call, or of many; milliseconds. */
+/** The measurements of one call, or of many calls, in milliseconds. */
 export interface LatencyEvidence {
-  /** `audioPathLatencyMs`; of many calls the 95th percentile over them. Undefined: not measured. */
+  /**
+   * The result of `computePathLatencyMs`; for many calls, their 95th percentile. Undefined if it
+   * was not measured.
+   */
   pathMs: number | undefined;
-  /** Each turn that was answered, negative ones as well. */
+  /** The response latency of each turn that got a response, including negative ones. */
   turnResponsesMs: readonly number[];
-  /** Our sound to our ear through the agent: its 95th percentile. Undefined where it has no echo. */
+  /**
+   * 95th percentile of the time from our audio to its echo; undefined for an agent without an echo.
+   */
   echoMs?: number | undefined;
-  /** Why the kit itself was too slow to be trusted; undefined where it was not. */
+  /** Why delays of this process make the measurement unreliable; undefined if they don't. */
   localDelay?: string | undefined;
 }
 
-/** A verdict, and in one sentence why. */
+/** A verdict and its reason, in one sentence. */
 export interface LatencyJudgment {
   verdict: LatencyVerdict;
   reason: string;
 }
 
 /**
- * Whether audio takes less than 200 ms (spec 8). The way of the packets is a lower bound of that,
- * and misses it at 200 ms or more. An echo and a turn are upper bounds, since all that the agent
- * does is in them: below 200 ms they show that it is met, unless something stands against it. Of turns
- * the median counts, and only where no turn was answered before its end: an agent that speaks when it
- * likes hits on the end of a turn by chance. A delay of the kit makes each figure larger, never
+ * Judges whether voice audio latency is below 200 ms (spec 8).
+ *
+ * The network path latency is a lower bound: at 200 ms or more the target is missed. An echo and a
+ * response latency are upper bounds, because they include everything the agent does: below 200 ms
+ * the target is met, unless other evidence contradicts it. For turns the median counts, and only if
+ * the agent never responded before the end of a turn: an agent that speaks at random sometimes hits
+ * the end of a turn by chance. Delays of this process only make the measured values larger, never
  * smaller.
  */
 export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgment {
   const { pathMs, turnResponsesMs, echoMs, localDelay } = evidence;
-  if (pathMs === undefined) return notProven('the way of the audio was not measured');
+  if (pathMs === undefined) return notProven('the network path latency was not measured');
   if (pathMs >= AUDIO_LATENCY_MS_MAX) {
     return localDelay === undefined
-      ? { verdict: 'missed', reason: `the way of the audio alone takes ${shown(pathMs)}` }
-      : notProven(`the way of the audio took ${shown(pathMs)}, but ${localDelay}`);
+      ? { verdict: 'missed', reason: `the network path latency alone is ${shown(pathMs)}` }
+      : notProven(`the network path latency was ${shown(pathMs)}, but ${localDelay}`);
   }
   const path = `path ${shown(pathMs)}`;
   if (echoMs !== undefined && echoMs >= AUDIO_LATENCY_MS_MAX) {
-    return notProven(`${path}; its echo takes ${shown(echoMs)} there and back`);
+    return notProven(`${path}; its echo takes ${shown(echoMs)} round trip`);
   }
   if (echoMs !== undefined && echoMs > 0) {
-    return { verdict: 'met', reason: `${path}; its echo takes ${shown(echoMs)} there and back` };
+    return { verdict: 'met', reason: `${path}; its echo takes ${shown(echoMs)} round trip` };
   }
   const [soonestMs = Infinity, medianMs = Infinity] = [0, 50].map((percent) =>
     findPercentile(turnResponsesMs, percent),
   );
   if (soonestMs < 0) {
-    return notProven(`${path}; it spoke ${shown(-soonestMs)} before a turn was over`);
+    return notProven(`${path}; it spoke ${shown(-soonestMs)} before the end of a turn`);
   }
   if (medianMs < AUDIO_LATENCY_MS_MAX) {
     return { verdict: 'met', reason: `${path}; half of the turns took ${shown(medianMs)} or less` };
@@ -103,9 +112,8 @@ export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgment {
   return notProven(`${path}; ${HIDDEN}`);
 }
 
-/** Packets show when they left the agent, and not for how long it held their sound back before. */
-const HIDDEN =
-  'for how long the agent holds sound back before it sends it is not seen from outside';
+/** A packet shows when it left the agent, but not how long the agent held its audio before that. */
+const HIDDEN = "how long the agent buffers audio before it sends it can't be measured from outside";
 
 const notProven = (reason: string): LatencyJudgment => ({ verdict: 'not_proven', reason });
 

@@ -1,30 +1,30 @@
-/** When a packet of audio came, and where it stands in its stream. */
+/** When an audio packet arrived, and its position in the stream. */
 export interface Transit {
-  /** Milliseconds of sound before it, from any origin; never leaps. */
+  /** Position in the stream in milliseconds, from any origin; has no jumps. */
   mediaMs: number;
-  /** On one clock, from any origin. */
+  /** Arrival time on a monotonic clock, from any origin. */
   arrivedAtMs: number;
 }
 
-/** Packets so far from each other, in the time of the stream, are held against each other. */
+/** A packet is compared with its neighbors within this much stream time. */
 const NEIGHBOR_WINDOW_MS = 2_000;
 
-/** Fewer packets than these on one side of a packet say nothing of that side. */
+/** With fewer neighbors than this on one side, that side is ignored. */
 const NEIGHBORS_MIN = 5;
 
 /**
- * By how many milliseconds each packet was late, against those of its neighbours that came soonest;
- * in the order of the stream.
+ * Returns how many milliseconds each packet was late, compared with the fastest of its neighbors,
+ * in stream order.
  *
- * A packet counts as late when it is so against the packets before it and against those after it.
- * What is held up once is late against both. A sender whose timestamps stand still in a pause, or
- * whose clock runs a little faster or slower than ours, makes no packet late: all that follows has
- * moved with it.
+ * A packet counts as late only if it is late compared with the packets before it and with those
+ * after it. A single delayed packet is late compared with both. If the sender's timestamps pause,
+ * or its clock runs slightly faster or slower than ours, no packet is late, because all later
+ * packets shift as well.
  */
 export function measureTransitDelays(packets: readonly Transit[]): number[] {
   const ordered = packets.toSorted((one, other) => one.mediaMs - other.mediaMs);
   const before = soonest(ordered);
-  // Seen from its end, what comes after a packet comes before it.
+  // In reverse order, the packets after a packet come before it.
   const after = soonest(
     ordered.toReversed().map((packet) => ({ ...packet, mediaMs: -packet.mediaMs })),
     (packet) => packet.arrivedAtMs + packet.mediaMs,
@@ -40,12 +40,15 @@ export function measureTransitDelays(packets: readonly Transit[]): number[] {
 
 const transitOf = ({ mediaMs, arrivedAtMs }: Transit): number => arrivedAtMs - mediaMs;
 
-/** The shortest transit among a packet and those up to `windowMs` before it, and how many these are. */
+/**
+ * Returns the shortest transit among each packet and those up to `NEIGHBOR_WINDOW_MS` before it,
+ * and how many those are.
+ */
 function soonest(
   ordered: readonly Transit[],
   transit: (packet: Transit) => number = transitOf,
 ): { transitMs: number; neighbours: number }[] {
-  // Those that may still be the soonest of a later window: each is slower than the one before.
+  // The candidates for the fastest packet of a later window, in order of increasing transit.
   const waiting: { mediaMs: number; transitMs: number }[] = [];
   let head = 0;
   let oldest = 0;
@@ -62,16 +65,16 @@ function soonest(
   });
 }
 
-/** How long after the first packet of a call what waited for its connection may still come. */
+/** Packets that waited for the connection arrive within this time after the first packet. */
 const BACKLOG_ARRIVAL_MS_MAX = 250;
 
-/** So much sound, come before its time, is a backlog; less is jitter. */
+/** This much audio arriving ahead of time is a backlog; less is jitter. */
 const BACKLOG_AUDIO_MS_MIN = 100;
 
 /**
- * The packets of a call without those that waited for its connection. A sandbox that begins to record
- * before it is connected sends what it has by then in one go: that is a time of the set-up, and says
- * nothing of how long the way of the audio is. In the order of arrival, from the first one on.
+ * Drops the packets that waited for the connection, given packets in order of arrival. A sandbox
+ * that starts to record before it is connected sends the recorded audio in one burst. That delay
+ * belongs to the call setup, not to the network path.
  */
 export function dropBacklog<Packet extends Transit>(packets: readonly Packet[]): Packet[] {
   const [first] = packets;

@@ -1,6 +1,6 @@
 /**
- * The smallest of the values that so many percent of them do not exceed (nearest rank); undefined
- * of none. The values may be in any order.
+ * Returns a percentile by nearest rank: the smallest value that at least `percent` percent of the
+ * values do not exceed; undefined if there are no values. The values may be in any order.
  */
 export function findPercentile(values: readonly number[], percent: number): number | undefined {
   const rank = Math.max(1, Math.ceil((percent / 100) * values.length));

@@ -1,7 +1,7 @@
 import { findPercentile } from './percentile.ts';
 import { measureTransitDelays, type Transit } from './packet-transit.ts';
 
-/** What of a packet of audio tells how it travelled. */
+/** The header fields and arrival time of an audio packet. */
 export interface Arrival {
   /** 0 to 65535. */
   sequence: number;
@@ -12,37 +12,37 @@ export interface Arrival {
   arrivedAtMs: number;
 }
 
-/** How the packets of a stream came; times in milliseconds, undefined where too few came. */
+/** Statistics of a received stream; times in milliseconds, undefined if too few packets arrived. */
 export interface StreamStatistics {
-  /** Without those that came twice. */
+  /** Without duplicates. */
   packets: number;
-  /** Packets that never came, between the first and the last that did. */
+  /** Packets missing between the first and the last one that arrived. */
   lost: number;
-  /** Packets that came after one that was sent later. */
+  /** Packets that arrived after one that was sent later. */
   reordered: number;
-  /** How deep a listener's buffer must be for one packet in a hundred to be late. */
+  /** Depth of the jitter buffer at which 1% of the packets arrive too late. */
   transitP99Ms: number | undefined;
-  /** Between a packet and the next, 99th percentile and longest. */
+  /** Time between two packets: 99th percentile and maximum. */
   intervalP99Ms: number | undefined;
   intervalMaxMs: number | undefined;
 }
 
-/** A stream that leaps by more than this has begun anew: 10 s. */
+/** A timestamp that jumps by more than this starts a new segment: 10 s. */
 const TIMESTAMP_JUMP_TICKS_MAX = 480_000;
 
-/** More than an hour of packets of 20 ms; what comes after is not kept. */
+/** More than an hour of packets of 20 ms; later packets are ignored. */
 const PACKETS_MAX = 200_000;
 
 const TICKS_PER_MS = 48;
 
 interface Kept extends Transit {
-  /** Counted on over 65535. */
+  /** The sequence number, continued beyond 65535. */
   number: number;
 }
 
-/** Keeps when each packet of a call came, and says in the end how they travelled. */
+/** Records the arrival of each packet of a call, and computes statistics at the end. */
 export class ReceivedStream {
-  /** Stretches of one sender without a leap. */
+  /** Segments from one sender without timestamp jumps. */
   readonly #stretches: Kept[][] = [];
   #last: Arrival | undefined;
   #mediaMs = 0;
@@ -89,7 +89,7 @@ function withoutDoubles(packets: readonly Kept[]): Kept[] {
   return packets.filter(({ number }) => !seen.has(number) && seen.add(number));
 }
 
-/** How many packets there were to come between the first and the last. */
+/** Returns how many packets were sent between the first and the last one that arrived. */
 function spanOf(packets: readonly Kept[]): number {
   let [least, most] = [Infinity, -Infinity];
   for (const { number } of packets)

@@ -2,26 +2,26 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { readOgg } from './ogg.ts';
 
-/** Who says a clip: a simulated user, or the reference agent. */
+/** Who speaks a clip: a simulated user, or the reference agent. */
 export type Speaker = 'user' | 'agent';
 
-/** What is known of a clip. */
+/** The description of a clip. */
 export interface ClipMetadata {
   id: string;
   speaker: Speaker;
   text: string;
-  /** When speech begins, in ticks of 1/48000 s from the first sample that its packets decode to. */
+  /** Start of speech, in ticks of 1/48000 s from the first decoded sample. */
   speechStartTicks: number;
-  /** When the last sound of speech has ended. */
+  /** End of the last sound of speech, in the same unit. */
   speechEndTicks: number;
 }
 
-/** A recorded utterance, as packets of Opus of 20 ms each. */
+/** A recorded utterance, as Opus packets of 20 ms. */
 export interface Clip extends ClipMetadata {
   packets: readonly Buffer[];
 }
 
-/** All clips that ship with the kit. Read once. */
+/** Returns all clips that ship with the kit. They are read only once. */
 export function readClips(): Promise<readonly Clip[]> {
   return (clips ??= readAll());
 }
@@ -39,7 +39,7 @@ async function readAll(): Promise<Clip[]> {
   );
 }
 
-/** `clips/` of the package, seen from `src` and from `dist`. */
+/** Returns `clips/` of the package, from `src` as well as from `dist`. */
 function clipsFolder(): URL {
   const folder = new URL('../../../clips/', import.meta.url);
   return existsSync(folder) ? folder : new URL('../../../../clips/', import.meta.url);

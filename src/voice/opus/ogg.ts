@@ -1,6 +1,6 @@
-/** Ogg files with one stream of Opus (RFC 3533, RFC 7845): read into packets and written from them. */
+/** Reads and writes Ogg files with one Opus stream (RFC 3533, RFC 7845). */
 
-/** The bytes are no Ogg file with Opus in it; the message says where. */
+/** The bytes are not an Ogg file with Opus; the message says where they differ. */
 export class OggError extends Error {
   override name = 'OggError';
 }
@@ -13,17 +13,20 @@ const SEGMENTS_MAX = 255;
 /** More than an hour of frames of 20 ms. */
 const PACKETS_MAX = 200_000;
 
-/** The packets of audio in a file, in order, without the two of headers. @throws OggError. */
+/**
+ * Returns the audio packets of a file in order, without the two header packets. @throws OggError.
+ */
 export function readOgg(file: Buffer): Buffer[] {
   const packets: Buffer[] = [];
   let parts: Buffer[] = [];
   let at = 0;
   while (at < file.length) {
-    if (file.toString('latin1', at, at + 4) !== 'OggS') throw new OggError(`no page at byte ${at}`);
+    if (file.toString('latin1', at, at + 4) !== 'OggS')
+      throw new OggError(`Expected an Ogg page at byte ${at}`);
     const segments = file[at + 26] ?? 0;
     const table = file.subarray(at + PAGE_HEADER_BYTES, at + PAGE_HEADER_BYTES + segments);
     const bytes = table.reduce((sum, length) => sum + length, PAGE_HEADER_BYTES + segments);
-    if (at + bytes > file.length) throw new OggError('the file is cut off');
+    if (at + bytes > file.length) throw new OggError('The Ogg file is truncated');
     checkPage(file.subarray(at, at + bytes), at);
     at += PAGE_HEADER_BYTES + segments;
     for (const length of table) {
@@ -32,17 +35,19 @@ export function readOgg(file: Buffer): Buffer[] {
       if (length === SEGMENT_BYTES_MAX) continue;
       packets.push(Buffer.concat(parts));
       parts = [];
-      if (packets.length > PACKETS_MAX) throw new OggError(`more than ${PACKETS_MAX} packets`);
+      if (packets.length > PACKETS_MAX)
+        throw new OggError(`The Ogg file contains more than ${PACKETS_MAX} packets`);
     }
   }
   const [head, , ...audio] = packets;
-  if (head?.toString('latin1', 0, 8) !== 'OpusHead') throw new OggError('the stream is not Opus');
+  if (head?.toString('latin1', 0, 8) !== 'OpusHead')
+    throw new OggError('The Ogg stream is not Opus');
   return audio;
 }
 
 /**
- * An Ogg file of packets of 20 ms each, mono. What was lost is to be given as an empty packet: the
- * file then has silence there, so that times stay true.
+ * Creates an Ogg file from mono packets of 20 ms. A lost packet must be passed as an empty one: it
+ * becomes a frame of silence, so that times stay correct.
  */
 export function writeOgg(packets: readonly Buffer[]): Buffer {
   const head = Buffer.from('OpusHead\x01\x01\x00\x00\x80\xbb\x00\x00\x00\x00\x00', 'latin1');
@@ -57,7 +62,7 @@ export function writeOgg(packets: readonly Buffer[]): Buffer {
     waiting.push(content);
     segments += Math.floor(content.length / SEGMENT_BYTES_MAX) + 1;
     ticks += BigInt(FRAME_TICKS);
-    // A packet of Opus has 1275 bytes at most: six segments.
+    // An Opus packet has at most 1275 bytes: six segments.
     if (!isLast && segments < SEGMENTS_MAX - 6) return;
     pages.push(page(pages.length, isLast ? 4 : 0, ticks, waiting));
     waiting = [];
@@ -66,7 +71,7 @@ export function writeOgg(packets: readonly Buffer[]): Buffer {
   return Buffer.concat(pages);
 }
 
-/** A frame of 20 ms in which nothing is heard. */
+/** A silent frame of 20 ms. */
 export const silentFrame: Buffer = Buffer.from('f8fffe', 'hex');
 
 /** Ticks of 1/48000 s in a frame of 20 ms. */
@@ -89,12 +94,12 @@ function page(sequence: number, flags: number, ticks: bigint, packets: readonly 
   return bytes;
 }
 
-/** @throws OggError when the page is not what was written. */
+/** Verifies the checksum of a page. @throws OggError. */
 function checkPage(bytes: Buffer, at: number): void {
   const blank = Buffer.from(bytes);
   blank.writeUInt32LE(0, CHECKSUM_OFFSET);
   if (checksum(blank) === bytes.readUInt32LE(CHECKSUM_OFFSET)) return;
-  throw new OggError(`the page at byte ${at} is damaged`);
+  throw new OggError(`The Ogg page at byte ${at} is damaged`);
 }
 
 const POLYNOMIAL = 0x04c11db7;
@@ -105,7 +110,7 @@ const checksums = Uint32Array.from({ length: 256 }, (_, byte) => {
   return rest >>> 0;
 });
 
-/** The CRC of RFC 3533: zlib's polynomial, but neither reflected nor inverted. */
+/** The CRC of RFC 3533: the polynomial of zlib, but neither reflected nor inverted. */
 function checksum(bytes: Buffer): number {
   let rest = 0;
   for (const byte of bytes) rest = ((rest << 8) ^ (checksums[(rest >>> 24) ^ byte] ?? 0)) >>> 0;

@@ -1,4 +1,4 @@
-/** Ticks of 1/48000 s in a frame of each configuration (RFC 6716, table 2). */
+/** Ticks of 1/48000 s per frame, by configuration number (RFC 6716, table 2). */
 const CONFIGURATION_TICKS = [
   ...[480, 960, 1920, 2880, 480, 960, 1920, 2880, 480, 960, 1920, 2880],
   ...[480, 960, 480, 960],
@@ -8,8 +8,8 @@ const FRAME_BYTES_MAX = 1_275;
 const PACKET_TICKS_MAX = 5_760;
 
 /**
- * How much sound is in a packet of Opus, in ticks of 1/48000 s; undefined for bytes that break the
- * rules of a packet (RFC 6716, 3.4).
+ * Returns the duration of an Opus packet in ticks of 1/48000 s; undefined for bytes that are not a
+ * valid packet (RFC 6716, section 3.4).
  */
 export function countPacketTicks(packet: Uint8Array): number | undefined {
   const [toc] = packet;
@@ -19,7 +19,7 @@ export function countPacketTicks(packet: Uint8Array): number | undefined {
   return ticks > 0 && ticks <= PACKET_TICKS_MAX ? ticks : undefined;
 }
 
-/** How many frames a packet has, when their lengths are possible. */
+/** Returns the number of frames of a packet; undefined if their lengths are impossible. */
 function framesOf(packet: Uint8Array, code: number): number | undefined {
   const rest = packet.length - 1;
   if (code === 0) return rest <= FRAME_BYTES_MAX ? 1 : undefined;
@@ -32,7 +32,7 @@ function framesOf(packet: Uint8Array, code: number): number | undefined {
   return manyFrames(packet);
 }
 
-/** Code 3: a count, perhaps padding, perhaps a length for each frame but the last. */
+/** Code 3: a frame count, optional padding, and an optional length for each frame but the last. */
 function manyFrames(packet: Uint8Array): number | undefined {
   const counts = packet[1];
   const frames = (counts ?? 0) & 63;

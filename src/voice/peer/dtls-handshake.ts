@@ -1,7 +1,8 @@
 /**
- * The DTLS handshake of werift where answers take long. A flight without an answer is sent again after
- * half a second, and so it may be answered twice. werift, as the client, takes the second answer to
- * its first flight for the end of the connection: a busy machine, or a way of 250 ms, breaks it then.
+ * Makes the DTLS handshake of werift robust when responses are slow. A flight without a response is
+ * sent again after 500 ms, so it may be answered twice. werift, as the client, takes a second
+ * answer to its first flight for the end of the connection. That breaks handshakes on a busy
+ * machine or with a latency of 250 ms.
  */
 import type { RTCDtlsTransport } from 'werift';
 
@@ -9,20 +10,22 @@ interface Handshake {
   msg_type: number;
 }
 
-/** The part of a DTLS socket that is used; it is there once the handshake has started. */
+/** The internals of a DTLS socket that are used; they exist once the handshake has started. */
 interface DtlsSocketInternals {
   dtls: { flight: number };
   onHandleHandshakes: (messages: Handshake[]) => Promise<void>;
 }
 
-/** `HelloVerifyRequest`, and the flight by which the client answers it (RFC 6347, 4.2.4). */
+/**
+ * `HelloVerifyRequest`, and the flight with which the client answers it (RFC 6347, section 4.2.4).
+ */
 const HELLO_VERIFY_REQUEST = 3;
 const FLIGHT_AFTER_VERIFY_REQUEST = 3;
 
-/** Beyond the last flight. */
+/** Any number above the last flight. */
 const FLIGHT_AFTER_LAST = 99;
 
-/** Passes over what asks again for what was sent. */
+/** Ignores a verify request that was already answered. */
 export function ignoreRepeatedVerifyRequests(transport: RTCDtlsTransport): void {
   const start = transport.start.bind(transport);
   transport.start = () => {
@@ -42,8 +45,8 @@ export function ignoreRepeatedVerifyRequests(transport: RTCDtlsTransport): void 
 }
 
 /**
- * Ends a handshake that is under way: one that nobody answers any more sends for half a minute, and
- * keeps the process up for so long.
+ * Aborts a running handshake. Without this, werift retransmits for 30 s, which keeps the process
+ * alive.
  */
 export function abortHandshake(transport: RTCDtlsTransport): void {
   const socket = socketOf(transport);

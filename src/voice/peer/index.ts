@@ -1,4 +1,4 @@
-/** One end of a WebRTC call: the door to the room. */
+/** One end of a WebRTC call. */
 export { PathMeter, type RoundTripOptions, type PathStatistics } from './path-meter.ts';
 export { PeerError } from './peer.ts';
 export type {

@@ -9,32 +9,35 @@ import type { Clock } from '../../platform/clock.ts';
 import { countPacketTicks } from '../opus/index.ts';
 import type { AudioPacket, Peer } from './peer.ts';
 
-/** What was measured of the way of the audio. What could not be is undefined. */
+/** The measured network path; a value that could not be measured is undefined. */
 export interface PathStatistics extends Partial<NetworkPath> {
-  /** `audioPathLatencyMs` of the three; undefined while one of them is. */
+  /** The result of `computePathLatencyMs`; undefined while one of the components is. */
   latencyMs: number | undefined;
-  /** Round trips that were measured, in milliseconds, oldest first, and those without an answer. */
+  /**
+   * Measured round trips in milliseconds, oldest first, and the number of requests without a
+   * response.
+   */
   roundTripsMs: readonly number[];
   unanswered: number;
   stream: StreamStatistics;
 }
 
-/** How often the round trip is asked for. */
+/** How often the round trip is measured. */
 export interface RoundTripOptions {
-  /** 500 ms between an answer and the next question. */
+  /** Pause between a response and the next request (default: 500 ms). */
   intervalMs?: number;
-  /** 10 000 at most. */
+  /** Number of measurements (maximum: 10,000). */
   count?: number;
 }
 
 const ROUND_TRIP_INTERVAL_MS = 500;
 const ROUND_TRIPS_MAX = 10_000;
 
-/** Fewer round trips have no 95th percentile to speak of, fewer packets no 99th. */
+/** Fewer round trips have no meaningful 95th percentile, fewer packets no 99th. */
 const ROUND_TRIPS_MIN = 3;
 const PACKETS_MIN = 50;
 
-/** Measures the way of the audio of one call while it lasts. */
+/** Measures the network path of one call while it lasts. */
 export class PathMeter {
   readonly #clock: Clock;
   readonly #stream = new ReceivedStream();
@@ -46,7 +49,7 @@ export class PathMeter {
     this.#clock = clock;
   }
 
-  /** To be given each packet that the peer gets. */
+  /** Must be called for each packet that the peer receives. */
   hear(packet: AudioPacket): void {
     this.#stream.add(packet);
     const ticks = countPacketTicks(packet.payload);
@@ -54,7 +57,7 @@ export class PathMeter {
     this.#packetTicks.set(ticks, (this.#packetTicks.get(ticks) ?? 0) + 1);
   }
 
-  /** Asks for the round trip now and then, until it was asked for so often or the signal aborts. */
+  /** Measures the round trip repeatedly, until `count` is reached or the signal aborts. */
   async measureRoundTrips(
     peer: Peer,
     signal: AbortSignal,
@@ -75,7 +78,7 @@ export class PathMeter {
       this.#roundTripsMs.length < ROUND_TRIPS_MIN
         ? undefined
         : findPercentile(this.#roundTripsMs, 95);
-    // The usual length, and not the longest: one odd packet is not what is waited for.
+    // The most frequent duration, so that a single odd packet does not count.
     const [usual] = [...this.#packetTicks].sort(([, one], [, other]) => other - one);
     const packetMs = usual && usual[0] / 48;
     const transitP99Ms = stream.packets < PACKETS_MIN ? undefined : stream.transitP99Ms;

@@ -2,13 +2,13 @@ import { isIPv6 } from 'node:net';
 import { useOPUS, type RTCPeerConnectionConfig } from 'werift';
 import type { PeerNetwork } from './peer.ts';
 
-/** Where a peer is when nothing else is said. */
+/** The local address unless configured otherwise. */
 export const LOOPBACK_ADDRESS = '127.0.0.1';
 
-/** What the peer offers and takes; payload type 111 as browsers have it. */
+/** The only codec; browsers also use payload type 111 for it. */
 const opus = () => useOPUS({ payloadType: 111, parameters: 'minptime=10;useinbandfec=1' });
 
-/** How werift is told where to be reached, and what to speak. */
+/** Creates the werift configuration for the local address, ports and servers. */
 export function createPeerConfig({
   address = LOOPBACK_ADDRESS,
   ports,
@@ -17,7 +17,7 @@ export function createPeerConfig({
   const family = isIPv6(address) ? 'udp6' : 'udp4';
   return {
     iceServers: servers.map((server) => ({ ...server })),
-    // The one address and no other: without these, all interfaces of the machine are offered.
+    // Offer only this address: by default, werift offers all interfaces of the machine.
     iceUseIpv4: false,
     iceUseIpv6: false,
     iceAdditionalHostAddresses: [address],

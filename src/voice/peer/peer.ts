@@ -1,26 +1,26 @@
 import type { Clock } from '../../platform/clock.ts';
 
-/** Where a peer can be reached. Nothing leaves the machine unless this says so. */
+/** Where a peer can be reached. By default, it is only reachable on this machine. */
 export interface PeerNetwork {
-  /** The address of this machine to send from and to offer; `127.0.0.1` when left out. */
+  /** Local address to bind to and to offer (default: `127.0.0.1`). */
   address?: string;
-  /** Ports to choose from, both included; any free one when left out. */
+  /** Port range, inclusive (default: any free port). */
   ports?: readonly [number, number];
-  /** STUN and TURN servers; none when left out. */
+  /** STUN and TURN servers (default: none). */
   servers?: readonly { urls: string; username?: string; credential?: string }[];
 }
 
-/** How a peer is made. */
+/** How to create a peer. */
 export interface PeerOptions {
   clock: Clock;
   network?: PeerNetwork;
-  /** Gets each packet of audio as it comes. Must not throw. */
+  /** Called for each received audio packet. Must not throw. */
   onPacket?: (packet: AudioPacket) => void;
-  /** Gets each change of the state, once. */
+  /** Called once for each state change. */
   onState?: (state: PeerState) => void;
   /**
-   * How long the connection is not given up after a description without a candidate: one may come
-   * apart from it, or the other side may call; 5000 ms.
+   * How long to wait for a candidate after a description without any (default: 5000 ms). A
+   * candidate may follow in a message of its own, or the other side may connect first.
    */
   candidateMsMax?: number;
 }
@@ -28,7 +28,7 @@ export interface PeerOptions {
 /** `connected`: media can flow both ways. `failed` and `closed` are final. */
 export type PeerState = 'new' | 'connecting' | 'connected' | 'failed' | 'closed';
 
-/** What stands before the sound of a packet. */
+/** The RTP header fields of a packet. */
 export interface PacketHeader {
   /** 0 to 65535; the next packet has the next number. */
   sequence: number;
@@ -38,59 +38,60 @@ export interface PacketHeader {
   marker: boolean;
 }
 
-/** One packet of audio that arrived. */
+/** A received audio packet. */
 export interface AudioPacket extends PacketHeader {
   ssrc: number;
   payload: Buffer;
-  /** Of the peer's clock, monotonic. */
+  /** On the peer's monotonic clock. */
   arrivedAtMs: number;
 }
 
-/** What a peer sends and counts. */
+/** Traffic counters of a peer. */
 export interface PeerStatistics {
   packetsSent: number;
   packetsReceived: number;
-  /** With SRTP's own bytes, without those of UDP. */
+  /** Including SRTP overhead, excluding UDP and IP. */
   bytesSent: number;
   bytesReceived: number;
 }
 
-/** The other side's description can't be used, or the connection came to nothing. */
+/** The description of the other side is unusable, or the connection failed. */
 export class PeerError extends Error {
   override name = 'PeerError';
 }
 
-/** One end of a WebRTC call with one audio stream of Opus each way. */
+/** One end of a WebRTC call with one Opus stream in each direction. */
 export interface Peer {
   readonly state: PeerState;
   /**
-   * Whether the two sides have found a path to each other. A side that answers knows by it that the
-   * other has taken its answer, whatever becomes of the keys.
+   * Whether ICE found a path. For the answering side, this proves that the other side accepted the
+   * answer, even if the DTLS handshake fails later.
    */
   readonly hasPath: boolean;
-  /** Begins a call: an SDP offer with all candidates in it. @throws PeerError. */
+  /** Starts a call. Returns an SDP offer with all candidates. @throws PeerError. */
   createOffer(): Promise<string>;
-  /** Takes an offer: the SDP answer with all candidates in it. @throws PeerError. */
+  /** Accepts an offer. Returns the SDP answer with all candidates. @throws PeerError. */
   createAnswer(offer: string): Promise<string>;
-  /** Takes the answer to an own offer. @throws PeerError. */
+  /** Accepts the answer to our own offer. @throws PeerError. */
   acceptAnswer(answer: string): Promise<void>;
-  /** A candidate that came apart from the description; one that can't be used is ignored. */
+  /** Adds a candidate that arrived in a message of its own; an unusable one is ignored. */
   addCandidate(candidate: string): Promise<void>;
-  /** Resolves once media can flow. @throws PeerError, or the signal's reason. */
+  /** Resolves when media can flow. @throws PeerError, or the signal's reason. */
   waitUntilConnected(signal: AbortSignal): Promise<void>;
   /**
-   * Sends one packet; false when it can't, before the connection and after it.
-   * `timestamp`: ticks of 1/48000 s since the first packet.
+   * Sends one packet. Returns false if the peer is not connected. `timestamp` is in ticks of
+   * 1/48000 s since the first packet.
    */
   send(payload: Buffer, timestamp: number, marker?: boolean): boolean;
-  /** Sends one packet with a header of the caller's own, right or wrong: for peers that break rules. */
+  /** Sends one packet with an arbitrary header, for test peers that violate the protocol. */
   sendWithHeader(header: PacketHeader, payload: Buffer): boolean;
   /**
-   * The round trip on the path of the media, in milliseconds, by a STUN request. Undefined when
-   * there is no path, or no answer within `waitMs`. To be asked a few times a second at most.
+   * Measures the round trip on the media path with a STUN request, in milliseconds. Returns
+   * undefined if there is no path or no response within `waitMs`. Call it at most a few times a
+   * second.
    */
   measureRoundTripMs(waitMs?: number): Promise<number | undefined>;
   statistics(): PeerStatistics;
-  /** Ends the call. The other side is not told by the media: the signalling must do that. */
+  /** Ends the call. The media path does not inform the other side; the signaling must do that. */
   close(): Promise<void>;
 }

@@ -1,23 +1,23 @@
 /**
- * RTP headers without extensions, which are all that a call of ours has: werift reads and writes them
- * bit by bit, as text, several times a packet, and that is more work than the encryption.
+ * Fast RTP headers without extensions, which is all our calls need. werift parses and writes
+ * headers bit by bit, as text, several times per packet, which costs more than the encryption.
  */
 import { RtpHeader } from 'werift';
 
-/** Version 2, and nothing besides the fixed part (RFC 3550, 5.1). */
+/** Version 2 and only the fixed part (RFC 3550, section 5.1). */
 const PLAIN_FIRST_BYTE = 0x80;
 const PLAIN_HEADER_BYTES = 12;
 
-/** As werift reads any header. */
+/** The parser of werift, for all other headers. */
 export const readWithWerift: (packet: Buffer) => RtpHeader = RtpHeader.deSerialize.bind(RtpHeader);
 
-/** A header, plain or not. @throws RangeError where the packet is too short to have one. */
+/** Parses an RTP header. @throws RangeError if the packet is too short. */
 export function readHeader(packet: Buffer): RtpHeader {
   const isPlain = packet[0] === PLAIN_FIRST_BYTE && packet.length >= PLAIN_HEADER_BYTES;
   return isPlain ? readPlain(packet) : readWithWerift(packet);
 }
 
-// For all of werift: it reads them for itself, on the way to whoever hears the packets.
+// Replaces the parser inside werift as well, because werift parses each packet before we see it.
 RtpHeader.deSerialize = readHeader;
 
 function readPlain(packet: Buffer): RtpHeader {
@@ -32,7 +32,7 @@ function readPlain(packet: Buffer): RtpHeader {
   return header;
 }
 
-/** A header to send with, over and over; it must stay plain. */
+/** Creates a header that can be reused for every packet; it must not get extensions. */
 export function createPlainHeader(): RtpHeader {
   const header = new RtpHeader({ sequenceNumber: 0, timestamp: 0 });
   header.serialize = () => {

@@ -1,28 +1,31 @@
-/** Candidate lines of a session description. Takes any text; a description is never trusted. */
+/**
+ * Candidate lines of a session description. The functions accept any text, because a description is
+ * untrusted.
+ */
 
 import { isIP } from 'node:net';
 
 const CANDIDATE_LINE = /^a=candidate:/;
 
-/** Whether a description has a candidate that can be tried. */
+/** Whether a description contains a usable candidate line. */
 export function hasCandidate(sdp: string): boolean {
   return linesOf(sdp).some((line) => CANDIDATE_LINE.test(line));
 }
 
 /**
- * The description without candidates that hide behind a name: looking one up asks a server, or with
- * mDNS the whole local network, and takes seconds.
+ * Removes candidates with a host name instead of an address. Resolving one takes seconds and sends
+ * a query to a DNS server or, with mDNS, to the whole local network.
  */
 export function removeNamedCandidates(sdp: string): string {
   const kept = linesOf(sdp).filter((line) => !CANDIDATE_LINE.test(line) || !isNamedCandidate(line));
-  // Where none is left, others may come.
+  // If no candidate is left, more may follow in separate messages.
   const isNoneLeft = !kept.some((line) => CANDIDATE_LINE.test(line));
   return kept.filter((line) => !isNoneLeft || line !== 'a=end-of-candidates').join('\r\n');
 }
 
 /**
- * The description with a port for audio that is bundled with another section (`a=bundle-only`): a 0
- * there does not mean that it is switched off (RFC 8843, 6).
+ * Sets a port for audio that is bundled with another section (`a=bundle-only`). Port 0 does not
+ * mean that it is disabled there (RFC 8843, section 6).
  */
 export function reopenBundledAudio(sdp: string): string {
   return sdp
@@ -33,19 +36,19 @@ export function reopenBundledAudio(sdp: string): string {
     .join('');
 }
 
-/** Whether a candidate's address is a name, or missing. */
+/** Whether the address of a candidate is a host name, or missing. */
 export function isNamedCandidate(candidate: string): boolean {
   const [, , , , address = ''] = candidate.split(' ');
   return isIP(address) === 0;
 }
 
-/** The description with these candidates at the end of its one media section. */
+/** Appends candidates to the only media section of a description. */
 export function appendCandidates(sdp: string, candidates: readonly string[]): string {
   const lines = candidates.map((candidate) => `a=${candidate.replace(/^a=/, '')}\r\n`);
   return `${sdp.replace(/(?:\r?\n)*$/, '\r\n')}${lines.join('')}`;
 }
 
-/** Lines without which a call can't be secured or found; the first that a description lacks. */
+/** Returns the first line that a description needs for a secure connection and does not have. */
 export function findMissingLine(sdp: string): string | undefined {
   const lines = linesOf(sdp);
   return ['m=audio ', 'a=ice-ufrag:', 'a=ice-pwd:', 'a=fingerprint:'].find(

@@ -1,6 +1,6 @@
 /**
- * What the peer needs of werift below its public surface, all of it named here. werift is pinned to
- * the one release that was looked into; `assertInside` says at the first call what another lacks.
+ * The internals of werift that the peer depends on. The package is pinned to one release;
+ * `assertInternals` reports at the first call what another release lacks.
  */
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Socket } from 'node:dgram';
@@ -13,7 +13,7 @@ import {
   type RTCRtpTransceiver,
 } from 'werift';
 
-/** werift is not the release that the peer was made for. */
+/** The installed release of werift lacks internals that the peer needs. */
 export class UnsupportedWeriftError extends Error {
   override name = 'UnsupportedWeriftError';
 }
@@ -35,7 +35,7 @@ interface StunRequest {
   getAttributeValue(name: 'USERNAME'): unknown;
 }
 
-/** The part of an ICE connection that is used. */
+/** The internals of an ICE connection that are used. */
 interface IceInternals {
   stunServer: unknown;
   nominated: Candidates | undefined;
@@ -69,10 +69,10 @@ interface RouterInternals {
   registerRtpReceiver(receiver: RTCRtpReceiver, ssrc: number): void;
 }
 
-/** Senders of one call that are routed by themselves; a peer with more of them is not speaking. */
+/** Number of unannounced senders per call that are routed. */
 const UNANNOUNCED_SENDERS_MAX = 4;
 
-/** Fails at once, and by name, where werift is not as it was. @throws UnsupportedWeriftError. */
+/** Verifies that the internals exist. @throws UnsupportedWeriftError that lists what is missing. */
 export function assertInternals(connection: RTCPeerConnection): void {
   const [ice] = connection.iceTransports;
   const [dtls] = connection.dtlsTransports;
@@ -94,17 +94,17 @@ export function assertInternals(connection: RTCPeerConnection): void {
   };
   const missing = Object.keys(found).filter((name) => found[name] !== true);
   if (missing.length > 0)
-    throw new UnsupportedWeriftError(`this werift has no ${missing.join(', no ')}`);
+    throw new UnsupportedWeriftError(`This release of werift has no ${missing.join(', no ')}`);
 }
 
-/** An empty list of servers makes werift ask a public STUN server; this makes it ask none. */
+/** Prevents STUN requests: with an empty server list, werift would use a public STUN server. */
 export function disableStunServers(connection: RTCPeerConnection): void {
   for (const ice of connection.iceTransports) internalsOf(ice).stunServer = undefined;
 }
 
 /**
- * werift gives a connection up at once where there is no candidate to try, and one may come a moment
- * later. With this it waits for `something` to try first.
+ * Delays the connection until `something` resolves if there is no candidate yet. werift would fail
+ * immediately, although a candidate may arrive a moment later.
  */
 export function delayConnect(
   connection: RTCPeerConnection,
@@ -121,8 +121,8 @@ export function delayConnect(
 }
 
 /**
- * Hears that the other side tries to reach us: it knows our candidates and, with that, shows its
- * own address. To be called once there are sockets.
+ * Calls `onCheck` when the other side tries to reach us. It knows our candidates then, and reveals
+ * its own address. Must be called after the sockets were created.
  */
 export function onConnectivityCheck(connection: RTCPeerConnection, onCheck: () => void): void {
   for (const transport of connection.iceTransports) {
@@ -136,7 +136,7 @@ export function onConnectivityCheck(connection: RTCPeerConnection, onCheck: () =
   }
 }
 
-/** Hears the errors of the sockets; one that nobody hears ends the process. */
+/** Handles socket errors; an unhandled one would end the process. */
 export function onSocketError(
   connection: RTCPeerConnection,
   onError: (error: Error) => void,
@@ -149,8 +149,8 @@ export function onSocketError(
 }
 
 /**
- * Ciphers take a KeyObject many times faster than a Buffer on some releases of Node, and never
- * slower. The keys are there once SRTP has started.
+ * Makes SRTP use KeyObjects: on some releases of Node they are many times faster than Buffers, and
+ * never slower. The keys exist once SRTP has started.
  */
 export function useKeyObjects(dtls: RTCDtlsTransport): void {
   const start = dtls.startSrtp.bind(dtls);

@@ -291,10 +291,10 @@ class WeriftPeer implements Peer {
   }
 
   #whyNot(): string {
-    if (this.#state === 'closed') return 'the call was ended before it was connected';
-    if (!this.#hasWay) return 'the other side named no candidate that can be used, nor called';
+    if (this.#state === 'closed') return 'the call ended before it was connected';
+    if (!this.#hasWay) return 'the other side sent no usable candidate and did not connect';
     const because = this.#socketError ? `: ${this.#socketError.message}` : '';
-    return `no path to the other side was found, or the keys were refused${because}`;
+    return `no path to the other side was found, or the DTLS handshake failed${because}`;
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Clip } from '../opus/index.ts';
 
-/** What an entry costs beside its packets. */
+/** Estimated memory per entry and per packet, in addition to their contents. */
 const ENTRY_BYTES = 1_024;
 const PACKET_OVERHEAD_BYTES = 100;
 
-/** Clips that were made, by what they say; the one that was asked for least lately goes first. */
+/** Caches clips by their text; the least recently used clip is dropped first. */
 export class ClipCache {
   readonly #bytesMax: number;
   readonly #clips = new Map<string, Clip>();

@@ -1,4 +1,4 @@
-/** Lines of text as speech: the door to the room. */
+/** Speech synthesis: text to Opus packets. */
 export { missingPackageMessage, isSynthesizerInstalled, SYNTHESIZER_PACKAGE } from './flite.ts';
 export {
   createSpeechSynthesizer,

@@ -3,17 +3,17 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../platform/clock.ts';
 import { SpeechError, type LineResult, type LineSource, type SpokenLine } from './spoken-line.ts';
 
-/** What a maker of lines needs. */
+/** How to create a line worker. */
 export interface LineWorkerOptions {
   clock: Clock;
-  /** What the thread runs; our own entry unless given. */
+  /** Script of the thread; undefined for the default one. */
   threadUrl: URL | undefined;
 }
 
-/** The longest line takes some seconds. */
+/** Even the longest line takes only a few seconds. */
 const LINE_MS_MAX = 60_000;
 
-// Type stripping runs `.ts` as it stands; what tsc emits is `.js`.
+// Type stripping runs the `.ts` file itself; tsc emits `.js`.
 const ownThread = new URL(`line-thread${extname(import.meta.url)}`, import.meta.url);
 
 interface Job {
@@ -22,13 +22,13 @@ interface Job {
 }
 
 /**
- * Makes lines in a thread of its own, so that nothing that keeps time waits for them. The thread has
- * one line at a time: where it dies, that line fails, and the next has a new thread.
+ * Synthesizes lines in a worker thread, so that calls are not delayed. The thread works on one line
+ * at a time. If it dies, that line fails and the next one starts a new thread.
  */
 export class LineWorker {
   readonly #clock: Clock;
   readonly #url: URL;
-  /** As many as whoever asks has under way; the voice has a limit. */
+  /** The synthesizer limits how many lines are pending. */
   readonly #waiting: Job[] = [];
   #job: Job | undefined;
   #limit: Disposable | undefined;
@@ -40,7 +40,7 @@ export class LineWorker {
     this.#url = threadUrl ?? ownThread;
   }
 
-  /** A line; undefined where nothing is to be heard. @throws SpeechError. */
+  /** Returns a spoken line; undefined if it is silent. @throws SpeechError. */
   async makeLine(source: LineSource): Promise<SpokenLine | undefined> {
     if (this.#closed) throw new SpeechError('the voice is closed');
     const result = await new Promise<LineResult>((settle) => {
@@ -51,7 +51,7 @@ export class LineWorker {
     return result.line;
   }
 
-  /** Ends the thread; lines that are waited for fail. */
+  /** Stops the thread; pending lines fail. */
   close(): Promise<void> {
     return (this.#closed ??= this.#end());
   }
@@ -87,21 +87,21 @@ export class LineWorker {
   }
 
   #start(): Worker {
-    // Flags that are meant for the first program, such as --eval, would end the thread.
+    // Flags of the main program, such as --eval, would end the thread.
     const thread = new Worker(this.#url, { execArgv: [] });
     let cause = '';
     thread.on('message', (result: LineResult) => {
       if (thread !== this.#thread) return;
-      // A thread that has nothing to do keeps no process alive.
+      // An idle thread must not keep the process alive.
       thread.unref();
       this.#settle(result);
       this.#next();
     });
-    // Without a listener, an error of the thread would end the process; its exit follows.
+    // Without a listener, an error in the thread would end the process. The exit event follows.
     thread.on('error', (error) => {
       cause = `: ${error instanceof Error ? error.name : typeof error}`;
     });
-    thread.on('exit', () => this.#lose(thread, `the thread that makes lines has died${cause}`));
+    thread.on('exit', () => this.#lose(thread, `the speech synthesis thread died${cause}`));
     return thread;
   }
 

@@ -9,20 +9,23 @@ import { readWav, WavError, type PcmAudio } from './wav.ts';
 const OPUS_RATES = [8_000, 12_000, 16_000, 24_000, 48_000] as const;
 type OpusRate = (typeof OPUS_RATES)[number];
 
-/** The longest line that is sent; the longest text takes some two minutes. */
+/** Maximum duration of a line; the longest text takes about two minutes. */
 const SECONDS_MAX = 300;
 
 const FRAMES_PER_SECOND = 50;
 const BITS_PER_SECOND = 24_000;
 
-/** As the clips have it: the codec settles in the first, and a voice detector in the others. */
+/**
+ * As in the recorded clips: the codec settles during the first frame, and a voice activity detector
+ * notices the end during the last ones.
+ */
 const SILENT_FRAMES_BEFORE = 1;
 const SILENT_FRAMES_AFTER = 3;
 
 const FRAME_MS = 20;
 const TICKS_PER_MS = 48;
 
-/** Makes a line. Never rejects; what is not foreseen is told without the text. */
+/** Makes a line. Never rejects; an unexpected error is reported without the text of the line. */
 export async function makeLine(source: LineSource): Promise<LineResult> {
   try {
     const file =
@@ -37,18 +40,18 @@ export async function makeLine(source: LineSource): Promise<LineResult> {
 
 function whyNot(error: unknown): string {
   if (error instanceof SpeechError) return error.message;
-  if (error instanceof WavError) return `what was spoken can't be used: ${error.message}`;
-  return `the line could not be made: ${error instanceof Error ? error.name : 'an error'}`;
+  if (error instanceof WavError) return `the synthesized audio is unusable: ${error.message}`;
+  return `the line could not be synthesized: ${error instanceof Error ? error.name : 'an error'}`;
 }
 
 /**
- * Sound as packets of Opus of 20 ms; undefined where nothing is to be heard.
- * @throws SpeechError where it is too long.
+ * Encodes audio as Opus packets of 20 ms; returns undefined if it is silent. @throws SpeechError if
+ * it is too long.
  */
 export async function encodeLine(sound: PcmAudio): Promise<SpokenLine | undefined> {
   const seconds = Math.ceil(sound.samples.length / sound.rate);
   if (seconds > SECONDS_MAX) {
-    throw new SpeechError(`a line may last ${SECONDS_MAX} s, this one takes ${seconds} s`);
+    throw new SpeechError(`a line must not exceed ${SECONDS_MAX} s, this one takes ${seconds} s`);
   }
   const line = normalizeLine(atOpusRate(sound));
   if (line.samples.length === 0) return undefined;
@@ -78,7 +81,7 @@ function encode(encoder: OpusEncoderHandle, line: Float32Array, frameSize: numbe
   const samples = new Float32Array(frames * frameSize);
   samples.set(line, SILENT_FRAMES_BEFORE * frameSize);
   return Array.from({ length: frames }, (_, nth) =>
-    // A copy: the encoder may write the next packet over this one.
+    // A copy, because the encoder may reuse its buffer for the next packet.
     Uint8Array.from(encoder.encodeFloat(samples.subarray(nth * frameSize, (nth + 1) * frameSize))),
   );
 }

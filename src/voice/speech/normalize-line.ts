@@ -7,13 +7,13 @@ const WINDOWS_PER_SECOND = 100;
 const PAUSE_WINDOWS_MAX = 9;
 const KEPT_PAUSE_WINDOWS = 8;
 
-/** How loud speech is to be, where it is loud; and its loudest sample. */
+/** Target level of speech in its louder parts, and the maximum sample value. */
 const SPEECH_DB = -20;
 const PEAK_MAX = 0.8;
 
 /**
- * A line as it is to be sent: of one loudness, without silence around it, and with short pauses.
- * Empty where there is nothing to be heard.
+ * Normalizes the loudness of a line, trims silence at both ends, and shortens pauses. Returns no
+ * samples if the line is silent.
  */
 export function normalizeLine({ samples, rate }: PcmAudio): PcmAudio {
   const size = Math.round(rate / WINDOWS_PER_SECOND);
@@ -30,7 +30,7 @@ export function normalizeLine({ samples, rate }: PcmAudio): PcmAudio {
   return { samples: line, rate };
 }
 
-/** Brought to the loudness of speech: the level of the louder half of what is no silence. */
+/** Amplifies audio so that its louder parts reach the target level; silence does not count. */
 function amplified(samples: Float32Array, size: number): Float32Array {
   const levels: number[] = [];
   let peak = 0;
@@ -47,7 +47,7 @@ function amplified(samples: Float32Array, size: number): Float32Array {
   return samples.map((sample) => sample * gain);
 }
 
-/** The windows that stay, in order. */
+/** Returns the windows to keep, in order. */
 function keptWindows(isLoud: readonly boolean[]): number[] {
   const kept: number[] = [];
   const last = isLoud.lastIndexOf(true);
@@ -64,7 +64,7 @@ function keptWindows(isLoud: readonly boolean[]): number[] {
   return kept;
 }
 
-/** A long pause loses its middle, so that what fades out and in does so as before. */
+/** Removes the middle of a long pause, so that fade-out and fade-in stay unchanged. */
 function keptOfPause(start: number, end: number): number[] {
   const windows = Array.from({ length: end - start }, (_, nth) => start + nth);
   if (windows.length <= PAUSE_WINDOWS_MAX) return windows;

@@ -1,14 +1,14 @@
 import type { PcmAudio } from './wav.ts';
 
-/** Zero crossings of the filter on each side; enough that no image of a voice is heard. */
+/** Zero crossings of the filter on each side: enough to make aliasing of speech inaudible. */
 const ZERO_CROSSINGS = 16;
 
-/** The same sound at another rate: each sample is read off a low-pass of its neighbours. */
+/** Resamples audio with a windowed low-pass filter. */
 export function resample({ samples, rate }: PcmAudio, toRate: number): PcmAudio {
   const result = new Float32Array(Math.floor((samples.length * toRate) / rate));
   const cutoff = Math.min(1, toRate / rate);
   const reach = Math.ceil(ZERO_CROSSINGS / cutoff);
-  // Where a sample falls between two others repeats itself; so do the weights of its neighbours.
+  // The position of a sample between two input samples repeats, so the filter weights do as well.
   const phases = toRate / findGreatestDivisor(rate, toRate);
   const weights = new Map<number, Float32Array>();
   for (let nth = 0; nth < result.length; nth += 1) {
@@ -25,7 +25,10 @@ export function resample({ samples, rate }: PcmAudio, toRate: number): PcmAudio 
   return { samples: result, rate: toRate };
 }
 
-/** Of the neighbours from `reach` before to `reach` behind, at a place so far behind the middle. */
+/**
+ * Returns the filter weights of the neighbors from `reach` before to `reach` after, for a
+ * fractional offset.
+ */
 function weightsAt(offset: number, reach: number, cutoff: number): Float32Array {
   return Float32Array.from(
     { length: 2 * reach + 2 },
@@ -33,7 +36,7 @@ function weightsAt(offset: number, reach: number, cutoff: number): Float32Array 
   );
 }
 
-/** A sinc under a Hann window. */
+/** A sinc function with a Hann window. */
 function lowPass(crossing: number): number {
   if (crossing === 0) return 1;
   if (Math.abs(crossing) >= ZERO_CROSSINGS) return 0;

@@ -3,13 +3,13 @@ import { httpDateMs } from '../../platform/clock.ts';
 import type { Speaker } from '../opus/index.ts';
 import { SpeechError } from './spoken-line.ts';
 
-/** Where an OpenAI-compatible API speaks: `POST {baseUrl}/audio/speech`. */
+/** An OpenAI-compatible speech API: `POST {baseUrl}/audio/speech`. */
 export interface SpeechEndpoint {
-  /** With the version in its path, such as `https://api.example.com/v1`. */
+  /** Including the version, such as `https://api.example.com/v1`. */
   baseUrl: string;
-  /** `tts-1` unless given. */
+  /** Default: `tts-1`. */
   model?: string;
-  /** `nova` for a user and `onyx` for an agent, unless given. */
+  /** Default: `nova` for a user, `onyx` for an agent. */
   voice?: string;
   apiKey?: string;
 }
@@ -17,17 +17,17 @@ export interface SpeechEndpoint {
 const MODEL_DEFAULT = 'tts-1';
 const VOICE_DEFAULTS: Record<Speaker, string> = { user: 'nova', agent: 'onyx' };
 
-/** A request with its answer, and all requests of a line with the waits between. */
+/** Timeout of one request, and of all attempts for a line including the waits. */
 const REQUEST_MS_MAX = 30_000;
 const LINE_MS_MAX = 60_000;
 
-/** Five minutes of sound at 48 kHz. */
+/** Five minutes of audio at 48 kHz. */
 const RESPONSE_BYTES_MAX = 33_554_432;
 
 const ATTEMPTS_MAX = 3;
 const FIRST_WAIT_MS = 500;
 
-/** One line to be fetched. */
+/** A line to fetch. */
 export interface FetchLine {
   endpoint: SpeechEndpoint;
   speaker: Speaker;
@@ -41,8 +41,8 @@ type Fetched =
   | { ok: false; why: string; again: boolean; afterMs?: number | undefined };
 
 /**
- * A line as the endpoint speaks it: a WAV file, it is hoped. Asks again where it may.
- * @throws SpeechError that repeats nothing of the answer: it may hold the key, or the line.
+ * Fetches a line from the endpoint, usually as a WAV file, with retries. @throws SpeechError
+ * without any text of the response, because it may contain the API key or the line.
  */
 export async function fetchLine(line: FetchLine): Promise<Uint8Array> {
   const { clock, signal } = line;
@@ -55,7 +55,7 @@ export async function fetchLine(line: FetchLine): Promise<Uint8Array> {
     if (!fetched.again || isLast || signal.aborted) {
       throw new SpeechError(tries > 1 ? `${fetched.why}, ${tries} times` : fetched.why);
     }
-    // Called off: the next request says so.
+    // If the signal aborts, the next request fails.
     await clock.sleep(waitMs, signal).catch(() => undefined);
   }
 }
@@ -80,8 +80,8 @@ async function fetchOnce({ endpoint, speaker, text, clock, signal }: FetchLine):
     if (signal.aborted) return final('the voice was closed before it had spoken');
     return again(
       deadline.signal.aborted
-        ? `the speech endpoint gave no answer within ${REQUEST_MS_MAX} ms`
-        : 'the speech endpoint cannot be reached; see SANDBOX_KIT_SPEECH_URL',
+        ? `the speech endpoint did not respond within ${REQUEST_MS_MAX} ms`
+        : 'the speech endpoint is unreachable; see SANDBOX_KIT_SPEECH_URL',
     );
   }
 }
@@ -92,7 +92,7 @@ async function readBounded({ body }: Response): Promise<Fetched> {
   for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
     parts.push(part);
     bytes += part.length;
-    // Leaving the loop breaks the answer off.
+    // Leaving the loop cancels the response.
     if (bytes > RESPONSE_BYTES_MAX) {
       return final(`the speech endpoint sent more than ${RESPONSE_BYTES_MAX} bytes for one line`);
     }
@@ -102,7 +102,7 @@ async function readBounded({ body }: Response): Promise<Fetched> {
 
 function refused({ status, headers }: Response, clock: Clock): Fetched {
   if (status === 401 || status === 403) {
-    return final(`the speech endpoint refuses the key (${status}); see SANDBOX_KIT_SPEECH_API_KEY`);
+    return final(`the speech endpoint rejects the key (${status}); see SANDBOX_KIT_SPEECH_API_KEY`);
   }
   if (status === 404) {
     return final(
@@ -116,12 +116,12 @@ function refused({ status, headers }: Response, clock: Clock): Fetched {
     return { ...again(`the speech endpoint ${why} (${status})`), afterMs };
   }
   return final(
-    `the speech endpoint refuses the request (${status}); ` +
+    `the speech endpoint rejects the request (${status}); ` +
       'see SANDBOX_KIT_SPEECH_MODEL and SANDBOX_KIT_SPEECH_VOICE',
   );
 }
 
-/** Retry-After as seconds or as a date; undefined when there is none that can be read. */
+/** Parses Retry-After, in seconds or as a date; returns undefined if it is missing or invalid. */
 function waitAskedFor(retryAfter: string | null, clock: Clock): number | undefined {
   if (retryAfter === null) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(retryAfter)) return Number(retryAfter) * 1_000;

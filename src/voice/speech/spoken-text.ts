@@ -1,9 +1,9 @@
-/** Of a line so many characters are spoken; it then lasts some two minutes. */
+/** Only this many characters of a line are spoken, which takes about two minutes. */
 export const CHARACTERS_MAX = 2_000;
 
 /**
- * What of a line is spoken: its beginning, on one line, without what is no text. Empty where there
- * is neither a letter nor a digit in it.
+ * Returns the part of a line that is spoken: its beginning, on one line, without control
+ * characters. Empty if it contains neither a letter nor a digit.
  */
 export function toSpokenText(line: string): string {
   const text = line
@@ -20,20 +20,19 @@ const REPLACEMENTS: readonly [RegExp, string][] = [
   [/\s*[–—…]\s*/g, ', '],
   [/€\s*(\d[\d.,]*\d|\d)|(\d)\s*€/g, '$1$2 euros'],
   [/£\s*(\d[\d.,]*\d|\d)/g, '$1 pounds'],
-  // Spoken by their names, which nobody says.
+  // The synthesizer would read these by their names.
   [/[*_`~#|<>[\]{}\\^=]+/g, ' '],
 ];
 
-/** Letters and digits in one, such as A-1001 or REF12: the gap before, the letters, the digits. */
+/** A code such as A-1001 or REF12: the gap before it, the letters, and the digits. */
 const CODE_PATTERN = /((?<=\w)\s+)?\b([A-Za-z]{1,12})-?(\d{2,20})\b/g;
 
-/** A number that is read out digit by digit; one with a comma or a point in it is an amount. */
+/** A number to read digit by digit; a number with a comma or point is an amount. */
 const LONG_NUMBER_PATTERN = /(?<![\d.,:])\d{5,}(?![.,:]?\d)/g;
 
 /**
- * A text as the synthesizer in the process takes it: English words in ASCII, with the numbers of
- * orders in single digits, since nobody would understand "a thousand and one". Empty where nothing
- * is left.
+ * Converts text for the built-in synthesizer: English in ASCII, with order numbers digit by digit,
+ * because "a thousand and one" would be misunderstood. Returns an empty string if nothing is left.
  */
 export function toPlainEnglish(text: string): string {
   let plain = text;
@@ -51,8 +50,8 @@ export function toPlainEnglish(text: string): string {
 }
 
 /**
- * A word stays a word. Letters are said by their names, apart from the words before and the digits
- * behind: "order A" alone sounds like "or the", and a lone A is taken for the article.
+ * Spells a code, except for words. Letters are read by their names, separated from the word before
+ * and the digits after: "order A" sounds like "or the", and a lone "A" is read as the article.
  */
 function spelled(gap: string | undefined, letters: string, digits: string): string {
   const isWord = letters.length > 5 || (letters.length > 1 && letters !== letters.toUpperCase());

@@ -7,42 +7,41 @@ import { fetchLine, type SpeechEndpoint } from './speech-endpoint.ts';
 import { SpeechError, type LineSource } from './spoken-line.ts';
 import { toPlainEnglish, toSpokenText } from './spoken-text.ts';
 
-/** Speaks lines. */
+/** Speaks lines of text. */
 export interface SpeechSynthesizer {
   /**
-   * A line as packets of Opus of 20 ms; the same line, the same packets. Its `text` is what is
-   * spoken: the first 2000 characters, on one line. Rejects with the signal's reason where it is
-   * called off.
-   * @throws SpeechError that says what to do: no package, nothing to be spoken, an endpoint that
-   * fails, a voice that is closed.
+   * Speaks the first 2000 characters of a text as Opus packets of 20 ms; the `text` of the clip is
+   * what is spoken. The same text always gives the same packets. Rejects with the signal's reason
+   * when it aborts. @throws SpeechError that says what to do: missing package, nothing to speak,
+   * failing endpoint, or closed synthesizer.
    */
   speak(text: string, signal?: AbortSignal): Promise<Clip>;
-  /** Lines that are waited for fail; nothing of the voice is left. */
+  /** Releases everything; pending lines fail. */
   close(): Promise<void>;
 }
 
-/** Whose voice it is, and where it comes from. */
+/** Whose voice is used, and where it comes from. */
 export interface SynthesizerOptions {
-  /** A user and an agent have voices of their own. */
+  /** A user and an agent have different voices. */
   kind: Speaker;
-  /** Who speaks in place of the synthesizer in the process. */
+  /** Speaks instead of the built-in synthesizer. */
   endpoint?: SpeechEndpoint;
-  /** For deadlines and waits; the machine's unless given. */
+  /** For timeouts and waits (default: the system clock). */
   clock?: Clock;
-  /** What the thread that makes lines runs; our own entry unless given. */
+  /** Script of the worker thread, for tests. */
   threadUrl?: URL;
-  /** Lines that were spoken are kept, in bytes; 8 MiB, which is most of an hour, unless given. */
+  /** Size of the cache in bytes (default: 8 MiB, almost an hour of speech). */
   keptBytesMax?: number;
 }
 
-/** A voice; nothing is loaded and no thread started before its first line. */
+/** Creates a synthesizer; it loads nothing and starts no thread before the first line. */
 export function createSpeechSynthesizer(options: SynthesizerOptions): SpeechSynthesizer {
   return new CachingSynthesizer(options);
 }
 
 const CACHE_BYTES_DEFAULT = 8_388_608;
 
-/** Lines that may be waited for at a time. */
+/** Number of lines that may be pending. */
 const PENDING_LINES_MAX = 1_000;
 
 class CachingSynthesizer implements SpeechSynthesizer {
@@ -77,10 +76,10 @@ class CachingSynthesizer implements SpeechSynthesizer {
     await this.#maker.close();
   }
 
-  /** Whoever else wants the same line waits for this one, and nobody who leaves ends it. */
+  /** Requests for the same line share one result; a request that is aborted does not cancel it. */
   #begin(words: string): Promise<Clip> {
     if (this.#underWay.size >= PENDING_LINES_MAX) {
-      throw new SpeechError(`more than ${PENDING_LINES_MAX} lines wait to be spoken`);
+      throw new SpeechError(`more than ${PENDING_LINES_MAX} lines are pending`);
     }
     const clip = this.#make(words);
     this.#underWay.set(words, clip);
@@ -94,7 +93,7 @@ class CachingSynthesizer implements SpeechSynthesizer {
 
   async #make(words: string): Promise<Clip> {
     const line = await this.#maker.makeLine(await this.#sourceOf(words));
-    if (!line) throw new SpeechError('the line was spoken, and nothing is to be heard of it');
+    if (!line) throw new SpeechError('the line was spoken, but it is silent');
     const id = `line-${createHash('sha256').update(words).digest('hex').slice(0, 12)}`;
     const packets = line.packets.map((packet) => Buffer.from(packet));
     return { ...line, id, speaker: this.#options.kind, text: words, packets };

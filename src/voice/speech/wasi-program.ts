@@ -1,9 +1,9 @@
 /**
- * Runs a WASI command that takes arguments and writes one file, all of it in memory: no folder, no
- * clock and no environment of the machine is within its reach.
+ * Runs a WASI command that takes arguments and writes one file, entirely in memory: it can't access
+ * files, the clock or the environment of the machine.
  */
 
-/** A program that is compiled and can be run. */
+/** A compiled program. */
 export interface WasmModule {
   readonly [Symbol.toStringTag]: 'WebAssembly.Module';
 }
@@ -16,19 +16,21 @@ interface WebAssemblyParts {
   ) => { exports: Readonly<Record<string, unknown>> };
 }
 
-/** What this room uses of WebAssembly: its types come with those of browsers alone. */
+/**
+ * The part of WebAssembly that is used; its types only ship with the browser types of TypeScript.
+ */
 export const webAssembly = (globalThis as unknown as { WebAssembly: WebAssemblyParts }).WebAssembly;
 
-/** What came of a run. */
+/** The result of a run. */
 export interface ProgramResult {
   exitCode: number;
-  /** What it wrote to its file. */
+  /** The contents of the file that it wrote. */
   file: Buffer;
-  /** What it printed; the first 64 KiB. */
+  /** Its output, up to 64 KiB. */
   printed: string;
 }
 
-/** Where the program finds the folder for its file. */
+/** The directory of the output file, as the program sees it. */
 export const PROGRAM_FOLDER = '/out';
 
 const FILE_BYTES_MAX = 67_108_864;
@@ -49,7 +51,7 @@ class ProgramExit extends Error {
   }
 }
 
-/** Runs a program to its end. @throws what WebAssembly throws where it breaks. */
+/** Runs a program to completion. @throws a WebAssembly error if it crashes. */
 export function runProgram(module: WasmModule, args: readonly string[]): ProgramResult {
   const host = new ProgramHost(args);
   const instance = new webAssembly.Instance(module, { wasi_snapshot_preview1: host.imports() });
@@ -65,9 +67,9 @@ export function runProgram(module: WasmModule, args: readonly string[]): Program
   return { exitCode, file: host.file, printed: host.printed };
 }
 
-/** The system that a program sees. */
+/** The system interface of the program. */
 class ProgramHost {
-  /** The program's own, once there is one. */
+  /** Memory of the program, once it is instantiated. */
   memory = { buffer: new ArrayBuffer(0) };
   readonly #args: readonly Buffer[];
   #bytes = Buffer.alloc(0);
@@ -95,7 +97,7 @@ class ProgramHost {
         return OK;
       },
       args_get: (pointers: number, bytes: number) => this.#putArgs(pointers, bytes),
-      // The same time always, so that the same line gives the same sound.
+      // A constant, so that the same line always gives the same audio.
       clock_time_get: (_id: number, _precision: bigint, at: number) => {
         this.#view.setBigUint64(at, 0n, true);
         return OK;
@@ -131,7 +133,7 @@ class ProgramHost {
     };
   }
 
-  /** Anew each time: memory that grows leaves its old bytes behind. */
+  /** Created for each access, because memory that grows gets a new buffer. */
   get #view(): DataView {
     return new DataView(this.memory.buffer);
   }

@@ -1,11 +1,11 @@
-/** Sound as numbers: mono, from -1 to 1. */
+/** Mono audio, samples from -1 to 1. */
 export interface PcmAudio {
   samples: Float32Array;
-  /** Samples a second. */
+  /** Samples per second. */
   rate: number;
 }
 
-/** The bytes are no WAV file that can be read; the message says what they are. */
+/** The bytes are not a readable WAV file; the message says what they are. */
 export class WavError extends Error {
   override name = 'WavError';
 }
@@ -14,14 +14,18 @@ const INTEGER_PCM = 1;
 const FLOAT_PCM = 3;
 const EXTENSIBLE = 0xfffe;
 
-/** Reads a WAV file of 8, 16, 24 or 32 bits; several channels become one. @throws WavError. */
+/**
+ * Reads a WAV file with 8 to 64 bits per sample, and mixes its channels down to mono. @throws
+ * WavError.
+ */
 export function readWav(file: Buffer): PcmAudio {
   const magic = file.toString('latin1', 0, 4) + file.toString('latin1', 8, 12);
-  if (magic !== 'RIFFWAVE') throw new WavError('expected a WAV file, it does not begin as one');
+  if (magic !== 'RIFFWAVE')
+    throw new WavError('expected a WAV file, but the RIFF header is missing');
   let format: Buffer | undefined;
   for (let at = 12; at + 8 <= file.length;) {
     const name = file.toString('latin1', at, at + 4);
-    // Whoever streams does not know the length yet, and writes the largest number or 0.
+    // A streaming server does not know the length yet, so it writes 0 or the largest number.
     const length = Math.min(file.readUInt32LE(at + 4), file.length - at - 8);
     const content = file.subarray(at + 8, at + 8 + length);
     if (name === 'fmt ') format = content;
@@ -31,11 +35,11 @@ export function readWav(file: Buffer): PcmAudio {
     }
     at += 8 + length + (length % 2);
   }
-  throw new WavError('expected a WAV file with sound in it, there is none');
+  throw new WavError('expected a WAV file with audio, but it has no data');
 }
 
 function samplesOf(format: Buffer | undefined, data: Buffer): PcmAudio {
-  if (!format || format.length < 16) throw new WavError('the WAV file does not say its format');
+  if (!format || format.length < 16) throw new WavError('the WAV file has no format');
   const coding = format.readUInt16LE(0);
   const channels = format.readUInt16LE(2);
   const rate = format.readUInt32LE(4);
@@ -43,7 +47,8 @@ function samplesOf(format: Buffer | undefined, data: Buffer): PcmAudio {
   const kind = coding === EXTENSIBLE && format.length >= 26 ? format.readUInt16LE(24) : coding;
   const read =
     kind === FLOAT_PCM ? readFloat(bits) : kind === INTEGER_PCM ? readInteger(bits) : null;
-  if (!read) throw new WavError(`expected PCM of 8 to 32 bits, got coding ${kind} of ${bits}`);
+  if (!read)
+    throw new WavError(`expected PCM with 8 to 32 bits, got coding ${kind} with ${bits} bits`);
   if (channels < 1 || channels > 8 || rate < 8_000 || rate > 192_000) {
     throw new WavError(`expected 8 to 192 kHz, got ${channels} channels at ${rate} Hz`);
   }

@@ -199,7 +199,7 @@ void t.test('the path alone at 200 ms or more: missed, unless the kit was too sl
   const judge = (pathMs: number | undefined, localDelay?: string) =>
     judgeAudioLatency({ pathMs, turnResponsesMs: [150], localDelay });
   t.equal(judge(199.9).verdict, 'met');
-  t.match(judge(200), { verdict: 'missed', reason: /alone takes 200 ms/ });
+  t.match(judge(200), { verdict: 'missed', reason: /alone is 200 ms/ });
   t.match(judge(230, 'the kit was late itself'), {
     verdict: 'not_proven',
     reason: /230 ms, but the kit was late itself/,
@@ -220,7 +220,7 @@ void t.test('an agent that buffers 600 ms inside is never met', (t) => {
   t.equal(judgeAudioLatency({ pathMs, turnResponsesMs: [150], echoMs: 615 }).verdict, 'not_proven');
   t.match(judgeAudioLatency({ pathMs, turnResponsesMs: [740] }), {
     reason:
-      'path 12 ms; for how long the agent holds sound back before it sends it is not seen from outside',
+      "path 12 ms; how long the agent buffers audio before it sends it can't be measured from outside",
   });
   t.end();
 });
@@ -228,7 +228,7 @@ void t.test('an agent that buffers 600 ms inside is never met', (t) => {
 void t.test('an echo, or half of the turns, under 200 ms: met', (t) => {
   t.match(judgeAudioLatency({ pathMs: 12, turnResponsesMs: [], echoMs: 45 }), {
     verdict: 'met',
-    reason: 'path 12 ms; its echo takes 45 ms there and back',
+    reason: 'path 12 ms; its echo takes 45 ms round trip',
   });
   t.match(judgeAudioLatency({ pathMs: 12, turnResponsesMs: [160, 170, 400] }), {
     verdict: 'met',
@@ -244,7 +244,7 @@ void t.test('a kit that is late itself says so', async (t) => {
   );
   t.match(explainLocalDelay({ loopLateP99Ms: 21, loopLateMaxMs: 90 }), /itself was 21 ms late/);
   const sends = { loopLateP99Ms: 1, loopLateMaxMs: 2, sendLateP99Ms: 11 };
-  t.match(explainLocalDelay(sends), /itself sent 11 ms late/);
+  t.match(explainLocalDelay(sends), /itself sent packets 11 ms late/);
   const ended = monitorLocalDelay();
   await systemClock.sleep(20);
   const untilMs = systemClock.monotonicMs() + 60;

@@ -71,13 +71,16 @@ void t.test('what is written as Ogg is read as it was, what was lost as silence'
 });
 
 void t.test('what is not Ogg is told so', (t) => {
-  t.throws(() => readOgg(Buffer.from('RIFF, surely')), new OggError('no page at byte 0'));
+  t.throws(
+    () => readOgg(Buffer.from('RIFF, surely')),
+    new OggError('Expected an Ogg page at byte 0'),
+  );
   const file = writeOgg([silentFrame]);
-  t.throws(() => readOgg(file.subarray(0, -1)), new OggError('the file is cut off'));
+  t.throws(() => readOgg(file.subarray(0, -1)), new OggError('The Ogg file is truncated'));
   const damaged = Buffer.from(file);
   damaged.write('Theora!!', 28, 'latin1');
-  t.throws(() => readOgg(damaged), new OggError('the page at byte 0 is damaged'));
-  t.throws(() => readOgg(file.subarray(47)), new OggError('the stream is not Opus'));
+  t.throws(() => readOgg(damaged), new OggError('The Ogg page at byte 0 is damaged'));
+  t.throws(() => readOgg(file.subarray(47)), new OggError('The Ogg stream is not Opus'));
   t.end();
 });
 

@@ -12,7 +12,7 @@ import { once } from 'node:events';
 import { cpus } from 'node:os';
 import wrtc from '@roamhq/wrtc';
 import { WebSocket } from 'ws';
-import { pacer } from '../src/platform/pacer.ts';
+import { createPacer } from '../src/platform/pacer.ts';
 import { startAgent } from '../reference-agent/index.ts';
 import { findPercentile } from '../src/voice/latency/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
@@ -78,7 +78,7 @@ async function callByKit(url: string, calls: number, seconds: number): Promise<O
     peers.push(peer);
   }
   process.send?.('ready');
-  const beats = pacer(systemClock);
+  const beats = createPacer(systemClock);
   const before = process.cpuUsage();
   const startMs = systemClock.monotonicMs();
   const frames = (seconds * 1_000) / FRAME_MS;

@@ -1,12 +1,13 @@
 /**
- * sandbox-kit for tests: the service and the reference agent, many side by side in one process.
+ * The library: starts the service and the reference agent in a test. One process can run many of
+ * them.
  *
  *     const service = await startService({ clock: manualClock(Date.now()) });
  *     const agent = await startAgent();
  *
- * Both reject with a TypeError about an option that is unknown or of another type, and with an error
- * of the name `StartError`, which says what to change, where the machine or the options do not allow
- * it: a port that is taken, a folder that can't be used, a seed that makes no sense.
+ * Both reject with a TypeError if an option is unknown or has the wrong type, and with an error named
+ * `StartError` if they can't start, for example because a port is in use or the seed data is invalid.
+ * The message says what to change.
  */
 export {
   startAgent,
@@ -30,7 +31,7 @@ export {
   type ManualClock,
 } from './platform/clock.ts';
 export type { Log, LogFields } from './platform/log.ts';
-/** What is sent to them and what comes back, as the schemas have it; `sandbox-kit schemas NAME`. */
+/** Messages of both interfaces. `sandbox-kit schemas NAME` prints their schemas. */
 export type {
   AgentFault,
   ChatRequest,

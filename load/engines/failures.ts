@@ -1,6 +1,6 @@
 import { toError } from '../../src/platform/error-origin.ts';
 import type { FaultKind } from '../../src/contract/index.ts';
-import { describeFailure } from '../../src/platform/failure-words.ts';
+import { describeFailure } from '../../src/platform/error-origin.ts';
 
 /** What a failed request is called, and the error's own words. */
 export interface Failure {

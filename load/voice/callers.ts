@@ -2,7 +2,7 @@ import { findPercentile, monitorLocalDelay } from '../../src/voice/latency/index
 import { seededRandom } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { readClips } from '../../src/voice/opus/index.ts';
-import { pacer } from '../../src/platform/pacer.ts';
+import { createPacer } from '../../src/platform/pacer.ts';
 import { meter } from '../self-check/meter.ts';
 import type { CallersCost, CallersEvent, CallersCommand } from './fleet-messages.ts';
 import { LoadCall } from './load-call.ts';
@@ -63,7 +63,7 @@ class ProcessCallers implements Callers {
       sent: (lateMs: number) => this.#sent(lateMs),
       received: (isGap: boolean) => this.#seconds.received(isGap),
     };
-    const beats = pacer(clock);
+    const beats = createPacer(clock);
     this.#calls = calls.map((order) => {
       const chance = seededRandom(order.session);
       return new LoadCall({ clock, pacer: beats, chance, clips, target, order, counts });

@@ -22,7 +22,7 @@ import { Call, type CallParts } from './call.ts';
 import { drawCallFaults } from './call-faults.ts';
 import { createCallHistory, createCallRecord } from './call-record.ts';
 import type { CaptionServices } from './caption-dialogue.ts';
-import { pacer } from '../../src/platform/pacer.ts';
+import { createPacer } from '../../src/platform/pacer.ts';
 import { loadMediaModules } from './media.ts';
 import {
   assertSubprotocol,
@@ -83,7 +83,7 @@ class WebSocketVoiceServer implements VoiceServer {
       log,
       limits,
       network,
-      pacer: pacer(clock),
+      pacer: createPacer(clock),
       hasRoom: () => this.#underWay() < limits.callsMax,
       loadMediaModules,
       captions: this.#captionParts(),

@@ -1,44 +1,44 @@
 import { DeadlinePassed, type Clock, type Deadline } from './clock.ts';
 
-/** The last millisecond of the year 9999, the last that ISO 8601 has four digits for. */
+/** The last millisecond of the year 9999: later years need more than four digits in ISO 8601. */
 export const clockEndsMs = 253_402_300_799_999;
 
 /**
- * A clock that runs like the one below it, and can be set and moved on while it runs. It says whole
- * milliseconds since the epoch: what is kept of it is kept as integers.
+ * A clock that runs like its base clock, and can be set and advanced while it runs. `nowMs` returns
+ * whole milliseconds, because timestamps are stored as integers.
  */
 export interface AdjustableClock extends Clock {
   /**
-   * Moves the time on by `ms`, 0 or more: fires what is due by then, in order and each at its own
-   * time, and runs on from the new time. What a timer sets off may still be under way.
+   * Advances the time by `ms`, 0 or more. Fires the timers that are due by then, in order and each at
+   * its own time. Work that a timer starts may still be running afterwards.
    */
   advance(ms: number): void;
   /**
-   * Sets the time of day. Forward is the same as `advance`; back changes what `nowMs` says and
-   * nothing else: no timer waits longer for it.
+   * Sets the time of day. A later time is the same as `advance`. An earlier time changes only
+   * `nowMs`; no timer is delayed.
    */
   setNow(ms: number): void;
 }
 
-/** Makes a clock adjustable. Its timers rest on those of the clock below. */
-export function adjustableClock(below: Clock): AdjustableClock {
-  return new AheadOf(below);
+/** Creates an adjustable clock. It uses the timers of the base clock. */
+export function createAdjustableClock(base: Clock): AdjustableClock {
+  return new OffsetClock(base);
 }
 
-/** Timers are kept on the monotonic time, so that setting the clock back delays none of them. */
+/** Timers use the monotonic time, so that setting the clock back does not delay them. */
 interface Timer {
   dueMs: number;
   fire: () => void;
 }
 
-class AheadOf implements AdjustableClock {
-  readonly #below: Clock;
+class OffsetClock implements AdjustableClock {
+  readonly #base: Clock;
   readonly #timers = new Set<Timer>();
   #aheadMs = 0;
   #wallAheadMs = 0;
 
-  constructor(below: Clock) {
-    this.#below = below;
+  constructor(base: Clock) {
+    this.#base = base;
   }
 
   nowMs(): number {
@@ -46,7 +46,7 @@ class AheadOf implements AdjustableClock {
   }
 
   monotonicMs(): number {
-    return this.#below.monotonicMs() + this.#aheadMs;
+    return this.#base.monotonicMs() + this.#aheadMs;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -77,7 +77,7 @@ class AheadOf implements AdjustableClock {
     for (;;) {
       const [next] = [...this.#timers]
         .filter(({ dueMs }) => dueMs <= untilMs)
-        .sort((one, other) => one.dueMs - other.dueMs);
+        .sort((a, b) => a.dueMs - b.dueMs);
       if (!next) break;
       this.#jumpTo(next.dueMs);
       next.fire();
@@ -91,9 +91,9 @@ class AheadOf implements AdjustableClock {
     else this.#wallAheadMs += forwardMs;
   }
 
-  /** What the time would be if it had no end. */
+  /** The time of day without the limit at the year 9999. */
   #wallMs(): number {
-    return Math.floor(this.#below.nowMs() + this.#wallAheadMs);
+    return Math.floor(this.#base.nowMs() + this.#wallAheadMs);
   }
 
   #jumpTo(monotonicMs: number): void {
@@ -102,7 +102,7 @@ class AheadOf implements AdjustableClock {
     this.#wallAheadMs += ms;
   }
 
-  /** Fires after `ms`, by time or by `advance`, whichever comes first; gives the way to call off. */
+  /** Fires after `ms` by time or by `advance`, whichever comes first. Returns a cancel function. */
   #after(ms: number, fire: () => void): () => void {
     const over = new AbortController();
     const cancel = (): void => {
@@ -118,8 +118,8 @@ class AheadOf implements AdjustableClock {
       },
     };
     this.#timers.add(timer);
-    // Rejects only when it was called off.
-    this.#below.sleep(ms, over.signal).then(timer.fire, () => undefined);
+    // Rejects only after a cancel.
+    this.#base.sleep(ms, over.signal).then(timer.fire, () => undefined);
     return cancel;
   }
 }

@@ -1,33 +1,33 @@
 import { setTimeout as sleepOnSystem } from 'node:timers/promises';
 
-/** Where time comes from. Nothing outside this file reads the system's time or sets its timers. */
+/** The source of time. No other file reads the system time or sets timers. */
 export interface Clock {
   /** Whole milliseconds since the Unix epoch. */
   nowMs(): number;
-  /** Milliseconds from an arbitrary origin; never goes back. */
+  /** Milliseconds from an arbitrary origin; never decreases. */
   monotonicMs(): number;
   /** Waits; rejects with the signal's reason when aborted. Does not keep the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** A signal that aborts after `ms`, and the way to call it off. */
+  /** Creates a signal that aborts after `ms` unless it is disposed of. */
   deadline(ms: number): Deadline;
 }
 
-/** A deadline that is set; disposing of it calls it off. */
+/** A running deadline. Disposing of it cancels it. */
 export interface Deadline extends Disposable {
   signal: AbortSignal;
 }
 
-/** Why a deadline's signal aborted. */
+/** The abort reason of a deadline's signal. */
 export class DeadlinePassed extends Error {
   override name = 'DeadlinePassed';
 }
 
-/** The time of the machine. */
+/** The system clock. */
 export const systemClock: Clock = scaledClock(1);
 
 /**
- * A clock that runs `factor` times as fast as the machine's, so that a wait of ten seconds can be
- * seen in a tenth of one. For proving that slow peers are judged as such.
+ * Creates a clock that runs `factor` times as fast as the system clock. With it, the selftest proves
+ * in a fraction of the time that slow peers are detected.
  */
 export function scaledClock(factor: number): Clock {
   const startedAtMs = Date.now();
@@ -48,8 +48,8 @@ export function scaledClock(factor: number): Clock {
 }
 
 /**
- * The time of the machine, but for waits of more than `sleepMsMax`, of which the rest is skipped: the
- * clock then goes on as if it had been waited for.
+ * Creates a clock that shortens each sleep to `sleepMsMax`, and then advances as if the whole sleep
+ * had passed.
  */
 export function skippingClock(sleepMsMax: number): Clock {
   const clock = scaledClock(1);
@@ -65,36 +65,36 @@ export function skippingClock(sleepMsMax: number): Clock {
   };
 }
 
-/** Milliseconds since the Unix epoch of an ISO 8601 time with a zone; undefined for any other. */
+/** Parses an ISO 8601 time with a zone into Unix milliseconds; undefined for other text. */
 export function instantMs(iso: string): number | undefined {
   if (!/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(iso)) return undefined;
   const ms = Date.parse(iso);
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** Milliseconds since the Unix epoch of an HTTP date (RFC 9110); undefined for anything else. */
+/** Parses an HTTP date (RFC 9110) into Unix milliseconds; undefined for other text. */
 export function httpDateMs(date: string): number | undefined {
   const ms = Date.parse(date);
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** An instant as an HTTP date, in whole seconds. */
+/** Formats Unix milliseconds as an HTTP date, in whole seconds. */
 export function httpDate(ms: number): string {
   return new Date(ms).toUTCString();
 }
 
-/** An instant as ISO 8601 in UTC with milliseconds. */
+/** Formats Unix milliseconds as ISO 8601 in UTC with milliseconds. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** A clock that stands still until `advance` moves it. */
+/** A clock that moves only with `advance`. */
 export interface ManualClock extends Clock {
-  /** Moves the time on and fires, in order, what is due by then. */
+  /** Advances the time, and fires the timers that are due by then, in order. */
   advance(ms: number): void;
 }
 
-/** A clock for tests: starts at `startMs` and moves only by `advance`. */
+/** Creates a clock for tests that starts at `startMs`. */
 export function manualClock(startMs: number): ManualClock {
   let now = startMs;
   let timers: { atMs: number; fire: () => void }[] = [];
@@ -128,7 +128,7 @@ export function manualClock(startMs: number): ManualClock {
       for (;;) {
         const next = timers
           .filter(({ atMs }) => atMs <= untilMs)
-          .sort((one, other) => one.atMs - other.atMs)[0];
+          .sort((a, b) => a.atMs - b.atMs)[0];
         if (!next) break;
         timers = timers.filter((timer) => timer !== next);
         now = Math.max(now, next.atMs);

@@ -22,3 +22,11 @@ export function errorMessage(error: unknown): string {
 export function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
+
+/**
+ * Returns the message of a failed connection without Node's advice on its own options: a user of
+ * sandbox-kit has `--ca`.
+ */
+export function describeFailure(message: string): string {
+  return message.replace(/[;,]? *(?:if [^;]*, )?try running Node\.js with --use-system-ca\.?/i, '');
+}

@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from './clock.ts';
 
 /**
- * For long work whose promises are kept at once, as those of SQLite are: nothing else would be done
- * until all of it is. To be awaited between its steps; every `everyMs` it lets the others have a
- * turn.
+ * Returns a function that long work awaits between its steps. It yields to the event loop if at least
+ * `everyMs` have passed since the last time. Work with synchronous SQLite calls needs it: their
+ * promises resolve in microtasks, so nothing else would run until the end.
  */
 export function yieldPeriodically(
   clock: Pick<Clock, 'monotonicMs'>,

@@ -1,9 +1,6 @@
 import { pino, destination } from 'pino';
 
-/**
- * Structured lines on stderr. Fields name things and count them; the text of a conversation and the
- * value of a key are never among them.
- */
+/** Writes structured log lines. Fields never contain conversation text or keys. */
 export interface Log {
   info(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
@@ -12,10 +9,10 @@ export interface Log {
 
 export type LogFields = Record<string, string | number | boolean | null>;
 
-/** How much is logged. */
+/** The lowest level that is logged. */
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info';
 
-/** A log on stderr, one JSON object a line. stdout is left alone: its first line is an interface. */
+/** Creates a log that writes one JSON object per line to stderr. stdout is for results. */
 export function stderrLog(level: LogLevel): Log {
   const lines = pino({ level, base: null }, destination({ fd: 2, sync: true }));
   return {
@@ -25,5 +22,5 @@ export function stderrLog(level: LogLevel): Log {
   };
 }
 
-/** A log that says nothing. */
+/** A log that discards all lines. */
 export const silentLog: Log = { info() {}, warn() {}, error() {} };

@@ -1,27 +1,27 @@
 import type { Clock } from './clock.ts';
 
-/** Something that has to be done at set times. */
+/** A task that is repeated at set times. */
 export interface Paced {
-  /** When it is due next, on the monotonic clock. */
+  /** When the task is due next, on the monotonic clock. */
   readonly dueMs: number;
-  /** Does what is due and moves `dueMs` on. Must not throw. */
+  /** Runs the task, and advances `dueMs`. Must not throw. */
   beat(nowMs: number): void;
 }
 
-/** Does what many calls have to do in time, with one timer for all of them. */
+/** Runs the tasks of many calls with one timer. */
 export interface Pacer {
   add(paced: Paced): void;
   remove(paced: Paced): void;
 }
 
-/** Timers are no finer than this; what is due within it is done at once. */
+/** Resolution of timers. A task that is due within half of it runs now. */
 const grainMs = 1;
 
-/** One that is added while the pacer sleeps is seen after this at the latest. */
+/** Longest sleep, and so the longest delay of a task that is added during it. */
 const sleepMsMax = 20;
 
-/** A pacer that rests while there is nothing to pace. */
-export function pacer(clock: Clock): Pacer {
+/** Creates a pacer. It has no timer while it has no tasks. */
+export function createPacer(clock: Clock): Pacer {
   const paced = new Set<Paced>();
   let isRunning = false;
 

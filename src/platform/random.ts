@@ -1,25 +1,25 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** Where chance comes from: everything it gives follows from its seed and the order of the calls. */
+/** A source of random values. They depend only on its seed and the order of the calls. */
 export interface Random {
-  /** A fraction, 0 up to but not 1. */
+  /** Returns a number from 0 (included) to 1 (excluded). */
   fraction(): number;
-  /** A whole number between the two bounds, both included. */
+  /** Returns a whole number between two bounds, both included. */
   integer(min: number, max: number): number;
-  /** Lower-case letters and digits. */
+  /** Returns lowercase letters and digits. */
   id(length: number): string;
-  /** A source of its own that depends on the seed and `name` alone, not on what was drawn here. */
+  /** Returns a source that depends only on the seed and `name`, not on earlier calls. */
   fork(name: string): Random;
 }
 
-/** A seed that nobody can foresee: 10 lower-case hexadecimal digits. */
+/** Returns an unpredictable random seed: 10 lowercase hexadecimal digits. */
 export function randomSeed(): string {
   return randomBytes(5).toString('hex');
 }
 
 const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Chance that follows from a seed. The same seed and the same calls give the same values. */
+/** Creates a random source. The same seed and the same calls give the same values. */
 export function seededRandom(seed: string): Random {
   let drawn = 0;
   const fraction = (): number => {

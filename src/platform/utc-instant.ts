@@ -7,9 +7,10 @@ const TIME =
   /^(?<hour>\d\d)(?::?(?<minute>\d\d)(?::?(?<second>\d\d))?)?(?:[.,](?<fraction>\d+))?(?<zone>[Zz]|(?<sign>[+\-\u2212])(?<zoneHour>\d\d):?(?<zoneMinute>\d\d)?)?$/;
 
 /**
- * Milliseconds since the Unix epoch, with a fraction where the text has one, of an ISO 8601 time
- * that the contract's pattern accepts: calendar, week or ordinal date, extended or basic, with or
- * without time of day. Without a zone it is UTC. Undefined for a date that the calendar lacks.
+ * Parses an ISO 8601 time that matches the pattern of the contract: a calendar, week, or ordinal date
+ * in extended or basic format, with or without a time of day. A time without a zone is UTC. Returns
+ * milliseconds since the Unix epoch, with a fraction if the text has one, or undefined for a date that
+ * does not exist.
  */
 export function utcInstantMs(iso: string): number | undefined {
   const [date = '', time] = iso.split(/[Tt]/);
@@ -27,17 +28,17 @@ function dateMs(groups: Groups | undefined): number | undefined {
   const january1Ms = Date.UTC(Number(year), 0, 1) - centuryTrapMs(Number(year));
   if (month !== undefined) {
     const ms = Date.parse(`${year ?? ''}-${month}-${day ?? ''}T00:00:00Z`);
-    // 30 February is refused by some engines and moved to March by others.
+    // Some engines reject 30 February, others read it as a day in March.
     return new Date(ms).getUTCDate() === Number(day) ? ms : undefined;
   }
   if (yearDay !== undefined) return january1Ms + (Number(yearDay) - 1) * DAY_MS;
-  // Week 1 is the one with 4 January in it; weeks begin on Monday.
+  // Week 1 contains 4 January; weeks start on Monday.
   const january4 = new Date(january1Ms + 3 * DAY_MS);
   const mondayMs = january4.getTime() - ((january4.getUTCDay() + 6) % 7) * DAY_MS;
   return mondayMs + ((Number(week) - 1) * 7 + Number(weekDay) - 1) * DAY_MS;
 }
 
-/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999. */
+/** `Date.UTC` reads the years 0 to 99 as 1900 to 1999. */
 function centuryTrapMs(year: number): number {
   return year > 99 ? 0 : Date.UTC(1900 + year, 0, 1) - Date.parse(`${pad(year)}-01-01T00:00:00Z`);
 }

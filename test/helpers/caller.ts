@@ -6,7 +6,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
 import { readClips, silentFrame, FRAME_TICKS, type Clip } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
-import { pacer } from '../../src/platform/pacer.ts';
+import { createPacer } from '../../src/platform/pacer.ts';
 import { until } from './until.ts';
 
 const WAIT_MS_MAX = 10_000;
@@ -209,7 +209,7 @@ export class Microphone {
   }
 }
 
-const microphones = pacer(systemClock);
+const microphones = createPacer(systemClock);
 
 /** Returns the times at which a call became audible after silence, on our clock. */
 export async function onsetsOf(packets: readonly AudioPacket[]): Promise<number[]> {

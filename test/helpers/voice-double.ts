@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createDecoder, readClips, type Clip } from '../../src/voice/opus/index.ts';
-import { pacer } from '../../src/platform/pacer.ts';
+import { createPacer } from '../../src/platform/pacer.ts';
 import { createPeer, type Peer } from '../../src/voice/peer/index.ts';
 import { Microphone, parseMessage, type CallMessage } from '../../src/voice/call/index.ts';
 import { VoiceActivityDetector } from '../../src/voice/activity/index.ts';
@@ -48,7 +48,7 @@ export type CallAct = (call: DoubleCall) => unknown;
 export type UpgradeAct = (socket: Duplex) => void;
 
 const clock = systemClock;
-const beats = pacer(clock);
+const beats = createPacer(clock);
 
 /** Starts one on a free port, healthy and without users; it ends with the test. */
 export async function withVoiceDouble(

@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 
 import { Agent, buildConnector, request } from 'undici';
 import type { ExchangeRecord, FailureKind } from '../../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../../src/platform/clock.ts';
-import { describeFailure } from '../../../src/platform/failure-words.ts';
+import { describeFailure } from '../../../src/platform/error-origin.ts';
 
 /** What one request came to: the part of an exchange that the network decides. */
 export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;

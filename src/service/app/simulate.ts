@@ -14,7 +14,7 @@ import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
 import { scoreError, toOutcome, type Judge, type Score } from '../scoring/score.ts';
 import type { ScoredSession } from '../scoring/scored-session.ts';
-import { eachAtATime } from '../../platform/at-a-time.ts';
+import { forEachConcurrently } from '../../platform/concurrency.ts';
 import { reportOf } from '../simulator/report/report.ts';
 import { sessionReport } from '../simulator/report/session-report.ts';
 import { runSession, type SessionDeps } from '../simulator/run-session.ts';
@@ -82,7 +82,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
   const startedAtMs = clock.nowMs();
   const sessions: SimulatedSessionReport[] = [];
   try {
-    await eachAtATime(plans, concurrency, async (plan, nth) => {
+    await forEachConcurrently(plans, concurrency, async (plan, nth) => {
       const held = await runSession(plan, deps, signal);
       const outcomes = await score(plan, held, { judge, signal, clock });
       const verdict = decideVerdict({ status: held.status, outcomes });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { SeedDocument } from '../../contract/index.ts';
-import { adjustableClock } from '../../platform/adjustable-clock.ts';
+import { createAdjustableClock } from '../../platform/adjustable-clock.ts';
 import { randomSeed, seededRandom } from '../../platform/random.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { silentLog, type Log } from '../../platform/log.ts';
@@ -138,7 +138,7 @@ async function start(
   undoAll: () => Promise<void>,
 ): Promise<RunningService> {
   const { host, port = 0, log = silentLog, clock: below = systemClock } = options;
-  const clock = adjustableClock(below);
+  const clock = createAdjustableClock(below);
   const dataDir = await openDataDir(options.dataDir, undo);
   const file = join(dataDir, 'service.db');
   const isTemporary = options.dataDir === undefined;

@@ -13,7 +13,7 @@ import type { Log } from '../../platform/log.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import type { NewSession, Store } from '../store/store.ts';
 import type { SimulationPlan } from '../store/store.ts';
-import { eachAtATime } from '../../platform/at-a-time.ts';
+import { forEachConcurrently } from '../../platform/concurrency.ts';
 import { runSession } from './run-session.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';
 import { planSessions, type SessionPlan } from './session-plan.ts';
@@ -195,7 +195,7 @@ class PlanRunner implements SimulationRunner {
     const until = AbortSignal.any([control.signal, this.#stopping.signal]);
     const deps = { sandbox, call: caller.open, model, clock, machineClock, log };
     try {
-      await eachAtATime(left, plan.concurrency, async (session) => {
+      await forEachConcurrently(left, plan.concurrency, async (session) => {
         if (until.aborted || (await store.simulations.findState(ownerId, id)) !== 'running') return;
         held.add(session.sessionId);
         const done = await runSession(session, deps, until);

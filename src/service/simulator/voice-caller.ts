@@ -56,7 +56,7 @@ const unspoken = (why: string): SessionFault =>
 async function load(options: VoiceCallerOptions) {
   const room = await import('../../voice/speech/index.ts');
   const { createSpeechSynthesizer, SpeechError } = room;
-  const { pacer } = await import('../../platform/pacer.ts');
+  const { createPacer } = await import('../../platform/pacer.ts');
   const { openVoiceChannel } = await import('./voice-channel.ts');
   const { clock, sandbox, apiKey, ca, speech, onAudio, mediaAddress } = options;
   // Nobody is called by somebody who has no voice.
@@ -69,7 +69,7 @@ async function load(options: VoiceCallerOptions) {
   });
   const parts: VoiceChannelOptions = {
     clock,
-    pacer: pacer(clock),
+    pacer: createPacer(clock),
     target: { url, apiKey, ca, answerForm, mediaAddress },
     async speak(line, signal) {
       try {

@@ -1,6 +1,6 @@
 /** The service's clock, and times as queries and documents have them. */
 import t from 'tap';
-import { adjustableClock } from '../../../src/platform/adjustable-clock.ts';
+import { createAdjustableClock } from '../../../src/platform/adjustable-clock.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 import { utcInstantMs } from '../../../src/platform/utc-instant.ts';
 
@@ -10,7 +10,7 @@ void t.test(
   'timers fire in order and each at its own time, by advance or by themselves',
   async (t) => {
     const below = manualClock(startMs);
-    const clock = adjustableClock(below);
+    const clock = createAdjustableClock(below);
     const seen: [string, number][] = [];
     const note = (name: string) => () => {
       seen.push([name, clock.nowMs() - startMs]);
@@ -38,7 +38,7 @@ void t.test(
 );
 
 void t.test('a sleep ends by advance, or with the reason of its signal', async (t) => {
-  const clock = adjustableClock(manualClock(startMs));
+  const clock = createAdjustableClock(manualClock(startMs));
   const slept = clock.sleep(1000);
   clock.advance(1000);
   await slept;
@@ -51,7 +51,7 @@ void t.test('a sleep ends by advance, or with the reason of its signal', async (
 
 void t.test('set forward moves timers on; set back delays none', async (t) => {
   const below = manualClock(startMs);
-  const clock = adjustableClock(below);
+  const clock = createAdjustableClock(below);
   clock.setNow(startMs - 5000);
   t.equal(clock.nowMs(), startMs - 5000);
   t.equal(clock.monotonicMs(), 0, 'never goes back');

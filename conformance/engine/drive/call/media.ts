@@ -3,7 +3,7 @@ import type { CallMedia } from '../../../../src/contract/index.ts';
 import { findPercentile } from '../../../../src/voice/latency/index.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
 import { createDecoder, type Clip } from '../../../../src/voice/opus/index.ts';
-import { pacer } from '../../../../src/platform/pacer.ts';
+import { createPacer } from '../../../../src/platform/pacer.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../../../src/voice/peer/index.ts';
 import {
   CallRecording,
@@ -85,7 +85,7 @@ export class MediaEnd {
     this.#microphone = new Microphone({
       peer: this.#peer,
       clock,
-      pacer: pacer(clock),
+      pacer: createPacer(clock),
       onSent: (payload, lateMs) => {
         this.#audio.addSent(payload);
         this.#lateMs.push(lateMs);

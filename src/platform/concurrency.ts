@@ -1,0 +1,22 @@
+/**
+ * Calls an async function for each item, in order, with at most `concurrencyMax` calls at a time.
+ * After the first rejection, the calls that have started are awaited, and then the first rejection is
+ * thrown.
+ */
+export async function forEachConcurrently<Item>(
+  items: readonly Item[],
+  concurrencyMax: number,
+  work: (item: Item, index: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const runWorker = async (): Promise<void> => {
+    while (next < items.length) {
+      const index = next;
+      next += 1;
+      await work(items[index] as Item, index);
+    }
+  };
+  const workers = Math.min(concurrencyMax, items.length);
+  const results = await Promise.allSettled(Array.from({ length: workers }, runWorker));
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}

@@ -6,7 +6,10 @@ export class UsageError extends Error {
 
   /** Joins the lines of a message, and adds a full stop if it has no end mark. */
   constructor(message: string) {
-    const line = message.replaceAll(/\s*\n\s*/g, ' ').trim();
+    const line = message
+      .replaceAll(/\s*\n\s*/g, ' ')
+      .trim()
+      .replace(/\?\.$/, '?');
     super(/[.?!]$/.test(line) ? line : `${line}.`);
   }
 }

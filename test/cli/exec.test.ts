@@ -74,7 +74,7 @@ void t.test('exec: what can not be run', async (t) => {
   const env = { TMPDIR: temp };
   isRefused(t, await run(['exec', '--', 'no-such-command'], { env }), /no-such-command/);
   isRefused(t, await run(['exec', '--', join(temp, 'file')], { env }), /EACCES/);
-  isRefused(t, await run(['exec'], { env }), /exec -- CMD/);
+  isRefused(t, await run(['exec'], { env }), /exec -- COMMAND/);
   isRefused(t, await run(['exec', 'npm', 'test'], { env }), /./);
   t.same(readdirSync(temp), ['file']);
 });

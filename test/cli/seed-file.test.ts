@@ -89,7 +89,7 @@ const broken: [name: string, text: string, says: RegExp][] = [
   [
     'many.yaml',
     `settings: { evals: [a, b, c, d, e, f] }`,
-    /an array of at most 5, got 6 of them\./,
+    /an array of at most 5, got 6 items\./,
   ],
 ];
 

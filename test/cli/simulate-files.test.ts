@@ -56,7 +56,7 @@ const wrongFiles: [what: string, text: string, says: RegExp][] = [
   [
     'an unknown eval',
     `${hello}  - x\n`,
-    /:6:5: \/evals\/1 must be .* eval, got "x"; there is kind\.$/m,
+    /:6:5: \/evals\/1 must be .* eval, got "x"; known ids: kind\.$/m,
   ],
   ['a misspelt eval', `${hello}  - kidn\n`, /:6:5: .*, got "kidn"; did you mean kind\?$/m],
   [
@@ -68,7 +68,7 @@ const wrongFiles: [what: string, text: string, says: RegExp][] = [
   [
     'an unknown step',
     'id: a\nname: A\nuser:\n  opening: x\n  steps: [{ say: y, next: z }, { id: last, say: w }]',
-    /:5:27: .* id of a step, got "z"; there is last\.$/m,
+    /:5:27: .* id of a step, got "z"; known ids: last\.$/m,
   ],
   ['twins', `${hello}---\n${hello}`, /:7:5: Duplicate id "hello", first at .*:1:5/],
   ['nothing', '', /bad\.scenario\.yaml \(--scenario\) contains no Scenario/],

@@ -32,7 +32,7 @@ const refusalHints: RefusalHints = {
   'application/xml': contentTypeHint,
 };
 
-/** Trace requests that requirements of their own judge. */
+/** Trace requests that have a separate requirement. */
 const steps = {
   protobuf: ['protobuf'],
   gzip: ['gzip', 'gzip protobuf'],
@@ -61,7 +61,7 @@ function accepts(
   );
 }
 
-/** Requires plain JSON and everything else that has no requirement of its own to be accepted. */
+/** Requires every trace request without a separate requirement to be accepted. */
 const acceptsPlain = (): Check =>
   accepts((exchange) => !isStep(exchange, 'traces', ...Object.values(steps).flat()));
 

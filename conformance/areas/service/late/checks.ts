@@ -152,7 +152,7 @@ const noBacklog = requireControlApi(
   notJudged('not_observed', 'The run has no backlog of unscored conversations.'),
 );
 
-/** Requires all evals for each conversation of the backlog, in a run of its own date. */
+/** Requires all evals for each conversation of the backlog, in the run of its date. */
 function scoresBacklogByDate(): Check {
   return {
     evidence(transcript) {

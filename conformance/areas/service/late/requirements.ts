@@ -22,7 +22,7 @@ export const lateRequirements = {
     level: 'must',
     section: '3.1',
     statements: ['3.1.22', '3.1.23'],
-    rule: 'Scoring the backlog uses all configured evals and adds each conversation to the run of its own date.',
+    rule: 'Scoring the backlog uses all configured evals and adds each conversation to the run of its date.',
     reason: 'A backlog of several days would look like the results of one day.',
     seen: 'provoked',
   },

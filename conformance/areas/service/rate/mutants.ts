@@ -8,7 +8,7 @@ const traces = to('traces');
 const isRateLimited = ({ status }: ProxyResponse): boolean => status === 429;
 
 const MINUTE_MS = 60_000;
-/** How many requests reach the service, which has a rate limit of its own. */
+/** How many requests reach the service, which also limits the rate. */
 const FORWARDED_MAX = 100;
 
 interface RateLimit {
@@ -20,7 +20,7 @@ interface RateLimit {
 }
 
 /**
- * Applies a rate limit of its own. Its minutes start with the first request and when the service
+ * Applies another rate limit. Its minutes start with the first request and when the service
  * clock has been advanced by a minute.
  */
 export const limitRate =

@@ -60,7 +60,7 @@ const truncateToDay = (endpoint: ResultsEndpoint, filter: TimeFilter): Transform
     query.set(filter, `${isoTime(boundMs).slice(0, 10)}T00:00:00Z`);
   });
 
-/** Applies a filter of its own to the sessions that the service lists without the filter. */
+/** Applies another filter to the sessions that the service lists without the filter. */
 const replaceFilter =
   (
     endpoint: ResultsEndpoint,

@@ -330,7 +330,7 @@ const editsSimulations = (
 ): Mutant =>
   mutant(`simulation-${name}`, description, kills, onSessions('simulations', edit, when));
 
-/** Matches sessions of the deleted simulation, which has an agent of its own. */
+/** Matches sessions of the deleted simulation, the only one with this agent. */
 const isOfDeleted = ({ agent }: ResultsObject): boolean => String(agent).startsWith('Check Other');
 
 const hideDeletedSimulations: TransformFactory = onPages('simulations', (page, request) => {
